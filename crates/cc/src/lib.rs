@@ -1,0 +1,170 @@
+//! Congestion control and pacing.
+//!
+//! The split of work is Linux's, because the same algorithms become BPF struct_ops later: the TCP stack owns loss
+//! recovery and the window variables; an algorithm answers the slow-start threshold, grows the window in whole segments
+//! with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask for a pacing
+//! interval. Integer arithmetic only; the state of an algorithm is small and plain.
+//!
+//! | hook here | member of Linux's `tcp_congestion_ops` |
+//! |---|---|
+//! | [`CongestionControl::init`] | `init` |
+//! | [`CongestionControl::on_ack`] | `pkts_acked` (the sample) followed by `cong_avoid` (the growth) |
+//! | [`CongestionControl::ssthresh`] | `ssthresh` |
+//! | [`CongestionControl::on_state`] | `set_state` |
+//! | [`CongestionControl::undo`] | `undo_cwnd` |
+//! | [`CongestionControl::on_hint`] | none: a BPF map will carry it |
+//!
+//! A new algorithm is one file here and one line in [`registry`].
+#![forbid(unsafe_code)]
+
+pub mod registry;
+pub mod reno;
+
+pub use registry::{Controller, Transport};
+
+use fourhop_units::{Dur, Rate, Time};
+
+/// The window variables of a connection: all that an algorithm may write. Segments are of the sender's maximum size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: u32,
+    /// Segments acknowledged towards the next increment of `cwnd`; below `cwnd` between calls.
+    pub cwnd_cnt: u32,
+    /// Slow-start threshold in segments, at least 2; `u32::MAX` before the first loss unless configured.
+    pub ssthresh: u32,
+    /// Upper limit of `cwnd` in segments, set by the user or by an algorithm.
+    pub cwnd_clamp: u32,
+    /// Least time between the starts of two segments; `None` sends as soon as the window allows.
+    pub pacing: Option<Dur>,
+}
+
+impl Window {
+    /// Is the window below the threshold, so that it grows by a segment per segment acknowledged?
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// RFC 5681 section 3.1, slow start: one segment per segment acknowledged, up to the threshold. Returns how many of
+    /// `acked` were left over when the threshold was reached.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (cwnd - self.cwnd);
+        self.cwnd = cwnd.min(self.cwnd_clamp);
+        left
+    }
+
+    /// Additive increase: one segment per `per` segments acknowledged (`per` = `cwnd`: RFC 5681 equation 3).
+    pub fn additive_increase(&mut self, per: u32, acked: u32) {
+        let per = per.max(1);
+        self.cwnd_cnt += acked;
+        let steps = self.cwnd_cnt / per;
+        self.cwnd_cnt %= per;
+        self.cwnd = self.cwnd.saturating_add(steps).min(self.cwnd_clamp);
+    }
+}
+
+/// What the stack knows about the connection, read-only for an algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The present instant.
+    pub now: Time,
+    /// Segments sent and not yet acknowledged or known to have left the network (RFC 6675 `pipe` where SACK is on,
+    /// FlightSize otherwise), before the event at hand.
+    pub in_flight: u32,
+    /// The peer's advertised window in segments, rounded down.
+    pub snd_wnd: u32,
+    /// Largest segment payload in bytes.
+    pub mss: u32,
+    /// Smoothed round trip (RFC 6298); `None` before the first sample.
+    pub srtt: Option<Dur>,
+    /// Smallest round trip seen on this connection.
+    pub min_rtt: Option<Dur>,
+    /// The retransmission time-out without back-off.
+    pub rto: Dur,
+    /// Where recovery stands.
+    pub state: CaState,
+}
+
+/// One acknowledgement that moved `snd_una` or carried new SACK blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Segments newly acknowledged, partial ones counted when complete.
+    pub acked: u32,
+    /// Round trip of the newest segment this acknowledges; `None` if that was retransmitted (Karn) or nothing is new.
+    pub rtt: Option<Dur>,
+    /// Did the window, rather than the application or the peer, limit what was in flight?
+    pub cwnd_limited: bool,
+    /// Segments acknowledged since the connection began, this ACK included.
+    pub total_acked: u64,
+    /// Segments sent since the connection began, retransmissions not counted.
+    pub total_sent: u64,
+}
+
+/// Phase of loss recovery, with the names Linux gives them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CaState {
+    /// Nothing suspicious.
+    Open,
+    /// Duplicate ACKs arrive, fewer than the threshold.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// After a retransmission time-out.
+    Loss,
+}
+
+/// Why the slow-start threshold is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Fast retransmit: enough duplicate ACKs or SACK evidence.
+    FastRetransmit,
+    /// The retransmission timer ran out.
+    Timeout,
+}
+
+/// What other layers tell a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hint {
+    /// Wireless hops to the peer.
+    HopCount(u32),
+    /// Bit rate of the wireless interface.
+    LinkRate(Rate),
+    /// Round trip of the wired part of the path, measured by a gateway.
+    WiredRtt(Dur),
+    /// Capacity of the path as the link layer measured it.
+    PathCapacity(Rate),
+}
+
+/// A congestion control algorithm.
+///
+/// Call order: [`init`](Self::init) once; then, as they occur, `on_ack` for each acknowledgement that is not a plain
+/// duplicate, `ssthresh` on the entry into `Recovery` or `Loss` (after `on_state` has announced the new state), `undo`
+/// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces `cwnd`
+/// itself during recovery; it calls `on_ack` in `Recovery` too, where only `rtt` is meant to be used.
+pub trait CongestionControl {
+    /// Name as used in scenarios: at most 15 characters, as Linux allows.
+    fn name(&self) -> &'static str;
+
+    /// The connection is established; `win` holds the initial window.
+    fn init(&mut self, _win: &mut Window, _view: &View) {}
+
+    /// An acknowledgement: take the sample, grow the window.
+    fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack);
+
+    /// The slow-start threshold after a loss: half the window (RFC 5681 equation 4), at least 2 segments.
+    fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
+        (win.cwnd / 2).max(2)
+    }
+
+    /// Recovery moved to another phase.
+    fn on_state(&mut self, _win: &mut Window, _view: &View, _state: CaState) {}
+
+    /// Another layer has something to say.
+    fn on_hint(&mut self, _win: &mut Window, _hint: Hint) {}
+
+    /// The window to return to when a reduction proves spurious; `prior` is the window before it.
+    fn undo(&mut self, win: &Window, prior: u32) -> u32 {
+        win.cwnd.max(prior)
+    }
+}

@@ -1,0 +1,89 @@
+//! The transports a scenario can name, and static dispatch to their algorithms.
+//!
+//! To add one: write `your_algorithm.rs` beside this file and add one line to the table at the bottom.
+
+use crate::reno::Reno;
+use crate::{Ack, CaState, Cause, CongestionControl, Hint, View, Window};
+
+/// How the stack repairs losses found by duplicate ACKs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// RFC 5681 section 3.2: fast recovery ends with the first new ACK.
+    Reno,
+    /// RFC 6582: partial ACKs retransmit the next hole.
+    NewReno,
+    /// RFC 6675: the SACK scoreboard says what to send.
+    Sack,
+}
+
+macro_rules! transports {
+    ($($name:literal, $variant:ident($type:ty) = $build:expr, $recovery:expr, $summary:literal;)+) => {
+        /// An algorithm chosen at run time, dispatched without a vtable.
+        #[derive(Clone, Debug)]
+        pub enum Controller {
+            $(#[doc = $summary] $variant($type),)+
+        }
+
+        impl Transport {
+            /// Every transport, in the order of the table.
+            pub const ALL: &[Transport] = &[$(Transport { name: $name, recovery: $recovery, summary: $summary },)+];
+
+            /// A fresh algorithm of this transport.
+            pub fn controller(&self) -> Controller {
+                match self.name {
+                    $($name => Controller::$variant($build),)+
+                    // INVARIANT: transports are made by the table only.
+                    other => unreachable!("transport {other} is not in the table"),
+                }
+            }
+        }
+
+        impl CongestionControl for Controller {
+            fn name(&self) -> &'static str {
+                match self { $(Controller::$variant(c) => c.name(),)+ }
+            }
+            fn init(&mut self, win: &mut Window, view: &View) {
+                match self { $(Controller::$variant(c) => c.init(win, view),)+ }
+            }
+            fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
+                match self { $(Controller::$variant(c) => c.on_ack(win, view, ack),)+ }
+            }
+            fn ssthresh(&mut self, win: &Window, view: &View, cause: Cause) -> u32 {
+                match self { $(Controller::$variant(c) => c.ssthresh(win, view, cause),)+ }
+            }
+            fn on_state(&mut self, win: &mut Window, view: &View, state: CaState) {
+                match self { $(Controller::$variant(c) => c.on_state(win, view, state),)+ }
+            }
+            fn on_hint(&mut self, win: &mut Window, hint: Hint) {
+                match self { $(Controller::$variant(c) => c.on_hint(win, hint),)+ }
+            }
+            fn undo(&mut self, win: &Window, prior: u32) -> u32 {
+                match self { $(Controller::$variant(c) => c.undo(win, prior),)+ }
+            }
+        }
+    };
+}
+
+/// A transport a scenario can name: an algorithm together with the recovery it is defined on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transport {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// Loss recovery the stack uses for it.
+    pub recovery: Recovery,
+    /// One line for `fourhop list`.
+    pub summary: &'static str,
+}
+
+impl Transport {
+    /// The transport of that name.
+    pub fn find(name: &str) -> Option<&'static Transport> {
+        Transport::ALL.iter().find(|t| t.name == name)
+    }
+}
+
+// The table. Name in scenarios, variant(type) = constructor, recovery, one line of summary.
+transports! {
+    "newreno", NewReno(Reno) = Reno, Recovery::NewReno, "NewReno: RFC 5681 window, RFC 6582 recovery";
+    "reno", Reno(Reno) = Reno, Recovery::Reno, "Reno: RFC 5681 window and fast recovery";
+}

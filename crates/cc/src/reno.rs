@@ -1,0 +1,28 @@
+//! Reno: slow start and congestion avoidance of RFC 5681.
+//!
+//! Source: RFC 5681 section 3.1. NewReno (RFC 6582) differs from Reno (RFC 5681 section 3.2) only in what happens during
+//! fast recovery, which belongs to the stack; both grow the window as written here.
+//!
+//! Deviation: the window counts whole segments with an integer remainder, not bytes.
+
+use crate::{Ack, CaState, CongestionControl, View, Window};
+
+/// Reno's state: none beyond the window variables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reno;
+
+impl CongestionControl for Reno {
+    fn name(&self) -> &'static str {
+        "reno"
+    }
+
+    fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
+        if view.state == CaState::Recovery || !ack.cwnd_limited {
+            return;
+        }
+        let left = if win.in_slow_start() { win.slow_start(ack.acked) } else { ack.acked };
+        if left > 0 {
+            win.additive_increase(win.cwnd, left);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Why packets and frames die. Every loss in the simulator carries one of these names, and at the end of a run each layer
+//! accounts for all it was given: in = out + dropped + held.
+
+macro_rules! reasons {
+    ($($layer:ident, $name:literal, $variant:ident, $doc:literal;)+) => {
+        /// Why something was lost, in the order of the layers.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum DropReason { $(#[doc = $doc] $variant,)+ }
+
+        impl DropReason {
+            /// Every reason.
+            pub const ALL: &[DropReason] = &[$(DropReason::$variant,)+];
+
+            /// The layer that loses it.
+            pub const fn layer(self) -> Layer {
+                match self { $(DropReason::$variant => Layer::$layer,)+ }
+            }
+
+            /// Name in results.
+            pub const fn name(self) -> &'static str {
+                match self { $(DropReason::$variant => $name,)+ }
+            }
+
+            /// What happened, in a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(DropReason::$variant => $doc,)+ }
+            }
+        }
+    };
+}
+
+/// Layers that lose things.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Layer {
+    /// Copies of frames arriving at a radio.
+    Radio,
+    /// MSDUs in the 802.11 MAC.
+    Mac,
+    /// Packets in ARP and the interface queue.
+    Link,
+    /// Packets in IP and routing.
+    Network,
+}
+
+impl Layer {
+    /// Name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::Radio => "radio",
+            Layer::Mac => "mac",
+            Layer::Link => "link",
+            Layer::Network => "network",
+        }
+    }
+}
+
+reasons! {
+    Radio, "undecodable", Undecodable, "sensed, but below the reception threshold";
+    Radio, "collision", Collision, "overlapped another frame and neither was strong enough";
+    Radio, "captured", Captured, "arrived under a frame at least the capture ratio stronger";
+    Radio, "half-duplex", HalfDuplex, "arrived or ended while the receiver was transmitting";
+    Mac, "rts-retry-limit", RtsRetryLimit, "no CTS after the last RTS allowed";
+    Mac, "data-retry-limit", DataRetryLimit, "no ACK after the last transmission allowed";
+    Mac, "duplicate", Duplicate, "received before; acknowledged and dropped";
+    Mac, "unexpected-data", UnexpectedData, "data that did not follow a CTS of this station";
+    Link, "queue-full", QueueFull, "the interface queue was full";
+    Link, "queue-displaced", QueueDisplaced, "pushed out of the full interface queue by a routing packet";
+    Link, "queue-purged", QueuePurged, "waited for a next hop that was found broken";
+    Link, "arp-displaced", ArpDisplaced, "replaced by a newer packet while waiting for ARP";
+    Link, "arp-unresolved", ArpUnresolved, "no answer to ARP";
+    Network, "no-route", NoRoute, "a relay knew no route";
+    Network, "ttl-expired", TtlExpired, "time to live ran out";
+    Network, "route-loop", RouteLoop, "came back to its source";
+    Network, "link-broken", LinkBroken, "the link layer gave it back and routing could not repair";
+    Network, "buffer-full", BufferFull, "pushed out of routing's send buffer";
+    Network, "buffer-timeout", BufferTimeout, "waited too long for a route";
+    Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
+    Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
+    Network, "no-listener", NoListener, "no socket at its destination";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_layers_in_order() {
+        let mut names: Vec<_> = DropReason::ALL.iter().map(|r| r.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), DropReason::ALL.len());
+        assert!(DropReason::ALL.is_sorted_by_key(|r| r.layer()));
+    }
+}

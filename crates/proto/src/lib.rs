@@ -1,0 +1,21 @@
+//! Every layer of a multihop 802.11 node as a state machine without clock and without I/O, in the order a frame meets
+//! them.
+//!
+//! | module | layer |
+//! |---|---|
+//! | [`wire`] | frames and packets, their sizes and their encoding |
+//! | [`drop`](mod@drop) | why packets die |
+//! | [`route`] | static shortest paths and AODV |
+//! | [`tcp`] | TCP |
+//!
+//! # One shape
+//! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
+//! `next_timeout(&self) -> Option<Time>`. `out` is a vector of actions that the driver owns, empties and reuses. Time is
+//! a parameter, never asked for, and never runs backwards between calls. After any `handle_*` call the driver asks
+//! `next_timeout` again; calling `handle_timeout` before that instant does nothing.
+#![forbid(unsafe_code)]
+
+pub mod drop;
+pub mod route;
+pub mod tcp;
+pub mod wire;

@@ -1,0 +1,13 @@
+//! What travels: packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
+//!
+//! A payload is a length here; [`encode`](crate::wire) turns a packet into the bytes a device or a capture file wants.
+
+mod aodv;
+mod frame;
+mod packet;
+mod tcp;
+
+pub use aodv::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
+pub use packet::{Body, EchoMessage, Ipv4Packet, PacketMeta, UdpDatagram};
+pub use tcp::{SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

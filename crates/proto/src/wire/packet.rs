@@ -1,0 +1,101 @@
+//! IPv4 packets.
+
+use super::{AodvMessage, TcpSegment};
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// What the simulator remembers about a packet; it is not on the wire and protocols that run on real devices ignore it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketMeta {
+    /// When the source made it.
+    pub created: Time,
+    /// Radio hops it has travelled.
+    pub hops: u8,
+}
+
+/// An IPv4 packet (RFC 791), never fragmented.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ipv4Packet {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address; 255.255.255.255 is the limited broadcast.
+    pub dst: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+    /// Identification, per source.
+    pub ident: u16,
+    /// What it carries.
+    pub body: Body,
+    /// Simulator's notes.
+    pub meta: PacketMeta,
+}
+
+/// Transport part of a packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// TCP.
+    Tcp(TcpSegment),
+    /// UDP with a payload that only counts.
+    Udp(UdpDatagram),
+    /// AODV over UDP port 654.
+    Aodv(AodvMessage),
+    /// ICMP echo.
+    Echo(EchoMessage),
+}
+
+/// A UDP datagram (RFC 768).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpDatagram {
+    /// Sender's port.
+    pub src_port: u16,
+    /// Receiver's port.
+    pub dst_port: u16,
+    /// Number of the datagram within its flow, carried in the payload's first bytes.
+    pub number: u32,
+    /// Bytes of payload.
+    pub payload: u32,
+}
+
+/// ICMP echo request or reply (RFC 792).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EchoMessage {
+    /// Reply rather than request.
+    pub reply: bool,
+    /// Identifier.
+    pub ident: u16,
+    /// Sequence number.
+    pub number: u16,
+    /// Bytes of payload.
+    pub payload: u32,
+}
+
+/// Bytes of an IPv4 header without options.
+pub const IPV4_HEADER: u32 = 20;
+/// Bytes of a UDP header, and of an ICMP echo header.
+pub const UDP_HEADER: u32 = 8;
+
+impl Ipv4Packet {
+    /// Limited broadcast address.
+    pub const BROADCAST: Ipv4Addr = Ipv4Addr::BROADCAST;
+
+    /// Total length as the IPv4 header states it, in bytes.
+    pub fn len(&self) -> u32 {
+        IPV4_HEADER
+            + match &self.body {
+                Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
+                Body::Udp(udp) => UDP_HEADER + udp.payload,
+                Body::Aodv(message) => UDP_HEADER + message.len(),
+                Body::Echo(echo) => UDP_HEADER + echo.payload,
+            }
+    }
+
+    /// Never: every packet has a header.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Is it a routing packet, which interface queues put first?
+    pub fn is_routing(&self) -> bool {
+        matches!(self.body, Body::Aodv(_))
+    }
+}

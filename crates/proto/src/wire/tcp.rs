@@ -1,0 +1,96 @@
+//! TCP segments (RFC 9293 section 3.1) with the options of RFC 7323 and RFC 2018.
+
+use arrayvec::ArrayVec;
+use fourhop_units::Seq;
+
+/// SACK blocks [left, right) (RFC 2018 section 3), the most recent first; four fit beside no other option.
+pub type SackBlocks = ArrayVec<(Seq, Seq), 4>;
+
+/// Control bits.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TcpFlags {
+    /// Synchronise sequence numbers.
+    pub syn: bool,
+    /// The acknowledgement field counts.
+    pub ack: bool,
+    /// No more data from the sender.
+    pub fin: bool,
+    /// Abort.
+    pub rst: bool,
+    /// Push.
+    pub psh: bool,
+}
+
+/// RFC 7323 timestamps in units of the sender's clock (1 ms here).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// TSval.
+    pub value: u32,
+    /// TSecr.
+    pub echo: u32,
+}
+
+/// Options.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct TcpOptions {
+    /// Maximum segment size, on SYN only.
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323), on SYN only, at most 14.
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018), on SYN only.
+    pub sack_permitted: bool,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+}
+
+impl TcpOptions {
+    /// Bytes in the header, padded to a multiple of 4 (RFC 9293: the data offset counts 32-bit words).
+    pub fn len(&self) -> u32 {
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let window_scale = if self.window_scale.is_some() { 3 } else { 0 };
+        let sack_permitted = if self.sack_permitted { 2 } else { 0 };
+        let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
+        let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 };
+        u32::next_multiple_of(mss + window_scale + sack_permitted + timestamps + sack, 4)
+    }
+
+    /// No option at all?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A segment; its payload is a length.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpSegment {
+    /// Sender's port.
+    pub src_port: u16,
+    /// Receiver's port.
+    pub dst_port: u16,
+    /// Sequence number of the first payload byte, or of the SYN.
+    pub seq: Seq,
+    /// Next byte expected; counts where `flags.ack`.
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Window field as in the header, before scaling.
+    pub window: u16,
+    /// Options.
+    pub options: TcpOptions,
+    /// Bytes of payload.
+    pub payload: u32,
+}
+
+impl TcpSegment {
+    /// RFC 9293 section 3.3.1, SEG.LEN: payload plus one each for SYN and FIN.
+    pub fn seq_len(&self) -> u32 {
+        self.payload + u32::from(self.flags.syn) + u32::from(self.flags.fin)
+    }
+
+    /// Header with options, in bytes.
+    pub fn header_len(&self) -> u32 {
+        20 + self.options.len()
+    }
+}

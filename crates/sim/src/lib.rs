@@ -1,0 +1,2 @@
+//! The simulator: virtual time around the protocol crates.
+#![forbid(unsafe_code)]

@@ -1,0 +1,78 @@
+//! Names of nodes and their addresses.
+
+use core::fmt;
+use core::net::Ipv4Addr;
+
+/// A node of the network, numbered from 0 in the order of the scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// An IEEE 802 MAC address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MacAddr(pub [u8; 6]);
+
+impl NodeId {
+    /// Position in an array of nodes.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Locally administered unicast address 02:00 + node number.
+    pub const fn mac(self) -> MacAddr {
+        let n = self.0.to_be_bytes();
+        MacAddr([0x02, 0x00, n[0], n[1], n[2], n[3]])
+    }
+
+    /// Address in 10.0.0.0/8: node 0 is 10.0.0.1.
+    pub const fn ipv4(self) -> Ipv4Addr {
+        let [_, b, c, d] = (self.0 + 1).to_be_bytes();
+        Ipv4Addr::new(10, b, c, d)
+    }
+
+    /// The node that owns `addr`, if it is of the form [`NodeId::ipv4`] gives.
+    pub const fn from_ipv4(addr: Ipv4Addr) -> Option<NodeId> {
+        let [a, b, c, d] = addr.octets();
+        match u32::from_be_bytes([0, b, c, d]).checked_sub(1) {
+            Some(n) if a == 10 => Some(NodeId(n)),
+            _ => None,
+        }
+    }
+}
+
+impl MacAddr {
+    /// All stations.
+    pub const BROADCAST: MacAddr = MacAddr([0xff; 6]);
+
+    /// Is this [`MacAddr::BROADCAST`]?
+    pub const fn is_broadcast(self) -> bool {
+        matches!(self.0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Debug for MacAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_lead_back_to_the_node() {
+        for n in [0, 1, 254, 255, 70_000] {
+            assert_eq!(NodeId::from_ipv4(NodeId(n).ipv4()), Some(NodeId(n)));
+        }
+        assert_eq!(NodeId(0).ipv4(), Ipv4Addr::new(10, 0, 0, 1));
+        assert_eq!(NodeId::from_ipv4(Ipv4Addr::new(192, 168, 0, 1)), None);
+        assert!(MacAddr::BROADCAST.is_broadcast() && !NodeId(7).mac().is_broadcast());
+    }
+}

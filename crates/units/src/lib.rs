@@ -1,0 +1,28 @@
+//! Units of everything the other crates compute with.
+//!
+//! Each quantity is a type of its own, so that adding two powers in dBm, comparing two TCP sequence numbers with `<` or
+//! passing seconds as a bare number does not compile. Time is integer nanoseconds; nothing here reads a clock.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`time`] | [`Time`] (an instant) and [`Dur`] (a length), both integer nanoseconds |
+//! | [`data`] | [`Bytes`] and [`Rate`]; their quotient is a [`Dur`] |
+//! | [`power`] | [`Watt`], [`Dbm`], [`Db`] |
+//! | [`seq`] | [`Seq`], a TCP sequence number that wraps |
+//! | [`id`] | [`NodeId`], [`MacAddr`] and the IPv4 address of a node |
+//! | [`random`] | [`Stream`]: one named stream of random numbers per (seed, node, purpose) |
+#![forbid(unsafe_code)]
+
+pub mod data;
+pub mod id;
+pub mod power;
+pub mod random;
+pub mod seq;
+pub mod time;
+
+pub use data::{Bytes, Rate};
+pub use id::{MacAddr, NodeId};
+pub use power::{Db, Dbm, Watt};
+pub use random::{Purpose, Stream};
+pub use seq::Seq;
+pub use time::{Dur, Time};

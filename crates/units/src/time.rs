@@ -1,0 +1,260 @@
+//! Instants and lengths of time in integer nanoseconds.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+
+/// An instant: nanoseconds since the start of the run, a real zero. Reaches 584 years.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(u64);
+
+/// A length of time in nanoseconds, never negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Dur(u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+
+    /// `ns` nanoseconds after the start.
+    pub const fn from_nanos(ns: u64) -> Time {
+        Time(ns)
+    }
+
+    /// `us` microseconds after the start.
+    pub const fn from_micros(us: u64) -> Time {
+        Time(us * 1_000)
+    }
+
+    /// `ms` milliseconds after the start.
+    pub const fn from_millis(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    /// `s` seconds after the start.
+    pub const fn from_secs(s: u64) -> Time {
+        Time(s * 1_000_000_000)
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start, for display and statistics only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// How long ago `earlier` was; zero if it lies ahead.
+    pub const fn saturating_since(self, earlier: Time) -> Dur {
+        Dur(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The first multiple of `step` that lies after this instant.
+    ///
+    /// # Panics
+    /// If `step` is zero.
+    pub const fn next_multiple_of(self, step: Dur) -> Time {
+        Time((self.0 / step.0 + 1) * step.0)
+    }
+}
+
+impl Dur {
+    /// No time at all.
+    pub const ZERO: Dur = Dur(0);
+    /// Longer than any run.
+    pub const MAX: Dur = Dur(u64::MAX);
+
+    /// `ns` nanoseconds.
+    pub const fn from_nanos(ns: u64) -> Dur {
+        Dur(ns)
+    }
+
+    /// `us` microseconds.
+    pub const fn from_micros(us: u64) -> Dur {
+        Dur(us * 1_000)
+    }
+
+    /// `ms` milliseconds.
+    pub const fn from_millis(ms: u64) -> Dur {
+        Dur(ms * 1_000_000)
+    }
+
+    /// `s` seconds.
+    pub const fn from_secs(s: u64) -> Dur {
+        Dur(s * 1_000_000_000)
+    }
+
+    /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero. For values read from files
+    /// and computed geometry, never for protocol arithmetic.
+    pub fn from_secs_f64(s: f64) -> Dur {
+        Dur((s * 1e9).round() as u64)
+    }
+
+    /// Nanoseconds.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Whole microseconds, rounded to nearest.
+    pub const fn as_micros_rounded(self) -> u64 {
+        (self.0 + 500) / 1_000
+    }
+
+    /// Whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    /// Seconds, for display and statistics only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// The difference, or zero if `other` is longer.
+    pub const fn saturating_sub(self, other: Dur) -> Dur {
+        Dur(self.0.saturating_sub(other.0))
+    }
+
+    /// The product, or [`Dur::MAX`] where it does not fit.
+    pub const fn saturating_mul(self, factor: u64) -> Dur {
+        Dur(self.0.saturating_mul(factor))
+    }
+
+    /// How many whole `unit`s fit.
+    ///
+    /// # Panics
+    /// If `unit` is zero.
+    pub const fn div_floor(self, unit: Dur) -> u64 {
+        self.0 / unit.0
+    }
+
+    /// Is this no time at all?
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Add<Dur> for Time {
+    type Output = Time;
+    fn add(self, d: Dur) -> Time {
+        Time(self.0 + d.0)
+    }
+}
+
+impl AddAssign<Dur> for Time {
+    fn add_assign(&mut self, d: Dur) {
+        self.0 += d.0;
+    }
+}
+
+impl Sub<Dur> for Time {
+    type Output = Time;
+    fn sub(self, d: Dur) -> Time {
+        Time(self.0 - d.0)
+    }
+}
+
+impl Sub<Time> for Time {
+    type Output = Dur;
+    /// # Panics
+    /// If `earlier` lies ahead (in builds with overflow checks); see [`Time::saturating_since`].
+    fn sub(self, earlier: Time) -> Dur {
+        Dur(self.0 - earlier.0)
+    }
+}
+
+impl Add for Dur {
+    type Output = Dur;
+    fn add(self, d: Dur) -> Dur {
+        Dur(self.0 + d.0)
+    }
+}
+
+impl AddAssign for Dur {
+    fn add_assign(&mut self, d: Dur) {
+        self.0 += d.0;
+    }
+}
+
+impl Sub for Dur {
+    type Output = Dur;
+    fn sub(self, d: Dur) -> Dur {
+        Dur(self.0 - d.0)
+    }
+}
+
+impl SubAssign for Dur {
+    fn sub_assign(&mut self, d: Dur) {
+        self.0 -= d.0;
+    }
+}
+
+impl Mul<u64> for Dur {
+    type Output = Dur;
+    fn mul(self, factor: u64) -> Dur {
+        Dur(self.0 * factor)
+    }
+}
+
+impl Div<u64> for Dur {
+    type Output = Dur;
+    fn div(self, divisor: u64) -> Dur {
+        Dur(self.0 / divisor)
+    }
+}
+
+impl Sum for Dur {
+    fn sum<I: Iterator<Item = Dur>>(durs: I) -> Dur {
+        durs.fold(Dur::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Dur {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ns if ns % 1_000_000_000 == 0 => write!(f, "{} s", ns / 1_000_000_000),
+            ns if ns % 1_000_000 == 0 => write!(f, "{} ms", ns / 1_000_000),
+            ns => write!(f, "{}.{:03} us", ns / 1_000, ns % 1_000),
+        }
+    }
+}
+
+impl fmt::Debug for Dur {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_multiple_lies_strictly_ahead() {
+        let half = Dur::from_millis(500);
+        assert_eq!(Time::ZERO.next_multiple_of(half), Time::from_millis(500));
+        assert_eq!(Time::from_millis(500).next_multiple_of(half), Time::from_secs(1));
+    }
+
+    #[test]
+    fn durations_print_in_the_unit_that_fits() {
+        assert_eq!(Dur::from_secs(3).to_string(), "3 s");
+        assert_eq!(Dur::from_millis(40).to_string(), "40 ms");
+        assert_eq!(Dur::from_nanos(666_667).to_string(), "666.667 us");
+        assert_eq!(Dur::from_secs_f64(200.0 / 3e8).as_nanos(), 667);
+    }
+}

@@ -1,1 +1,152 @@
-//! Routing.
+//! Routing: which neighbour a packet goes to next.
+//!
+//! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
+//! outside, and [`Aodv`], RFC 3561 on demand. Both speak in [`Action`]s: the routing layer owns no queue to the link and
+//! delivers nothing, it tells its node what to send where, what is lost and why, and which next hop has died.
+//!
+//! # Legal call order
+//! Time never runs backwards between calls. A packet is handed over by value and leaves in exactly one [`Action`], at
+//! once or later, unless it is a routing message, which the layer consumes. Every `handle_*` call may change
+//! `next_timeout`; an early `handle_timeout` does nothing. The order of the actions is the order of their effects.
+//!
+//! # What the node does
+//! - Packets for the node's own address and for the broadcast address are delivered by the node and never come here.
+//! - A packet received from a radio has its [`hops`](crate::wire::PacketMeta::hops) counted by the node before it is
+//!   handed over.
+//! - Packets whose body is [`Body::Aodv`](crate::wire::Body) go to `handle_message` whatever their destination.
+
+pub mod aodv;
+mod static_routes;
+
+pub use aodv::{Aodv, Config, Counters};
+pub use static_routes::{ShortestPaths, StaticRoutes};
+
+use crate::drop::DropReason;
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// Where a packet goes on the link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NextHop {
+    /// To this neighbour; its failure comes back through `handle_link_failure`.
+    Unicast(Ipv4Addr),
+    /// To all neighbours, unacknowledged.
+    Broadcast,
+}
+
+/// What routing asks of its node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Put the packet into the interface queue.
+    Send {
+        /// The packet, its TTL as it goes on air.
+        packet: Ipv4Packet,
+        /// Its receiver.
+        next_hop: NextHop,
+    },
+    /// Drop every packet of the interface queue that waits for this next hop, as
+    /// [`DropReason::QueuePurged`].
+    PurgeQueue {
+        /// The broken neighbour.
+        next_hop: Ipv4Addr,
+    },
+    /// The packet is lost.
+    Drop {
+        /// It.
+        packet: Ipv4Packet,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// The routing layer of a node.
+#[derive(Clone, Debug)]
+pub enum Router {
+    /// Routes given from outside.
+    Static(StaticRoutes),
+    /// RFC 3561.
+    Aodv(Box<Aodv>),
+}
+
+impl Router {
+    /// A packet made at this node, for another.
+    pub fn handle_outgoing(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(r) => r.handle_outgoing(now, packet, out),
+            Router::Aodv(r) => r.handle_outgoing(now, packet, out),
+        }
+    }
+
+    /// A packet received from a neighbour, for another node. `from` is the neighbour's address where the link layer
+    /// knows it.
+    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(r) => r.handle_transit(now, packet, out),
+            Router::Aodv(r) => r.handle_transit(now, packet, from, out),
+        }
+    }
+
+    /// A routing message received from neighbour `from`, which is its IP source. It is consumed; static routes ignore it.
+    pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_message(now, packet, from, out),
+        }
+    }
+
+    /// The link layer could not deliver to `next_hop` and gives back the packet it tried, if it still has it.
+    pub fn handle_link_failure(
+        &mut self,
+        now: Time,
+        packet: Option<Ipv4Packet>,
+        next_hop: Ipv4Addr,
+        reason: DropReason,
+        out: &mut Vec<Action>,
+    ) {
+        match self {
+            Router::Static(r) => r.handle_link_failure(packet, out),
+            Router::Aodv(r) => r.handle_link_failure(now, packet, next_hop, reason, out),
+        }
+    }
+
+    /// The time [`Router::next_timeout`] gave has come.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_timeout(now, out),
+        }
+    }
+
+    /// When to call [`Router::handle_timeout`].
+    pub fn next_timeout(&self) -> Option<Time> {
+        match self {
+            Router::Static(_) => None,
+            Router::Aodv(r) => r.next_timeout(),
+        }
+    }
+
+    /// Data packets handed in that have not left yet.
+    pub fn held(&self) -> usize {
+        match self {
+            Router::Static(_) => 0,
+            Router::Aodv(r) => r.held(),
+        }
+    }
+
+    /// The neighbour through which packets for `dst` leave at present, if any.
+    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        match self {
+            Router::Static(r) => r.next_hop(dst),
+            Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.next_hop),
+        }
+    }
+
+    /// Hops to `dst` along the route, where known.
+    pub fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
+        match self {
+            Router::Static(_) => None,
+            Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.hops),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Requests of this node: expanding ring search, retries, rate (RFC 3561 sections 6.3 and 6.4).
+
+use super::{Action, AfterFailure, Aodv, FirstSearch, OwnSeqno, RepairRule, Retry, RouteState, SearchTimeout};
+use crate::drop::DropReason;
+use crate::wire::{AodvMessage, Ipv4Packet, Rreq};
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, Time};
+
+impl Aodv {
+    /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited for.
+    pub(super) fn search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
+        let config = self.config;
+        let route = self.table.entry(dst);
+        if route.is_valid() || route.search.timeout.is_some_and(|timeout| timeout > now) {
+            return;
+        }
+        if route.search.full_floods > config.rreq_retries {
+            self.fail_search(now, dst, out);
+            return;
+        }
+        if let Err(allowed_at) = self.rreq_rate.try_pass(now) {
+            self.table.entry(dst).search.timeout = Some(allowed_at);
+            self.watch_search(allowed_at);
+            return;
+        }
+        let route = self.table.entry(dst);
+        let last_hops = match config.first_search {
+            FirstSearch::FullFlood => Some(route.last_hops.unwrap_or(u8::MAX)),
+            FirstSearch::TtlStart => route.last_hops,
+        };
+        let search = &mut route.search;
+        let first = search.last_ttl == 0;
+        self.counters.rreq_repeated += u64::from(!first && search.timeout.is_some());
+        search.last_ttl = search.last_ttl.max(last_hops.unwrap_or(0));
+        let ttl = match (search.last_ttl, config.first_search) {
+            (0, _) => config.ttl_start,
+            // RFC 3561 section 6.4: hop count + TTL_INCREMENT, whatever the threshold.
+            (last, FirstSearch::TtlStart) if first => last.saturating_add(config.ttl_increment),
+            (last, _) if last < config.ttl_threshold => last + config.ttl_increment,
+            _ => config.net_diameter,
+        }
+        .min(config.net_diameter);
+        let full = ttl == config.net_diameter;
+        search.full_floods += u8::from(full);
+        search.last_ttl = ttl;
+        let floods = u64::from(search.full_floods);
+        let wait = match config.search_timeout {
+            SearchTimeout::Traversal if full => {
+                // RFC 3561 section 6.3: doubled with each attempt.
+                config.net_traversal_time().saturating_mul(1 << (floods - 1).min(16))
+            }
+            SearchTimeout::Traversal => config.ring_traversal_time(ttl),
+            SearchTimeout::Measured { max } => {
+                let per_hop = search.latency_per_hop().unwrap_or(config.node_traversal_time);
+                (per_hop * (2 * u64::from(ttl) * floods.max(1))).min(max)
+            }
+        };
+        self.send_request(now, dst, ttl, wait, out);
+    }
+
+    /// Sends a request with this TTL and waits for its reply.
+    pub(super) fn send_request(&mut self, now: Time, dst: Ipv4Addr, ttl: u8, wait: Dur, out: &mut Vec<Action>) {
+        self.seqno = self.seqno.wrapping_add(match self.config.own_seqno {
+            OwnSeqno::Rfc => 1,
+            OwnSeqno::Even => 2,
+        });
+        let route = self.table.entry(dst);
+        route.search.timeout = Some(now + wait);
+        if route.state == RouteState::InRepair {
+            // ns-2 clears the lifetime of what it searches for, which only a route under repair remembers.
+            route.expires = Time::ZERO;
+        }
+        let rreq = Rreq {
+            hop_count: 0,
+            rreq_id: self.rreq_id,
+            destination: dst,
+            destination_seqno: route.known_seqno(),
+            originator: self.addr,
+            originator_seqno: self.seqno,
+            destination_only: self.config.destination_only,
+            gratuitous: self.config.gratuitous,
+        };
+        self.rreq_id = self.rreq_id.wrapping_add(1);
+        self.counters.rreq_originated += 1;
+        let packet = self.message(AodvMessage::Rreq(rreq), Ipv4Packet::BROADCAST, ttl, now);
+        self.broadcast(now, packet, false, out);
+        self.watch_search(now + wait);
+    }
+
+    /// No request was answered: what waits is lost.
+    fn fail_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
+        self.counters.searches_failed += 1;
+        self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);
+        let search = &mut self.table.entry(dst).search;
+        search.full_floods = 0;
+        match self.config.after_failure {
+            AfterFailure::Restart => {
+                search.timeout = None;
+                search.last_ttl = 0;
+            }
+            AfterFailure::LockOut(lock_out) => {
+                search.timeout = Some(now + lock_out);
+                self.watch_search(now + lock_out);
+            }
+        }
+    }
+
+    /// With [`Retry::Timer`], the end of a waiting time is an event.
+    fn watch_search(&mut self, timeout: Time) {
+        if self.config.retry == Retry::Timer {
+            self.sweep_by(timeout);
+        }
+    }
+
+    /// The part of a sweep that looks at the search for `dst`.
+    pub(super) fn sweep_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
+        if self.config.retry != Retry::Timer || self.waits_for_repair(dst) {
+            return;
+        }
+        let Some(timeout) = self.table.get(dst).and_then(|route| route.search.timeout) else { return };
+        if timeout > now {
+            self.sweep_by(timeout);
+        } else if self.buffer.holds(dst) {
+            self.search(now, dst, out);
+        } else if let Some(route) = self.table.get_mut(dst) {
+            // Nobody waits any more: a later packet starts afresh.
+            route.search.timeout = None;
+            route.search.full_floods = 0;
+            route.search.last_ttl = 0;
+        }
+    }
+
+    /// The tick of [`Retry::PacketOrTick`]: a request for each destination that packets wait for.
+    pub(super) fn retry_all(&mut self, now: Time, out: &mut Vec<Action>) {
+        let mut at = 0;
+        let mut last = None;
+        while let Some(dst) = self.buffer.destination(at) {
+            let before = self.buffer.len();
+            if last != Some(dst) {
+                self.search(now, dst, out);
+            }
+            last = Some(dst);
+            // A search that fails here takes the destination's packets out of the buffer.
+            at = if self.buffer.len() < before { 0 } else { at + 1 };
+        }
+        self.retry_at = match self.config.retry {
+            Retry::PacketOrTick(tick) if !self.buffer.is_empty() => Some(now.next_multiple_of(tick)),
+            _ => None,
+        };
+    }
+
+    /// Is there a repair of `dst` under way that is a single request, so that no other is sent?
+    pub(super) fn waits_for_repair(&self, dst: Ipv4Addr) -> bool {
+        self.config.repair == RepairRule::WithinMaxRepairTtl
+            && self.table.get(dst).is_some_and(|route| route.state == RouteState::InRepair)
+    }
+}

@@ -1,0 +1,225 @@
+//! Broken links and route errors (RFC 3561 section 6.11).
+
+use super::{Action, Aodv, Envelope, NextHop, RepairRule, RouteState, is_newer};
+use crate::drop::DropReason;
+use crate::wire::{AodvMessage, Ipv4Packet, Rerr, UnreachableDestination};
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// Who has to hear a route error.
+#[derive(Clone, Copy)]
+enum Audience {
+    Nobody,
+    One(Ipv4Addr),
+    All,
+}
+
+impl Audience {
+    fn with(self, neighbours: &[Ipv4Addr]) -> Audience {
+        neighbours.iter().fold(self, |audience, &neighbour| match audience {
+            Audience::Nobody => Audience::One(neighbour),
+            Audience::One(one) if one == neighbour => audience,
+            _ => Audience::All,
+        })
+    }
+}
+
+impl Aodv {
+    /// The link layer gave a data packet back.
+    pub(super) fn handle_data_failure(
+        &mut self,
+        now: Time,
+        packet: Ipv4Packet,
+        next_hop: Ipv4Addr,
+        out: &mut Vec<Action>,
+    ) {
+        let dst = packet.dst;
+        let Some(route) = self.table.get(dst) else {
+            out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
+            if self.config.control_breaks_links {
+                self.break_link(now, next_hop, None, out);
+            }
+            return;
+        };
+        match self.config.repair {
+            // ns-2 compares the hops behind the packet with those ahead and looks neither at the state of the route nor
+            // at whether it still leads over the broken link. An invalid route has more hops ahead than any packet made.
+            RepairRule::FartherFromSource if packet.meta.hops > route.hops => {
+                self.start_repair(now, packet, out);
+                return;
+            }
+            RepairRule::WithinMaxRepairTtl if route.state == RouteState::InRepair => {
+                self.hold(now, packet, out);
+                self.break_link(now, next_hop, Some(dst), out);
+                return;
+            }
+            RepairRule::WithinMaxRepairTtl
+                if route.is_valid()
+                    && route.next_hop == next_hop
+                    && packet.src != self.addr
+                    && route.hops <= self.config.max_repair_ttl() =>
+            {
+                self.start_repair(now, packet, out);
+                self.break_link(now, next_hop, Some(dst), out);
+                return;
+            }
+            _ => {}
+        }
+        let own = packet.src == self.addr;
+        if own && self.config.rediscover_at_source {
+            self.break_link(now, next_hop, None, out);
+            // Over a route that another message has brought since, the packet goes at once.
+            if let Some(packet) = self.try_forward(now, packet, out) {
+                self.hold(now, packet, out);
+                self.search(now, dst, out);
+            }
+            return;
+        }
+        out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
+        self.break_link(now, next_hop, None, out);
+    }
+
+    /// The link to `neighbour` is broken: all routes over it but the one to `except` are lost (RFC 3561 section 6.11,
+    /// case i).
+    pub(super) fn break_link(
+        &mut self,
+        now: Time,
+        neighbour: Ipv4Addr,
+        except: Option<Ipv4Addr>,
+        out: &mut Vec<Action>,
+    ) {
+        if self.config.purge_queue {
+            out.push(Action::PurgeQueue { next_hop: neighbour });
+        }
+        if self.config.own_seqno == super::OwnSeqno::Even {
+            self.seqno = self.seqno.wrapping_add(2);
+        }
+        let forget_at = self.forget_at(now);
+        let mut unreachable = Vec::new();
+        let mut audience = Audience::Nobody;
+        for route in self.table.routes_mut() {
+            route.remove_precursor(neighbour);
+            if route.next_hop != neighbour || Some(route.dst) == except {
+                continue;
+            }
+            let lost = match route.state {
+                RouteState::Valid => true,
+                // The repair has its own end; only ns-2 gives it up at a further failure.
+                RouteState::InRepair => self.config.repair == RepairRule::FartherFromSource,
+                RouteState::Invalid => false,
+            };
+            if !lost {
+                continue;
+            }
+            route.break_down(forget_at);
+            if self.config.rerr_without_precursors {
+                audience = Audience::All;
+            } else if route.precursors().is_empty() {
+                continue;
+            } else {
+                audience = audience.with(route.precursors());
+                route.clear_precursors();
+            }
+            unreachable.push(UnreachableDestination { addr: route.dst, seqno: route.seqno });
+        }
+        if self.config.delete_invalid_routes {
+            self.sweep_by(forget_at);
+        }
+        self.send_error(now, Rerr { no_delete: false, unreachable }, audience, false, out);
+    }
+
+    /// A data packet to relay has no route (RFC 3561 section 6.11, case ii).
+    pub(super) fn no_route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        let addr = packet.dst;
+        let (seqno, audience) = if self.config.rerr_without_precursors {
+            (self.table.entry(addr).seqno, Audience::All)
+        } else {
+            match self.table.get(addr) {
+                Some(route) if !route.precursors().is_empty() => {
+                    (route.seqno, Audience::Nobody.with(route.precursors()))
+                }
+                // The neighbour that sent the packet believes in a route and must hear that there is none.
+                Some(route) => (route.seqno, Audience::All),
+                None => (0, Audience::All),
+            }
+        };
+        let unreachable = vec![UnreachableDestination { addr, seqno }];
+        self.send_error(now, Rerr { no_delete: false, unreachable }, audience, false, out);
+        out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+    }
+
+    /// A route error has arrived (RFC 3561 section 6.11, case iii).
+    pub(super) fn handle_error(&mut self, now: Time, rerr: &Rerr, envelope: Envelope, out: &mut Vec<Action>) {
+        self.counters.rerr_received += 1;
+        let from = envelope.from;
+        self.neighbour_seen(now, from, out);
+        let forget_at = self.forget_at(now);
+        let mut unreachable = Vec::new();
+        let mut audience = Audience::Nobody;
+        for lost in &rerr.unreachable {
+            let Some(route) = self.table.get_mut(lost.addr) else { continue };
+            let usable = match route.state {
+                RouteState::Valid => true,
+                RouteState::InRepair => self.config.repair == RepairRule::FartherFromSource,
+                RouteState::Invalid => false,
+            };
+            let old = is_newer(route.seqno, lost.seqno);
+            if !usable || route.next_hop != from || (self.config.rerr_needs_seqno && old) {
+                continue;
+            }
+            if !rerr.no_delete {
+                if !old {
+                    route.seqno = lost.seqno;
+                }
+                route.invalidate(forget_at);
+                if self.config.purge_queue {
+                    out.push(Action::PurgeQueue { next_hop: from });
+                }
+            }
+            if !route.precursors().is_empty() {
+                unreachable.push(UnreachableDestination { addr: route.dst, seqno: route.seqno });
+                audience = audience.with(route.precursors());
+                if !rerr.no_delete {
+                    route.clear_precursors();
+                }
+            }
+        }
+        if self.config.delete_invalid_routes {
+            self.sweep_by(forget_at);
+        }
+        if self.config.rerr_without_precursors && !unreachable.is_empty() {
+            audience = Audience::All;
+        }
+        self.send_error(now, Rerr { no_delete: rerr.no_delete, unreachable }, audience, true, out);
+    }
+
+    /// Reports the destination to the neighbours that send through this node.
+    pub(super) fn report(&mut self, now: Time, dst: Ipv4Addr, no_delete: bool, out: &mut Vec<Action>) {
+        let Some(route) = self.table.get_mut(dst) else { return };
+        let audience = Audience::Nobody.with(route.precursors());
+        let unreachable = vec![UnreachableDestination { addr: dst, seqno: route.seqno }];
+        if !no_delete {
+            route.clear_precursors();
+        }
+        self.send_error(now, Rerr { no_delete, unreachable }, audience, false, out);
+    }
+
+    fn send_error(&mut self, now: Time, rerr: Rerr, audience: Audience, relayed: bool, out: &mut Vec<Action>) {
+        let (dst, next_hop) = match audience {
+            _ if rerr.unreachable.is_empty() => return,
+            Audience::Nobody => return,
+            Audience::One(neighbour) => (neighbour, NextHop::Unicast(neighbour)),
+            Audience::All => (Ipv4Packet::BROADCAST, NextHop::Broadcast),
+        };
+        if self.rerr_rate.try_pass(now).is_err() {
+            self.counters.rerr_limited += 1;
+            return;
+        }
+        self.counters.rerr_sent += 1;
+        let packet = self.message(AodvMessage::Rerr(rerr), dst, 1, now);
+        match next_hop {
+            NextHop::Broadcast => self.broadcast(now, packet, relayed, out),
+            NextHop::Unicast(_) => out.push(Action::Send { packet, next_hop }),
+        }
+    }
+}

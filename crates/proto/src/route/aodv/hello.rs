@@ -1,0 +1,105 @@
+//! HELLO messages and the neighbours they prove (RFC 3561 sections 6.9 and 6.10).
+
+use super::{Action, Aodv, HelloConfig};
+use crate::wire::{AodvMessage, Ipv4Packet, Rrep};
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// The HELLO option's state; empty while it is off.
+#[derive(Clone, Debug)]
+pub(super) struct Hello {
+    config: Option<HelloConfig>,
+    /// End of the present interval.
+    next_at: Time,
+    /// When this node last sent a broadcast, which counts as a HELLO.
+    last_broadcast: Option<Time>,
+    /// (neighbour, when it counts as lost): those a HELLO was received from.
+    neighbours: Vec<(Ipv4Addr, Time)>,
+}
+
+impl Hello {
+    pub fn new(config: Option<HelloConfig>) -> Hello {
+        let next_at = config.map_or(Time::ZERO, |hello| Time::ZERO + hello.interval);
+        Hello { config, next_at, last_broadcast: None, neighbours: Vec::new() }
+    }
+
+    pub fn broadcast_sent(&mut self, now: Time) {
+        self.last_broadcast = Some(now);
+    }
+
+    /// Any packet of a neighbour shows that it lives.
+    pub fn heard(&mut self, now: Time, neighbour: Ipv4Addr) {
+        if let Some(config) = self.config
+            && let Some(entry) = self.neighbours.iter_mut().find(|(addr, _)| *addr == neighbour)
+        {
+            entry.1 = now + config.neighbour_lifetime();
+        }
+    }
+
+    pub fn next(&self) -> Option<Time> {
+        self.config?;
+        let lost = self.neighbours.iter().map(|&(_, at)| at).min();
+        Some(lost.map_or(self.next_at, |at| at.min(self.next_at)))
+    }
+
+    fn pop_lost(&mut self, now: Time) -> Option<Ipv4Addr> {
+        let at = self.neighbours.iter().position(|&(_, until)| until <= now)?;
+        Some(self.neighbours.remove(at).0)
+    }
+}
+
+impl Aodv {
+    /// A HELLO has arrived: a route to the neighbour, with its sequence number (RFC 3561 section 6.9).
+    pub(super) fn handle_hello(&mut self, now: Time, rrep: &Rrep, from: Ipv4Addr, out: &mut Vec<Action>) {
+        let Some(config) = self.hello.config else { return };
+        if rrep.destination != from {
+            return;
+        }
+        self.counters.hellos_received += 1;
+        let until = now + config.neighbour_lifetime();
+        if !self.hello.neighbours.iter().any(|&(addr, _)| addr == from) {
+            self.hello.neighbours.push((from, until));
+        }
+        let route = self.table.entry(from);
+        let before = route.state;
+        let was_valid = route.is_valid();
+        if route.accepts(rrep.destination_seqno, 1) {
+            route.update(rrep.destination_seqno, 1, from);
+        } else if !was_valid {
+            // An older number than the broken route's: the neighbour is there, what it knows of itself is not newer.
+            route.update(route.seqno, 1, from);
+        }
+        route.expires = if was_valid { route.expires.max(until) } else { until };
+        self.watch(until);
+        if !was_valid {
+            self.route_came_up(now, from, before, fourhop_units::Dur::ZERO, out);
+        }
+    }
+
+    /// Sends the HELLO of an interval in which nothing was broadcast, if this node is on an active route, and gives up
+    /// the neighbours that fell silent.
+    pub(super) fn hello_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Some(config) = self.hello.config else { return };
+        while let Some(neighbour) = self.hello.pop_lost(now) {
+            self.counters.neighbours_lost += 1;
+            self.break_link(now, neighbour, None, out);
+        }
+        if now < self.hello.next_at {
+            return;
+        }
+        self.hello.next_at = now + config.interval;
+        let quiet = self.hello.last_broadcast.is_none_or(|at| at + config.interval <= now);
+        if quiet && self.table.routes().iter().any(|route| route.is_valid()) {
+            let rrep = Rrep {
+                hop_count: 0,
+                destination: self.addr,
+                destination_seqno: self.seqno,
+                originator: self.addr,
+                lifetime_ms: u32::try_from(config.neighbour_lifetime().as_millis()).unwrap_or(u32::MAX),
+            };
+            self.counters.hellos_sent += 1;
+            let packet = self.message(AodvMessage::Rrep(rrep), Ipv4Packet::BROADCAST, 1, now);
+            self.broadcast(now, packet, false, out);
+        }
+    }
+}

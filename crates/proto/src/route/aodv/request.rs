@@ -1,0 +1,232 @@
+//! Requests of others: duplicates, the way back, replies, relaying (RFC 3561 sections 6.5 and 6.6).
+
+use super::{Action, Aodv, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
+use crate::wire::{AodvMessage, Ipv4Packet, Rrep, Rreq};
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, Time};
+
+impl Aodv {
+    /// A request has arrived.
+    pub(super) fn handle_request(&mut self, now: Time, rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+        self.counters.rreq_received += 1;
+        self.neighbour_seen(now, envelope.from, out);
+        let forget_at = self.config.id_forgotten_at(now);
+        if rreq.originator == self.addr || !self.seen.insert(now, rreq.originator, rreq.rreq_id, forget_at) {
+            self.counters.rreq_duplicates += 1;
+            return;
+        }
+        self.update_reverse_route(now, &rreq, envelope.from, out);
+        if rreq.destination == self.addr {
+            self.reply_as_destination(&rreq, envelope, out);
+        } else if self.can_reply(&rreq) {
+            self.reply_as_intermediate(now, &rreq, envelope, out);
+        } else if envelope.ttl > 1 {
+            self.relay_request(now, rreq, envelope, out);
+        }
+    }
+
+    /// A message from a neighbour is proof of a route to it (RFC 3561 sections 6.5 and 6.7). Its sequence number stays
+    /// unknown unless the route was valid already.
+    pub(super) fn neighbour_seen(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
+        if !self.config.neighbour_routes || neighbour == self.addr {
+            return;
+        }
+        let until = now + self.config.active_route_timeout;
+        let route = self.table.entry(neighbour);
+        let before = route.state;
+        if before == RouteState::Valid {
+            route.expires = route.expires.max(until);
+        } else {
+            // The number of a broken route is this node's own increment, not the neighbour's: kept as valid, it would
+            // make this node refuse what the neighbour says next.
+            route.seqno_valid = false;
+            route.expires = until;
+            route.state = RouteState::Valid;
+        }
+        route.next_hop = neighbour;
+        route.hops = 1;
+        self.watch(until);
+        if before != RouteState::Valid {
+            self.route_came_up(now, neighbour, before, Dur::ZERO, out);
+        }
+    }
+
+    /// A route has been found or renewed, whose state was `before`: its search and its repair are over, waiting packets
+    /// go.
+    pub(super) fn route_came_up(
+        &mut self,
+        now: Time,
+        dst: Ipv4Addr,
+        before: RouteState,
+        spacing: Dur,
+        out: &mut Vec<Action>,
+    ) {
+        let route = self.table.entry(dst);
+        let hops = route.hops;
+        route.search.succeed(match self.config.first_search {
+            // RFC 3561 section 6.4 starts the next search from the hop count the route had when it broke.
+            FirstSearch::TtlStart => 0,
+            FirstSearch::FullFlood => hops,
+        });
+        if before == RouteState::InRepair {
+            self.repair_succeeded(now, dst, out);
+        }
+        self.flush(now, dst, spacing, out);
+    }
+
+    fn update_reverse_route(&mut self, now: Time, rreq: &Rreq, from: Ipv4Addr, out: &mut Vec<Action>) {
+        let hops = rreq.hop_count.saturating_add(1);
+        let config = self.config;
+        let until = match config.reverse_lifetime {
+            ReverseLifetime::Minimal => {
+                let minimal = config
+                    .net_traversal_time()
+                    .saturating_mul(2)
+                    .saturating_sub(config.node_traversal_time.saturating_mul(2 * u64::from(hops)));
+                now + minimal
+            }
+            ReverseLifetime::Fixed(lifetime) => now + lifetime,
+        };
+        let route = self.table.entry(rreq.originator);
+        let better = route.accepts(rreq.originator_seqno, hops);
+        let before = route.state;
+        if better {
+            route.update(rreq.originator_seqno, hops, from);
+        } else if !route.has_next_hop() {
+            return;
+        }
+        // The expiry of a route that was invalid until this request is its time of deletion, not a lifetime.
+        route.expires = if before == RouteState::Valid || !better { route.expires.max(until) } else { until };
+        if !better {
+            return;
+        }
+        let searched = route.search.timeout.is_some();
+        if searched && matches!(config.reverse_lifetime, ReverseLifetime::Fixed(_)) {
+            route.expires = now + config.active_route_timeout;
+        }
+        let expires = route.expires;
+        self.watch(expires);
+        if searched || before == RouteState::InRepair {
+            self.route_came_up(now, rreq.originator, before, Dur::ZERO, out);
+        } else {
+            self.flush(now, rreq.originator, Dur::ZERO, out);
+        }
+    }
+
+    fn reply_as_destination(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+        // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers the case of an originator that
+        // asks for the present number plus one.
+        if let Some(requested) = rreq.destination_seqno
+            && is_newer(requested, self.seqno)
+        {
+            self.seqno = requested;
+        }
+        if self.config.own_seqno == OwnSeqno::Even {
+            self.seqno = self.seqno.wrapping_add(1);
+            self.seqno = self.seqno.wrapping_add(self.seqno % 2);
+        }
+        let rrep = Rrep {
+            hop_count: 0,
+            destination: self.addr,
+            destination_seqno: self.seqno,
+            originator: rreq.originator,
+            lifetime_ms: saturating_millis(self.config.my_route_timeout()),
+        };
+        self.counters.rreq_replied_as_destination += 1;
+        self.originate_reply(rrep, envelope.created, out);
+    }
+
+    /// RFC 3561 section 6.6: an active route with a valid sequence number at least the requested one, and no D flag.
+    fn can_reply(&self, rreq: &Rreq) -> bool {
+        !rreq.destination_only
+            && self.table.get(rreq.destination).is_some_and(|route| {
+                let usable = match route.state {
+                    RouteState::Valid => true,
+                    RouteState::InRepair => self.config.reply_from_repair && route.hops != super::Route::UNKNOWN_HOPS,
+                    RouteState::Invalid => false,
+                };
+                usable
+                    && route.seqno_valid
+                    && !rreq.destination_seqno.is_some_and(|requested| is_newer(requested, route.seqno))
+            })
+    }
+
+    /// RFC 3561 section 6.6.2, and 6.6.3 if the request asks for a gratuitous reply.
+    fn reply_as_intermediate(&mut self, now: Time, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+        let Some((towards_originator, originator_hops, originator_expires)) = self
+            .table
+            .get(rreq.originator)
+            .filter(|route| route.has_next_hop())
+            .map(|route| (route.next_hop, route.hops, route.expires))
+        else {
+            return;
+        };
+        let route = self.table.entry(rreq.destination);
+        route.add_precursor(towards_originator);
+        let (towards_destination, expires) = (route.next_hop, route.expires);
+        let mut rrep = Rrep {
+            hop_count: route.hops,
+            destination: rreq.destination,
+            destination_seqno: route.seqno,
+            originator: rreq.originator,
+            lifetime_ms: 0,
+        };
+        rrep.lifetime_ms = self.remaining_lifetime(now, expires);
+        self.table.entry(rreq.originator).add_precursor(towards_destination);
+        self.counters.rreq_replied_as_intermediate += 1;
+        self.originate_reply(rrep, envelope.created, out);
+        if rreq.gratuitous {
+            let rrep = Rrep {
+                hop_count: originator_hops,
+                destination: rreq.originator,
+                destination_seqno: rreq.originator_seqno,
+                originator: rreq.destination,
+                lifetime_ms: self.remaining_lifetime(now, originator_expires),
+            };
+            self.counters.rrep_gratuitous += 1;
+            self.originate_reply(rrep, envelope.created, out);
+        }
+    }
+
+    fn remaining_lifetime(&self, now: Time, expires: Time) -> u32 {
+        if !self.config.lifetime_in_whole_seconds {
+            return saturating_millis(expires.saturating_since(now));
+        }
+        if expires < now {
+            // ns-2 converts the negative number of seconds to an unsigned one.
+            return u32::MAX;
+        }
+        let seconds = expires.saturating_since(now).div_floor(Dur::from_secs(1));
+        saturating_millis(Dur::from_secs(1).saturating_mul(seconds))
+    }
+
+    /// Sends a reply made here towards its originator.
+    fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
+        let Some(next_hop) = self.table.get(rrep.originator).filter(|r| r.has_next_hop()).map(|r| r.next_hop) else {
+            self.counters.rrep_lost += 1;
+            return;
+        };
+        self.counters.rrep_originated += 1;
+        let packet = self.message(AodvMessage::Rrep(rrep), next_hop, self.config.net_diameter, created);
+        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
+    }
+
+    /// RFC 3561 section 6.5: one hop further, asking for the newest number known on the way. The number kept here does
+    /// not change.
+    fn relay_request(&mut self, now: Time, mut rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+        rreq.hop_count = rreq.hop_count.saturating_add(1);
+        if let Some(known) = self.table.get(rreq.destination).and_then(|route| route.known_seqno())
+            && rreq.destination_seqno.is_none_or(|requested| is_newer(known, requested))
+        {
+            rreq.destination_seqno = Some(known);
+        }
+        self.counters.rreq_relayed += 1;
+        let packet = self.message(AodvMessage::Rreq(rreq), Ipv4Packet::BROADCAST, envelope.ttl - 1, envelope.created);
+        self.broadcast(now, packet, true, out);
+    }
+}
+
+/// As the lifetime field of a reply holds it.
+fn saturating_millis(dur: Dur) -> u32 {
+    u32::try_from(dur.as_millis()).unwrap_or(u32::MAX)
+}

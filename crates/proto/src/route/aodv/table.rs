@@ -1,0 +1,215 @@
+//! The routing table: one entry per destination (RFC 3561 sections 2 and 6.2), with the state of the search for it.
+
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, Time};
+
+/// Is sequence number `a` newer than `b`? Signed 32-bit comparison, so that it survives the wrap (RFC 3561 section 6.1).
+pub const fn is_newer(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) > 0
+}
+
+/// What a route is good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RouteState {
+    /// Packets follow it.
+    Valid,
+    /// Broken or expired; kept for its sequence number and hop count.
+    Invalid,
+    /// This node searches for a way round a broken link; packets wait.
+    InRepair,
+}
+
+/// The search for a destination, under way or past.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Search {
+    /// No further request before this; none if no search is under way. In the past: the request was not answered.
+    pub timeout: Option<Time>,
+    /// Full floods since the last answer.
+    pub full_floods: u8,
+    /// TTL of the last request, or hop count of the route it found; 0 before the first.
+    pub last_ttl: u8,
+    /// Round trip per hop of the last three discoveries; zero: none yet.
+    latencies: [Dur; 3],
+    oldest_latency: u8,
+}
+
+impl Search {
+    /// A request was answered after `per_hop` for each hop.
+    pub fn record_latency(&mut self, per_hop: Dur) {
+        self.latencies[usize::from(self.oldest_latency)] = per_hop;
+        self.oldest_latency = (self.oldest_latency + 1) % 3;
+    }
+
+    /// Mean of the recorded latencies.
+    pub fn latency_per_hop(&self) -> Option<Dur> {
+        let known = self.latencies.iter().filter(|latency| !latency.is_zero());
+        let count = known.clone().count() as u64;
+        (count > 0).then(|| known.copied().sum::<Dur>() / count)
+    }
+
+    /// The destination was found; the next search starts from `last_ttl`.
+    pub fn succeed(&mut self, last_ttl: u8) {
+        self.timeout = None;
+        self.full_floods = 0;
+        self.last_ttl = last_ttl;
+    }
+}
+
+/// A routing table entry.
+///
+/// Invariant: `hops` is [`Route::UNKNOWN_HOPS`] in an invalid route, where `last_hops` remembers it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// Where it leads.
+    pub dst: Ipv4Addr,
+    /// Last known sequence number of the destination.
+    pub seqno: u32,
+    /// Is `seqno` known at all?
+    pub seqno_valid: bool,
+    /// Hops to the destination.
+    pub hops: u8,
+    /// The neighbour that packets go to; meaningless in an invalid route.
+    pub next_hop: Ipv4Addr,
+    /// End of the lifetime of a valid route; of an invalid one, when it is forgotten.
+    pub expires: Time,
+    /// What it is good for.
+    pub state: RouteState,
+    /// Hops before it became invalid.
+    pub last_hops: Option<u8>,
+    /// Neighbours that send through this route, in order.
+    precursors: Vec<Ipv4Addr>,
+    pub(super) search: Search,
+}
+
+impl Route {
+    /// Hop count of a destination that cannot be reached: more than any route has.
+    pub const UNKNOWN_HOPS: u8 = u8::MAX;
+
+    fn unknown(dst: Ipv4Addr) -> Route {
+        Route {
+            dst,
+            seqno: 0,
+            seqno_valid: false,
+            hops: Self::UNKNOWN_HOPS,
+            next_hop: Ipv4Addr::UNSPECIFIED,
+            expires: Time::ZERO,
+            state: RouteState::Invalid,
+            last_hops: None,
+            precursors: Vec::new(),
+            search: Search::default(),
+        }
+    }
+
+    /// May packets follow it?
+    pub fn is_valid(&self) -> bool {
+        self.state == RouteState::Valid
+    }
+
+    /// Has it a next hop, also a broken one under repair?
+    pub(super) fn has_next_hop(&self) -> bool {
+        self.state != RouteState::Invalid
+    }
+
+    /// Neighbours that send through this route, in order of address.
+    pub fn precursors(&self) -> &[Ipv4Addr] {
+        &self.precursors
+    }
+
+    /// The destination's sequence number for a request; none sets the U flag.
+    pub fn known_seqno(&self) -> Option<u32> {
+        self.seqno_valid.then_some(self.seqno)
+    }
+
+    /// Is a route with this sequence number and hop count better than this one (RFC 3561 sections 6.2 and 6.7)? That is:
+    /// no number is known, or it is newer, or equal with fewer hops; any hop count is fewer than an invalid route's. The
+    /// one place that compares routes: a metric other than hops would enter here.
+    pub fn accepts(&self, seqno: u32, hops: u8) -> bool {
+        !self.seqno_valid || is_newer(seqno, self.seqno) || (seqno == self.seqno && hops < self.hops)
+    }
+
+    /// Takes over what a message said about the destination. The caller sets the lifetime.
+    pub(super) fn update(&mut self, seqno: u32, hops: u8, next_hop: Ipv4Addr) {
+        self.seqno = seqno;
+        self.seqno_valid = true;
+        self.hops = hops;
+        self.next_hop = next_hop;
+        self.state = RouteState::Valid;
+    }
+
+    /// The route broke or expired: its sequence number moves on (RFC 3561 section 6.11), so that no older route is taken
+    /// for a fresh one, and it becomes invalid.
+    pub(super) fn break_down(&mut self, forget_at: Time) {
+        if self.seqno_valid {
+            self.seqno = self.seqno.wrapping_add(1);
+        }
+        self.invalidate(forget_at);
+    }
+
+    /// Makes it invalid without touching the sequence number.
+    pub(super) fn invalidate(&mut self, forget_at: Time) {
+        if self.hops != Self::UNKNOWN_HOPS {
+            self.last_hops = Some(self.hops);
+            self.hops = Self::UNKNOWN_HOPS;
+        }
+        self.state = RouteState::Invalid;
+        self.expires = forget_at;
+    }
+
+    pub(super) fn add_precursor(&mut self, neighbour: Ipv4Addr) {
+        if let Err(at) = self.precursors.binary_search(&neighbour) {
+            self.precursors.insert(at, neighbour);
+        }
+    }
+
+    pub(super) fn remove_precursor(&mut self, neighbour: Ipv4Addr) {
+        if let Ok(at) = self.precursors.binary_search(&neighbour) {
+            self.precursors.remove(at);
+        }
+    }
+
+    pub(super) fn clear_precursors(&mut self) {
+        self.precursors.clear();
+    }
+}
+
+/// All entries, in order of address.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table(Vec<Route>);
+
+impl Table {
+    fn position(&self, dst: Ipv4Addr) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&dst, |route| route.dst)
+    }
+
+    pub fn get(&self, dst: Ipv4Addr) -> Option<&Route> {
+        self.position(dst).ok().map(|at| &self.0[at])
+    }
+
+    pub fn get_mut(&mut self, dst: Ipv4Addr) -> Option<&mut Route> {
+        self.position(dst).ok().map(|at| &mut self.0[at])
+    }
+
+    /// The entry of `dst`, made if there is none.
+    pub fn entry(&mut self, dst: Ipv4Addr) -> &mut Route {
+        let at = match self.position(dst) {
+            Ok(at) => at,
+            Err(at) => {
+                self.0.insert(at, Route::unknown(dst));
+                at
+            }
+        };
+        &mut self.0[at]
+    }
+
+    pub fn routes(&self) -> &[Route] {
+        &self.0
+    }
+
+    pub fn routes_mut(&mut self) -> &mut [Route] {
+        &mut self.0
+    }
+
+    pub fn retain(&mut self, keep: impl FnMut(&Route) -> bool) {
+        self.0.retain(keep);
+    }
+}

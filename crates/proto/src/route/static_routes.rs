@@ -1,0 +1,188 @@
+//! Routes that never change: a next hop per destination, given from outside, and the shortest paths to fill them with.
+//!
+//! It models no protocol. A link that fails costs the packet that met it and nothing else.
+
+use super::{Action, NextHop};
+use crate::drop::DropReason;
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// A fixed routing table. No call changes `next_timeout`: there is none.
+#[derive(Clone, Debug)]
+pub struct StaticRoutes {
+    addr: Ipv4Addr,
+    /// (destination, next hop), by destination.
+    next_hops: Vec<(Ipv4Addr, Ipv4Addr)>,
+}
+
+impl StaticRoutes {
+    /// The table of the node `addr` from (destination, next hop) pairs; of several for one destination the first counts.
+    pub fn new(addr: Ipv4Addr, routes: impl IntoIterator<Item = (Ipv4Addr, Ipv4Addr)>) -> StaticRoutes {
+        let mut next_hops: Vec<_> = routes.into_iter().collect();
+        next_hops.sort_by_key(|&(dst, _)| dst);
+        next_hops.dedup_by_key(|&mut (dst, _)| dst);
+        StaticRoutes { addr, next_hops }
+    }
+
+    /// The next hop towards `dst`.
+    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        let at = self.next_hops.binary_search_by_key(&dst, |&(d, _)| d).ok()?;
+        Some(self.next_hops[at].1)
+    }
+
+    /// A packet made at this node.
+    pub fn handle_outgoing(&mut self, _now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        out.push(match self.next_hop(packet.dst) {
+            Some(next_hop) => Action::Send { packet, next_hop: NextHop::Unicast(next_hop) },
+            None => Action::Drop { packet, reason: DropReason::NoRoute },
+        });
+    }
+
+    /// A packet received for another node: it loses one TTL here (RFC 1812 section 5.3.1).
+    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if packet.src == self.addr {
+            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
+        } else if packet.ttl <= 1 {
+            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
+        } else {
+            packet.ttl -= 1;
+            self.handle_outgoing(now, packet, out);
+        }
+    }
+
+    /// The link layer gave up on a packet.
+    pub fn handle_link_failure(&mut self, packet: Option<Ipv4Packet>, out: &mut Vec<Action>) {
+        if let Some(packet) = packet {
+            out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
+        }
+    }
+}
+
+/// Shortest paths between all pairs of nodes by breadth-first search. Of several next hops that are equally near the
+/// destination the one with the lowest number is taken, so that the paths are a function of the topology alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShortestPaths {
+    nodes: usize,
+    /// Hops from node `u` to node `t` at `[t * nodes + u]`; [`ShortestPaths::UNREACHABLE`] if there is no path.
+    hops: Vec<u32>,
+    /// Next hop of node `u` towards node `t` at the same place; meaningless where there is no path or `u == t`.
+    next: Vec<u32>,
+}
+
+impl ShortestPaths {
+    const UNREACHABLE: u32 = u32::MAX;
+
+    /// Paths over `adjacency`, which lists for each node those it can send to.
+    ///
+    /// # Panics
+    /// If a list names a node that does not exist.
+    pub fn new(adjacency: &[Vec<usize>]) -> ShortestPaths {
+        let nodes = adjacency.len();
+        let mut senders_to = vec![Vec::new(); nodes];
+        for (from, receivers) in adjacency.iter().enumerate() {
+            for &to in receivers {
+                assert!(to < nodes, "node {from} lists neighbour {to}, but there are {nodes} nodes");
+                senders_to[to].push(from);
+            }
+        }
+        let mut hops = vec![Self::UNREACHABLE; nodes * nodes];
+        let mut next = vec![0; nodes * nodes];
+        let mut frontier = std::collections::VecDeque::new();
+        for target in 0..nodes {
+            let row = target * nodes..(target + 1) * nodes;
+            let (hops, next) = (&mut hops[row.clone()], &mut next[row]);
+            hops[target] = 0;
+            frontier.push_back(target);
+            while let Some(node) = frontier.pop_front() {
+                for &sender in &senders_to[node] {
+                    if hops[sender] == Self::UNREACHABLE {
+                        hops[sender] = hops[node] + 1;
+                        next[sender] = node as u32;
+                        frontier.push_back(sender);
+                    } else if hops[sender] == hops[node] + 1 {
+                        next[sender] = next[sender].min(node as u32);
+                    }
+                }
+            }
+        }
+        ShortestPaths { nodes, hops, next }
+    }
+
+    /// The neighbour through which `from` reaches `to`; none if it cannot, or is there.
+    pub fn next_hop(&self, from: usize, to: usize) -> Option<usize> {
+        match self.hops(from, to) {
+            None | Some(0) => None,
+            Some(_) => Some(self.next[to * self.nodes + from] as usize),
+        }
+    }
+
+    /// Hops from `from` to `to`; none if there is no path.
+    pub fn hops(&self, from: usize, to: usize) -> Option<u32> {
+        Some(self.hops[to * self.nodes + from]).filter(|&hops| hops != Self::UNREACHABLE)
+    }
+
+    /// The nodes on the way, both ends included.
+    pub fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        self.hops(from, to)?;
+        Some(core::iter::successors(Some(from), |&node| self.next_hop(node, to)).collect())
+    }
+
+    /// Is there a path between every two nodes?
+    pub fn is_connected(&self) -> bool {
+        !self.hops.contains(&Self::UNREACHABLE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Body, EchoMessage, PacketMeta};
+    use fourhop_units::NodeId;
+
+    fn echo(src: u32, dst: u32, ttl: u8) -> Ipv4Packet {
+        let body = Body::Echo(EchoMessage { reply: false, ident: 1, number: 1, payload: 8 });
+        let meta = PacketMeta::default();
+        Ipv4Packet { src: NodeId(src).ipv4(), dst: NodeId(dst).ipv4(), ttl, ident: 0, body, meta }
+    }
+
+    #[test]
+    fn ties_go_to_the_lowest_node_number() {
+        // A square 0-1-3, 0-2-3 whose lists name the higher neighbour first.
+        let paths = ShortestPaths::new(&[vec![2, 1], vec![3, 0], vec![3, 0], vec![2, 1]]);
+        assert_eq!(paths.path(0, 3), Some(vec![0, 1, 3]));
+        assert_eq!(paths.path(3, 0), Some(vec![3, 1, 0]));
+        assert_eq!(paths.hops(0, 3), Some(2));
+        assert_eq!(paths.next_hop(2, 2), None);
+        assert!(paths.is_connected());
+    }
+
+    #[test]
+    fn links_may_lead_one_way_and_islands_have_no_path() {
+        let paths = ShortestPaths::new(&[vec![1], vec![2], vec![0], vec![]]);
+        assert_eq!(paths.hops(0, 2), Some(2));
+        assert_eq!(paths.hops(2, 1), Some(2));
+        assert_eq!((paths.hops(0, 3), paths.next_hop(0, 3), paths.path(3, 0)), (None, None, None));
+        assert!(!paths.is_connected());
+    }
+
+    #[test]
+    fn a_relay_takes_one_ttl_and_drops_what_has_none_left() {
+        let [a, b] = [NodeId(1), NodeId(2)].map(NodeId::ipv4);
+        let mut routes = StaticRoutes::new(a, [(NodeId(3).ipv4(), b)]);
+        let mut out = Vec::new();
+        routes.handle_transit(Time::ZERO, echo(0, 3, 2), &mut out);
+        routes.handle_transit(Time::ZERO, echo(0, 3, 1), &mut out);
+        routes.handle_transit(Time::ZERO, echo(0, 9, 8), &mut out);
+        routes.handle_transit(Time::ZERO, echo(1, 3, 8), &mut out);
+        assert_eq!(
+            out,
+            [
+                Action::Send { packet: echo(0, 3, 1), next_hop: NextHop::Unicast(b) },
+                Action::Drop { packet: echo(0, 3, 1), reason: DropReason::TtlExpired },
+                Action::Drop { packet: echo(0, 9, 7), reason: DropReason::NoRoute },
+                Action::Drop { packet: echo(1, 3, 8), reason: DropReason::RouteLoop },
+            ]
+        );
+    }
+}

@@ -10,6 +10,7 @@
 //! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
+//! | [`app`] | traffic sources |
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
@@ -18,6 +19,7 @@
 //! `next_timeout` again; calling `handle_timeout` before that instant does nothing.
 #![forbid(unsafe_code)]
 
+pub mod app;
 pub mod drop;
 pub mod mac;
 pub mod net;

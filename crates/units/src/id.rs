@@ -43,6 +43,14 @@ impl MacAddr {
     /// All stations.
     pub const BROADCAST: MacAddr = MacAddr([0xff; 6]);
 
+    /// The node that owns this address, if it is of the form [`NodeId::mac`] gives.
+    pub const fn node(self) -> Option<NodeId> {
+        match self.0 {
+            [0x02, 0x00, a, b, c, d] => Some(NodeId(u32::from_be_bytes([a, b, c, d]))),
+            _ => None,
+        }
+    }
+
     /// Is this [`MacAddr::BROADCAST`]?
     pub const fn is_broadcast(self) -> bool {
         matches!(self.0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
@@ -70,6 +78,7 @@ mod tests {
     fn addresses_lead_back_to_the_node() {
         for n in [0, 1, 254, 255, 70_000] {
             assert_eq!(NodeId::from_ipv4(NodeId(n).ipv4()), Some(NodeId(n)));
+            assert_eq!(NodeId(n).mac().node(), Some(NodeId(n)));
         }
         assert_eq!(NodeId(0).ipv4(), Ipv4Addr::new(10, 0, 0, 1));
         assert_eq!(NodeId::from_ipv4(Ipv4Addr::new(192, 168, 0, 1)), None);

@@ -80,6 +80,7 @@ pub struct Link {
     down: VecDeque<(Time, Msdu)>,
     /// On their way to IP, in order of time.
     up: VecDeque<(Time, MacAddr, Ipv4Packet)>,
+    arp_sent: u64,
 }
 
 impl Link {
@@ -92,6 +93,7 @@ impl Link {
             queue: InterfaceQueue::new(config.queue),
             down: VecDeque::new(),
             up: VecDeque::new(),
+            arp_sent: 0,
         }
     }
 
@@ -103,6 +105,11 @@ impl Link {
     /// Packets on their way down (in delay, held by ARP, queued) and up. ARP messages count among the first.
     pub fn held(&self) -> (usize, usize) {
         (self.down.len() + self.arp.held() + self.queue.len(), self.up.len())
+    }
+
+    /// ARP messages made.
+    pub fn arp_sent(&self) -> u64 {
+        self.arp_sent
     }
 
     /// A packet from routing.
@@ -196,6 +203,7 @@ impl Link {
 
     fn send_arp(&mut self, now: Time, dst: MacAddr, message: ArpMessage) {
         debug_assert_eq!(message.sender_mac, self.mac);
+        self.arp_sent += 1;
         self.delay_down(now + self.config.arp_delay, dst, Payload::Arp(message));
     }
 

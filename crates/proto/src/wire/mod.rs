@@ -1,8 +1,9 @@
 //! What travels: packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
 //!
-//! A payload is a length here; [`encode`](crate::wire) turns a packet into the bytes a device or a capture file wants.
+//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants.
 
 mod aodv;
+pub mod encode;
 mod frame;
 mod packet;
 mod tcp;

@@ -1,0 +1,11 @@
+//! Traffic sources: what makes the packets of a flow.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`cbr`] | constant bit rate UDP |
+//! | [`ping`] | ICMP echo, answered by the peer |
+//! | [`transfer`] | a TCP transfer, endless or of a given size |
+
+pub mod cbr;
+pub mod ping;
+pub mod transfer;

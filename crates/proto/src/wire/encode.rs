@@ -1,0 +1,183 @@
+//! Frames and packets as bytes, for capture files and devices.
+//!
+//! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP (headers
+//! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
+//! sequences are left out, as most drivers do.
+
+use super::{AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpSegment};
+use core::net::Ipv4Addr;
+use etherparse::{
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+};
+use fourhop_units::{Dur, MacAddr};
+
+/// BSSID of the one ad hoc cell.
+const BSSID: MacAddr = MacAddr([0x02, 0xff, 0x34, 0x68, 0x6f, 0x70]);
+/// LLC/SNAP header before the EtherType (RFC 1042).
+const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
+
+/// Appends the 802.11 frame, from frame control to the end of its body.
+pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
+    // Frame control (clause 9.2.4.1): version 0, type and subtype in the first byte, flags in the second.
+    match &frame.kind {
+        FrameKind::Rts => {
+            header(0xb4, false, frame.duration, frame.dst, out);
+            out.extend(frame.src.0);
+        }
+        FrameKind::Cts => header(0xc4, false, frame.duration, frame.dst, out),
+        FrameKind::Ack => header(0xd4, false, frame.duration, frame.dst, out),
+        FrameKind::Data { seq, retry, msdu } => {
+            header(0x08, *retry, frame.duration, frame.dst, out);
+            out.extend(frame.src.0);
+            out.extend(BSSID.0);
+            out.extend((seq << 4).to_le_bytes());
+            body(msdu, out);
+        }
+    }
+}
+
+fn header(kind: u8, retry: bool, duration: Dur, dst: MacAddr, out: &mut Vec<u8>) {
+    // The field has 15 bits of microseconds (clause 9.2.4.2).
+    let duration = duration.as_micros_rounded().min(32_767) as u16;
+    out.extend([kind, if retry { 0x08 } else { 0x00 }]);
+    out.extend(duration.to_le_bytes());
+    out.extend(dst.0);
+}
+
+fn body(msdu: &Msdu, out: &mut Vec<u8>) {
+    out.extend(SNAP);
+    match &msdu.payload {
+        Payload::Ipv4(content) => {
+            out.extend(0x0800u16.to_be_bytes());
+            packet(content, out);
+        }
+        Payload::Arp(content) => {
+            out.extend(0x0806u16.to_be_bytes());
+            arp(content, out);
+        }
+    }
+}
+
+fn arp(message: &ArpMessage, out: &mut Vec<u8>) {
+    let operation: u16 = match message.operation {
+        ArpOperation::Request => 1,
+        ArpOperation::Reply => 2,
+    };
+    out.extend([0, 1, 0x08, 0x00, 6, 4]);
+    out.extend(operation.to_be_bytes());
+    out.extend(message.sender_mac.0);
+    out.extend(message.sender_ip.octets());
+    out.extend(message.target_mac.map_or([0; 6], |mac| mac.0));
+    out.extend(message.target_ip.octets());
+}
+
+/// Appends the IPv4 packet.
+pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
+    let mut content = Vec::new();
+    let (src, dst) = (packet.src.octets(), packet.dst.octets());
+    let protocol = match &packet.body {
+        Body::Tcp(segment) => {
+            tcp(segment, src, dst, &mut content);
+            IpNumber::TCP
+        }
+        Body::Udp(datagram) => {
+            let number = datagram.number.to_be_bytes();
+            let mut payload = vec![0; datagram.payload as usize];
+            payload.iter_mut().zip(number).for_each(|(byte, digit)| *byte = digit);
+            udp(datagram.src_port, datagram.dst_port, &payload, src, dst, &mut content);
+            IpNumber::UDP
+        }
+        Body::Aodv(message) => {
+            let mut payload = Vec::new();
+            aodv(message, &mut payload);
+            udp(AodvMessage::PORT, AodvMessage::PORT, &payload, src, dst, &mut content);
+            IpNumber::UDP
+        }
+        Body::Echo(echo) => {
+            let id = IcmpEchoHeader { id: echo.ident, seq: echo.number };
+            let kind = if echo.reply { Icmpv4Type::EchoReply(id) } else { Icmpv4Type::EchoRequest(id) };
+            let payload = vec![0; echo.payload as usize];
+            content.extend(Icmpv4Header::with_checksum(kind, &payload).to_bytes());
+            content.extend(payload);
+            IpNumber::ICMP
+        }
+    };
+    // INVARIANT: packets are at most an MTU long and carry no options, which is all that can be refused here.
+    let mut ip = Ipv4Header::new(content.len() as u16, packet.ttl, protocol, src, dst).expect("a packet fits IPv4");
+    ip.identification = packet.ident;
+    ip.dont_fragment = true;
+    ip.header_checksum = ip.calc_header_checksum();
+    out.extend(ip.to_bytes());
+    out.extend(content);
+}
+
+fn tcp(segment: &TcpSegment, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
+    let mut header = TcpHeader::new(segment.src_port, segment.dst_port, segment.seq.to_wire(), segment.window);
+    header.acknowledgment_number = if segment.flags.ack { segment.ack.to_wire() } else { 0 };
+    header.syn = segment.flags.syn;
+    header.ack = segment.flags.ack;
+    header.fin = segment.flags.fin;
+    header.rst = segment.flags.rst;
+    header.psh = segment.flags.psh;
+    let mut options = Vec::new();
+    let given = &segment.options;
+    options.extend(given.mss.map(TcpOptionElement::MaximumSegmentSize));
+    options.extend(given.window_scale.map(TcpOptionElement::WindowScale));
+    options.extend(given.sack_permitted.then_some(TcpOptionElement::SelectiveAcknowledgementPermitted));
+    options.extend(given.timestamps.map(|times| TcpOptionElement::Timestamp(times.value, times.echo)));
+    let mut blocks = given.sack.iter().map(|(left, right)| (left.to_wire(), right.to_wire()));
+    if let Some(first) = blocks.next() {
+        let rest = [blocks.next(), blocks.next(), blocks.next()];
+        options.push(TcpOptionElement::SelectiveAcknowledgement(first, rest));
+    }
+    // INVARIANT: `TcpOptions` holds at most what fits 40 bytes.
+    header.set_options(&options).expect("options fit the header");
+    let payload = vec![0; segment.payload as usize];
+    // INVARIANT: a segment is at most an MTU long.
+    header.checksum = header.calc_checksum_ipv4_raw(src, dst, &payload).expect("a segment fits IPv4");
+    out.extend(header.to_bytes());
+    out.extend(payload);
+}
+
+fn udp(src_port: u16, dst_port: u16, payload: &[u8], src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
+    let mut header =
+        UdpHeader { source_port: src_port, destination_port: dst_port, length: 8 + payload.len() as u16, checksum: 0 };
+    // INVARIANT: a datagram is at most an MTU long.
+    header.checksum = header.calc_checksum_ipv4_raw(src, dst, payload).expect("a datagram fits IPv4");
+    out.extend(header.to_bytes());
+    out.extend(payload);
+}
+
+/// Appends the AODV message (RFC 3561 sections 5.1 to 5.3).
+pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
+    match message {
+        AodvMessage::Rreq(rreq) => {
+            let flags = u8::from(rreq.gratuitous) << 5
+                | u8::from(rreq.destination_only) << 4
+                | u8::from(rreq.destination_seqno.is_none()) << 3;
+            out.extend([1, flags, 0, rreq.hop_count]);
+            out.extend(rreq.rreq_id.to_be_bytes());
+            address(rreq.destination, rreq.destination_seqno.unwrap_or(0), out);
+            address(rreq.originator, rreq.originator_seqno, out);
+        }
+        AodvMessage::Rrep(rrep) => {
+            out.extend([2, 0, 0, rrep.hop_count]);
+            address(rrep.destination, rrep.destination_seqno, out);
+            out.extend(rrep.originator.octets());
+            out.extend(rrep.lifetime_ms.to_be_bytes());
+        }
+        AodvMessage::Rerr(rerr) => {
+            out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
+            rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
+        }
+    }
+}
+
+fn address(addr: Ipv4Addr, seqno: u32, out: &mut Vec<u8>) {
+    out.extend(addr.octets());
+    out.extend(seqno.to_be_bytes());
+}
+
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod tests;

@@ -1,0 +1,122 @@
+//! Bytes against the layouts of the RFCs; a parser of its own (`etherparse`) reads back what has checksums.
+
+use super::*;
+use crate::wire::{
+    EchoMessage, PacketMeta, Rerr, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
+};
+use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
+use fourhop_units::{Bytes, NodeId, Rate, Seq};
+
+fn ipv4(body: Body) -> Ipv4Packet {
+    Ipv4Packet { src: NodeId(0).ipv4(), dst: NodeId(5).ipv4(), ttl: 30, ident: 7, body, meta: PacketMeta::default() }
+}
+
+fn segment(payload: u32, options: TcpOptions) -> TcpSegment {
+    let flags = TcpFlags { ack: true, psh: payload > 0, ..TcpFlags::default() };
+    TcpSegment {
+        src_port: 49152,
+        dst_port: 5001,
+        seq: Seq::from_wire(u32::MAX),
+        ack: Seq::from_wire(9),
+        flags,
+        window: 1000,
+        options,
+        payload,
+    }
+}
+
+#[test]
+fn lengths_on_paper_are_lengths_in_bytes() {
+    let mut sack = TcpOptions { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..TcpOptions::default() };
+    sack.sack.push((Seq::from_wire(1), Seq::from_wire(2)));
+    let syn = TcpOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true, ..TcpOptions::default() };
+    for body in [
+        Body::Tcp(segment(1460, TcpOptions::default())),
+        Body::Tcp(segment(0, sack)),
+        Body::Tcp(segment(0, syn)),
+        Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 3, payload: 100 }),
+        Body::Echo(EchoMessage { reply: false, ident: 1, number: 2, payload: 56 }),
+        Body::Aodv(AodvMessage::Rerr(Rerr {
+            no_delete: false,
+            unreachable: vec![UnreachableDestination { addr: NodeId(1).ipv4(), seqno: 3 }],
+        })),
+    ] {
+        let content = ipv4(body);
+        let mut bytes = Vec::new();
+        packet(&content, &mut bytes);
+        assert_eq!(bytes.len() as u32, content.len(), "{content:?}");
+        let read = Ipv4HeaderSlice::from_slice(&bytes).expect("a header");
+        assert_eq!(read.total_len() as usize, bytes.len());
+        assert_eq!((read.ttl(), read.identification()), (30, 7));
+    }
+}
+
+#[test]
+fn tcp_reads_back_with_a_good_checksum() {
+    let mut bytes = Vec::new();
+    packet(&ipv4(Body::Tcp(segment(100, TcpOptions::default()))), &mut bytes);
+    let sliced = SlicedPacket::from_ip(&bytes).expect("well-formed");
+    let Some(TransportSlice::Tcp(read)) = sliced.transport else { panic!("TCP expected") };
+    assert_eq!((read.source_port(), read.sequence_number(), read.acknowledgment_number()), (49152, u32::MAX, 9));
+    let expected = read.to_header().calc_checksum_ipv4_raw([10, 0, 0, 1], [10, 0, 0, 6], read.payload());
+    assert_eq!(Ok(read.checksum()), expected);
+}
+
+// RFC 3561 section 5.1.
+#[test]
+fn a_route_request_is_laid_out_as_in_the_rfc() {
+    let rreq = Rreq {
+        hop_count: 3,
+        rreq_id: 0x0102_0304,
+        destination: Ipv4Addr::new(10, 0, 0, 9),
+        destination_seqno: None,
+        originator: Ipv4Addr::new(10, 0, 0, 1),
+        originator_seqno: 5,
+        destination_only: true,
+        gratuitous: false,
+    };
+    let mut bytes = Vec::new();
+    aodv(&AodvMessage::Rreq(rreq), &mut bytes);
+    let expected = [1, 0x18, 0, 3, 1, 2, 3, 4, 10, 0, 0, 9, 0, 0, 0, 0, 10, 0, 0, 1, 0, 0, 0, 5];
+    assert_eq!(bytes, expected);
+}
+
+#[test]
+fn control_frames_have_their_lengths_without_fcs() {
+    let kinds = [(FrameKind::Rts, 16), (FrameKind::Cts, 10), (FrameKind::Ack, 10)];
+    for (kind, len) in kinds {
+        let control = Frame {
+            dst: NodeId(1).mac(),
+            src: NodeId(0).mac(),
+            duration: Dur::from_micros(6966),
+            rate: Rate::kbps(1000),
+            airtime: Dur::from_micros(352),
+            kind,
+        };
+        let mut bytes = Vec::new();
+        frame(&control, &mut bytes);
+        assert_eq!(bytes.len(), len);
+        assert_eq!(bytes[2..4], 6966u16.to_le_bytes());
+    }
+    let data = Frame {
+        dst: NodeId(1).mac(),
+        src: NodeId(0).mac(),
+        duration: Dur::ZERO,
+        rate: Rate::kbps(2000),
+        airtime: Dur::ZERO,
+        kind: FrameKind::Data {
+            seq: 1,
+            retry: true,
+            msdu: Msdu {
+                dst: NodeId(1).mac(),
+                len: Bytes(40),
+                payload: Payload::Ipv4(ipv4(Body::Tcp(segment(0, TcpOptions::default())))),
+            },
+        },
+    };
+    let mut bytes = Vec::new();
+    frame(&data, &mut bytes);
+    // 24 of MAC header, 8 of LLC/SNAP with the EtherType, 40 of packet.
+    assert_eq!(bytes.len(), 72);
+    assert_eq!((bytes[0], bytes[1], &bytes[22..24]), (0x08, 0x08, &[0x10, 0x00][..]));
+}

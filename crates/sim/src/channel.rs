@@ -1,0 +1,101 @@
+//! Who hears whom: for each node the others within sensing range, with the power and the delay of its signal there, in
+//! the order in which a frame reaches them.
+//!
+//! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
+//! number of nodes.
+
+use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
+use fourhop_units::{Dur, NodeId, Watt};
+use std::collections::BTreeMap;
+
+/// A node within sensing range of a transmitter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Neighbour {
+    /// Who.
+    pub node: NodeId,
+    /// Power received there.
+    pub power: Watt,
+    /// Propagation delay.
+    pub delay: Dur,
+}
+
+/// The neighbours of every node.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    neighbours: Vec<Neighbour>,
+    /// `neighbours[first[n] .. first[n + 1]]` are those of node n, by delay, then by node.
+    first: Vec<u32>,
+}
+
+impl Channel {
+    /// All pairs of `positions` (metres) that receive each other at `cs_threshold` or more.
+    pub fn new(positions: &[(f64, f64)], radio: &TwoRay, cs_threshold: Watt) -> Channel {
+        let range = radio.range_m(cs_threshold);
+        let cell = |(x, y): (f64, f64)| ((x / range).floor() as i64, (y / range).floor() as i64);
+        let mut cells: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
+        for (n, &position) in positions.iter().enumerate() {
+            cells.entry(cell(position)).or_default().push(n as u32);
+        }
+        let mut channel = Channel { neighbours: Vec::new(), first: vec![0] };
+        for (n, &(x, y)) in positions.iter().enumerate() {
+            let start = channel.neighbours.len();
+            let (column, row) = cell((x, y));
+            for nearby in (column - 1..=column + 1).flat_map(|c| (row - 1..=row + 1).map(move |r| (c, r))) {
+                for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
+                    let (ox, oy) = positions[other as usize];
+                    let distance = (ox - x).hypot(oy - y);
+                    let power = radio.received(distance);
+                    if power >= cs_threshold {
+                        let delay = Dur::from_secs_f64(distance / LIGHT_SPEED);
+                        channel.neighbours.push(Neighbour { node: NodeId(other), power, delay });
+                    }
+                }
+            }
+            channel.neighbours[start..].sort_by_key(|neighbour| (neighbour.delay, neighbour.node));
+            channel.first.push(channel.neighbours.len() as u32);
+        }
+        channel
+    }
+
+    /// Those who sense `node`, in the order in which its frames reach them.
+    pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
+        &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_of_200_m_hears_one_hop_and_senses_two() {
+        let positions: Vec<_> = (0..6).map(|n| (200.0 * f64::from(n), 0.0)).collect();
+        let channel = Channel::new(&positions, &TwoRay::WAVELAN, Watt(1.559e-11));
+        let of_2: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| (n.node.0, n.delay.as_nanos())).collect();
+        assert_eq!(of_2, [(1, 667), (3, 667), (0, 1333), (4, 1333)]);
+        // Decodable at 200 m, only sensed at 400 m; the ratio of the two is 2^4.
+        let powers: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| n.power).collect();
+        assert!(powers[0] >= Watt(3.652e-10) && powers[2] < Watt(3.652e-10));
+        assert!((powers[0].over(powers[2]) - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_grid_finds_exactly_the_pairs_in_range() {
+        let positions: Vec<_> =
+            (0..200u32).map(|n| (f64::from(n * 7919 % 2500), f64::from(n * 104_729 % 1000))).collect();
+        let threshold = Watt(1.559e-11);
+        let channel = Channel::new(&positions, &TwoRay::WAVELAN, threshold);
+        for (n, a) in positions.iter().enumerate() {
+            let mut expected: Vec<u32> = (0..positions.len())
+                .filter(|&m| {
+                    m != n && TwoRay::WAVELAN.received((positions[m].0 - a.0).hypot(positions[m].1 - a.1)) >= threshold
+                })
+                .map(|m| m as u32)
+                .collect();
+            let mut found: Vec<u32> = channel.neighbours(NodeId(n as u32)).iter().map(|x| x.node.0).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What a run leaves behind besides its numbers.
+
+mod pcap;
+
+pub use pcap::PcapFolder;
+
+use fourhop_proto::wire::Frame;
+use fourhop_units::{NodeId, Time, Watt};
+
+/// Sees the frames of a run as its nodes send and receive them.
+pub trait Tap: Send {
+    /// `node` begins to radiate `frame`.
+    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame);
+
+    /// `node` has received `frame` without error, with this power.
+    fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame);
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// The first error met while writing.
+    fn finish(&mut self) -> Result<(), std::io::Error>;
+}

@@ -5,6 +5,9 @@
 //! |---|---|
 //! | [`wire`] | frames and packets, their sizes and their encoding |
 //! | [`drop`](mod@drop) | why packets die |
+//! | [`phy`] | the receiver: capture, collisions, carrier sense; two-ray ground |
+//! | [`mac`] | the 802.11 DCF |
+//! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
 //!
@@ -16,6 +19,9 @@
 #![forbid(unsafe_code)]
 
 pub mod drop;
+pub mod mac;
+pub mod net;
+pub mod phy;
 pub mod route;
 pub mod tcp;
 pub mod wire;

@@ -1,0 +1,247 @@
+//! Constants of the MAC, the air times that follow from them, and the named options.
+
+use fourhop_units::{Bytes, Dur, Rate};
+
+/// Which numbers a back-off is drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BackoffDraw {
+    /// 0 .. CW - 1 (ns-2).
+    BelowCw,
+    /// 0 .. CW (IEEE 802.11-2020 clause 10.3.3).
+    UpToCw,
+}
+
+/// Constants and options. [`Config::ns2`] is what the papers measured on, [`Config::standard`] IEEE 802.11 as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Rate of unicast data.
+    pub data_rate: Rate,
+    /// Rate of RTS, CTS, ACK and broadcasts.
+    pub basic_rate: Rate,
+    /// PLCP preamble and header, 192 us for the long format (IEEE 802.11-2020 clause 15.2.2), independent of the rate.
+    pub plcp: Dur,
+    /// Slot time, 20 us for DSSS (clause 15.3.3).
+    pub slot: Dur,
+    /// Short interframe space, 10 us for DSSS (clause 15.3.3).
+    pub sifs: Dur,
+    /// Least contention window, 31 slots.
+    pub cw_min: u32,
+    /// Largest contention window, 1023 slots. Effect of 255: -14 / -9 / -40 / -39 % of NewReno over 3 / 4 / 7 / 12 hops.
+    pub cw_max: u32,
+    /// dot11ShortRetryLimit: transmissions of an RTS, or of data without RTS. 7. Effect of 15: +16 / +16 / +69 / +85 %.
+    pub short_retry_limit: u32,
+    /// dot11LongRetryLimit: transmissions of data after RTS. 4.
+    pub long_retry_limit: u32,
+    /// dot11RTSThreshold: longer frames are preceded by RTS. 0: every unicast frame.
+    pub rts_threshold: Bytes,
+    /// Bytes a data frame adds to what it carries. ns-2: 34 (four addresses and FCS, no LLC); IEEE 802.11 with LLC/SNAP: 36
+    /// (24 + 8 + 4).
+    pub data_overhead: Bytes,
+    /// Largest propagation delay allowed for in time-outs, each way. 2 us.
+    pub propagation_margin: Dur,
+    /// Range of the draw.
+    pub backoff_draw: BackoffDraw,
+    /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random wait.
+    pub immediate_access: bool,
+    /// Is a CTS withheld also for an EIFS or after a captured frame? ns-2: yes, the whole medium must be idle. Clause
+    /// 10.3.2.9: only the NAV counts. Effect of no: +7 / +8 / +4 / -6 %.
+    pub cts_refused_by_eifs: bool,
+    /// Is a NAV set by an RTS dropped when nothing follows it? Clause 10.3.2.4: yes. ns-2: no. Effect of yes:
+    /// 0 / 0 / -1 / -14 %.
+    pub nav_reset: bool,
+    /// Does a DIFS follow an EIFS? ns-2: yes (414 us in all). Clause 10.3.2.3.7: EIFS replaces DIFS (364 us).
+    pub eifs_then_difs: bool,
+    /// Does a good frame end an EIFS? Clause 10.3.2.3.7: yes. ns-2: no. Effect of yes: +5 / +8 / +3 / -8 %.
+    pub eifs_ended_by_good_frame: bool,
+    /// Is an EIFS observed after energy that could never be decoded? ns-2: yes. Clause 15: only after a frame whose header
+    /// was seen. Effect of no EIFS at all: -5 / -4 / -2 / -30 %.
+    pub eifs_on_undecodable: bool,
+    /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
+    /// +6 / +8 / +8 / 0 %.
+    pub capture_nav: bool,
+}
+
+/// Bytes of an RTS with FCS (clause 9.3.1.2).
+const RTS: Bytes = Bytes(20);
+/// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
+const CTS_OR_ACK: Bytes = Bytes(14);
+
+impl Config {
+    /// ns-2.35 as the papers set it: 2 Mbit/s data, 1 Mbit/s basic, RTS before every unicast frame.
+    pub const fn ns2() -> Config {
+        Config {
+            data_rate: Rate::kbps(2_000),
+            basic_rate: Rate::kbps(1_000),
+            plcp: Dur::from_micros(192),
+            slot: Dur::from_micros(20),
+            sifs: Dur::from_micros(10),
+            cw_min: 31,
+            cw_max: 1023,
+            short_retry_limit: 7,
+            long_retry_limit: 4,
+            rts_threshold: Bytes(0),
+            data_overhead: Bytes(34),
+            propagation_margin: Dur::from_micros(2),
+            backoff_draw: BackoffDraw::BelowCw,
+            immediate_access: false,
+            cts_refused_by_eifs: true,
+            nav_reset: false,
+            eifs_then_difs: true,
+            eifs_ended_by_good_frame: false,
+            eifs_on_undecodable: true,
+            capture_nav: true,
+        }
+    }
+
+    /// IEEE 802.11 as written, with the same rates and the same RTS threshold.
+    pub const fn standard() -> Config {
+        Config {
+            data_overhead: Bytes(36),
+            backoff_draw: BackoffDraw::UpToCw,
+            immediate_access: true,
+            cts_refused_by_eifs: false,
+            nav_reset: true,
+            eifs_then_difs: false,
+            eifs_ended_by_good_frame: true,
+            eifs_on_undecodable: false,
+            capture_nav: false,
+            ..Config::ns2()
+        }
+    }
+
+    /// DIFS = SIFS + 2 slots (clause 10.3.7).
+    pub const fn difs(&self) -> Dur {
+        Dur::from_nanos(self.sifs.as_nanos() + 2 * self.slot.as_nanos())
+    }
+
+    /// EIFS = SIFS + DIFS + the air time of an ACK at the basic rate (clause 10.3.7).
+    pub fn eifs(&self) -> Dur {
+        self.sifs + self.difs() + self.ack_airtime()
+    }
+
+    /// How long the medium counts as busy after a frame received in error; a DIFS always follows.
+    pub fn eifs_before_difs(&self) -> Dur {
+        if self.eifs_then_difs { self.eifs() } else { self.eifs() - self.difs() }
+    }
+
+    /// Air time of an RTS.
+    pub fn rts_airtime(&self) -> Dur {
+        self.plcp + self.basic_rate.time_for(RTS)
+    }
+
+    /// Air time of a CTS.
+    pub fn cts_airtime(&self) -> Dur {
+        self.plcp + self.basic_rate.time_for(CTS_OR_ACK)
+    }
+
+    /// Air time of an ACK.
+    pub fn ack_airtime(&self) -> Dur {
+        self.cts_airtime()
+    }
+
+    /// Air time of a data frame that carries `len` bytes at `rate`.
+    pub fn data_airtime(&self, len: Bytes, rate: Rate) -> Dur {
+        self.plcp + rate.time_for(len + self.data_overhead)
+    }
+
+    /// Duration field of an RTS before a data frame of the given air time: three SIFS, CTS, data, ACK (clause 9.2.5.2), to
+    /// the nearest microsecond.
+    pub fn rts_duration(&self, data: Dur) -> Dur {
+        whole_micros(self.sifs * 3 + self.cts_airtime() + data + self.ack_airtime())
+    }
+
+    /// Duration field of a CTS in answer to an RTS with `rts_duration`.
+    pub fn cts_duration(&self, rts_duration: Dur) -> Dur {
+        whole_micros(rts_duration.saturating_sub(self.sifs + self.cts_airtime()))
+    }
+
+    /// Duration field of unicast data: SIFS and ACK.
+    pub fn data_duration(&self) -> Dur {
+        whole_micros(self.sifs + self.ack_airtime())
+    }
+
+    /// From the start of an RTS to giving up its CTS.
+    pub fn cts_timeout(&self) -> Dur {
+        self.rts_airtime() + self.sifs + self.cts_airtime() + self.propagation_margin * 2
+    }
+
+    /// From the start of a data frame of the given air time to giving up its ACK.
+    pub fn ack_timeout(&self, data: Dur) -> Dur {
+        data + self.sifs + self.ack_airtime() + self.propagation_margin * 2
+    }
+
+    /// From the start of a CTS to giving up the data announced by its duration field.
+    pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
+        let announced = self.cts_airtime() + self.propagation_margin * 2 + cts_duration;
+        announced.saturating_sub(self.sifs + self.ack_airtime())
+    }
+
+    /// After an RTS for somebody else, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of a
+    /// PHY header and 2 slots (clause 10.3.2.4).
+    pub fn nav_reset_timeout(&self) -> Dur {
+        self.sifs * 2 + self.cts_airtime() + self.plcp + self.slot * 2
+    }
+
+    /// The contention window after one more failure: doubled, up to the largest.
+    pub fn next_cw(&self, cw: u32) -> u32 {
+        (2 * cw + 1).min(self.cw_max)
+    }
+
+    /// How many different values a back-off with this window has.
+    pub fn backoff_values(&self, cw: u32) -> u32 {
+        match self.backoff_draw {
+            BackoffDraw::BelowCw => cw,
+            BackoffDraw::UpToCw => cw + 1,
+        }
+    }
+}
+
+fn whole_micros(d: Dur) -> Dur {
+    Dur::from_micros(d.as_micros_rounded())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The tables of air times, durations and time-outs measured in ns-2.35 at 2 and 1 Mbit/s.
+    #[test]
+    fn times_agree_with_ns2_at_2_mbps() {
+        let mac = Config::ns2();
+        let us = Dur::from_micros;
+        assert_eq!((mac.rts_airtime(), mac.cts_airtime(), mac.ack_airtime()), (us(352), us(304), us(304)));
+        assert_eq!((mac.difs(), mac.eifs(), mac.eifs_before_difs()), (us(50), us(364), us(364)));
+        let data = mac.data_airtime(Bytes(1500), mac.data_rate);
+        assert_eq!(data, us(6328));
+        assert_eq!(mac.data_airtime(Bytes(40), mac.data_rate), us(488));
+        assert_eq!(mac.data_airtime(Bytes(48), mac.basic_rate), us(848));
+        assert_eq!(mac.data_airtime(Bytes(32), mac.basic_rate), us(720));
+        assert_eq!(mac.rts_duration(data), us(6966));
+        assert_eq!(mac.cts_duration(us(6966)), us(6652));
+        assert_eq!(mac.data_duration(), us(314));
+        assert_eq!(mac.cts_timeout(), us(670));
+        assert_eq!(mac.ack_timeout(data), us(6646));
+        assert_eq!(mac.data_timeout(us(6652)), us(6646));
+    }
+
+    #[test]
+    fn air_time_at_11_mbps_is_rounded_to_the_nanosecond() {
+        let mac = Config { data_rate: Rate::kbps(11_000), ..Config::ns2() };
+        assert_eq!(mac.data_airtime(Bytes(1500), mac.data_rate), Dur::from_nanos(1_307_636));
+    }
+
+    // Clause 10.3.7: EIFS replaces DIFS, so that busy time before the DIFS is EIFS - DIFS.
+    #[test]
+    fn the_standard_counts_difs_within_eifs() {
+        let mac = Config::standard();
+        assert_eq!(mac.eifs_before_difs() + mac.difs(), Dur::from_micros(364));
+        assert_eq!(mac.backoff_values(31), 32);
+    }
+
+    #[test]
+    fn the_window_doubles_up_to_its_limit() {
+        let mac = Config::ns2();
+        let windows: Vec<_> = core::iter::successors(Some(mac.cw_min), |&cw| Some(mac.next_cw(cw))).take(7).collect();
+        assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023]);
+    }
+}

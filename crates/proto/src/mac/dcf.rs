@@ -1,0 +1,631 @@
+//! The DCF state machine of one station.
+//!
+//! ```text
+//!            packet, DIFS + back-off           SIFS            SIFS
+//! sender    ─────────────────────────► RTS ─────────►  DATA ─────────► done, post-back-off
+//!                                       │     ▲          │      ▲
+//! receiver                              └► CTS ┘         └► ACK ┘
+//!                                        SIFS             SIFS
+//! ```
+//!
+//! The station is "transmitting" from the start of a frame to its answer or time-out, not only while it radiates: the
+//! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out.
+
+use super::backoff::Backoff;
+use super::config::Config;
+use crate::drop::DropReason;
+use crate::phy::Verdict;
+use crate::wire::{Frame, FrameKind, Msdu};
+use fourhop_units::{Dur, MacAddr, Stream, Time};
+
+/// What the MAC asks of its surroundings.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Radiate this frame, beginning now.
+    Transmit(Frame),
+    /// Hand this MSDU to the link layer.
+    Deliver {
+        /// Content.
+        msdu: Msdu,
+        /// Transmitter.
+        from: MacAddr,
+    },
+    /// An MSDU was given up after its last attempt: the next hop may be gone.
+    GaveUp {
+        /// Content.
+        msdu: Msdu,
+        /// [`DropReason::RtsRetryLimit`] or [`DropReason::DataRetryLimit`].
+        reason: DropReason,
+    },
+    /// A frame addressed to this station was discarded.
+    Discarded(DropReason),
+}
+
+/// Counts since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counters {
+    /// MSDUs taken from the queue.
+    pub accepted: u64,
+    /// MSDUs acknowledged by their receiver.
+    pub acknowledged: u64,
+    /// Broadcast MSDUs sent.
+    pub broadcasts: u64,
+    /// RTS sent.
+    pub rts_sent: u64,
+    /// RTS without a CTS in time.
+    pub rts_timeouts: u64,
+    /// CTS sent.
+    pub cts_sent: u64,
+    /// CTS withheld because the medium was not idle.
+    pub cts_refused: u64,
+    /// Unicast data frames sent, retransmissions included.
+    pub data_sent: u64,
+    /// Unicast data frames without an ACK in time.
+    pub data_timeouts: u64,
+    /// ACKs sent.
+    pub acks_sent: u64,
+    /// MSDUs given up for want of a CTS.
+    pub rts_limit_drops: u64,
+    /// MSDUs given up for want of an ACK.
+    pub data_limit_drops: u64,
+    /// MSDUs handed up.
+    pub delivered: u64,
+    /// Data frames received twice.
+    pub duplicates: u64,
+}
+
+/// Which exchange is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TxState {
+    Idle,
+    /// RTS sent, CTS awaited.
+    Rts,
+    /// CTS sent, data awaited.
+    Cts,
+    /// Unicast data sent, ACK awaited.
+    Data,
+    /// Broadcast on the air.
+    Broadcast,
+    /// ACK on the air.
+    Ack,
+}
+
+/// The MSDU being sent.
+#[derive(Clone, Debug)]
+struct Outgoing {
+    msdu: Msdu,
+    seq: u16,
+    /// Air time of its data frame.
+    airtime: Dur,
+    retry: bool,
+    /// Must an RTS come first? Cleared by the CTS, set again for a retry.
+    rts: bool,
+}
+
+/// An answer owed after SIFS.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Cts { to: MacAddr, duration: Dur },
+    Ack { to: MacAddr },
+}
+
+/// The MAC of one station.
+///
+/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`], and then
+/// [`Dcf::handle_departure`] once the receiver has judged, for each change of the receiver; and [`Dcf::handle_timeout`] at
+/// [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`.
+#[derive(Clone, Debug)]
+pub struct Dcf {
+    config: Config,
+    addr: MacAddr,
+    random: Stream,
+
+    outgoing: Option<Outgoing>,
+    answer: Option<Answer>,
+    /// When SIFS is over: the answer, or the data after a CTS, goes then.
+    sifs_ends: Option<Time>,
+    state: TxState,
+    /// End of what the station radiates.
+    radiates_until: Time,
+    /// End of the wait that `state` stands for.
+    state_ends: Option<Time>,
+    backoff: Option<Backoff>,
+
+    receiver_busy: bool,
+    /// Since when the medium is idle; `None` while it is not.
+    idle_since: Option<Time>,
+    /// Reservation by the duration fields of others.
+    nav: Time,
+    /// Busy time after errors and captured frames.
+    eifs_until: Time,
+    /// When a NAV that an RTS has set may be dropped.
+    nav_reset: Option<Time>,
+
+    cw: u32,
+    short_retries: u32,
+    long_retries: u32,
+    next_seq: u16,
+    /// Last sequence number accepted from each transmitter.
+    last_seq: Vec<(MacAddr, u16)>,
+    counters: Counters,
+}
+
+impl Dcf {
+    /// An idle station.
+    pub fn new(addr: MacAddr, config: Config, random: Stream) -> Dcf {
+        Dcf {
+            config,
+            addr,
+            random,
+            outgoing: None,
+            answer: None,
+            sifs_ends: None,
+            state: TxState::Idle,
+            radiates_until: Time::ZERO,
+            state_ends: None,
+            backoff: None,
+            receiver_busy: false,
+            idle_since: Some(Time::ZERO),
+            nav: Time::ZERO,
+            eifs_until: Time::ZERO,
+            nav_reset: None,
+            cw: config.cw_min,
+            short_retries: 0,
+            long_retries: 0,
+            next_seq: 1,
+            last_seq: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Can it take an MSDU?
+    pub fn is_ready(&self) -> bool {
+        self.outgoing.is_none()
+    }
+
+    /// Does it radiate at `now`?
+    pub fn is_transmitting(&self, now: Time) -> bool {
+        now < self.radiates_until
+    }
+
+    /// Counts since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The constants and options in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The MSDU in hand, if any.
+    pub fn in_hand(&self) -> Option<&Msdu> {
+        self.outgoing.as_ref().map(|outgoing| &outgoing.msdu)
+    }
+
+    /// End of the present reservation of the medium by others (virtual carrier sense).
+    pub fn nav(&self) -> Time {
+        self.nav
+    }
+
+    /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
+    pub fn handle_packet(&mut self, now: Time, msdu: Msdu) {
+        debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        self.counters.accepted += 1;
+        let broadcast = msdu.dst.is_broadcast();
+        let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
+        let airtime = self.config.data_airtime(msdu.len, rate);
+        let rts = !broadcast && needs_rts(&self.config, &msdu);
+        self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, airtime, retry: false, rts });
+        // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
+        self.next_seq = (self.next_seq + 1) & 0x0fff;
+        if self.backoff.is_none() {
+            self.request_access(now);
+        }
+        self.update_access(now);
+    }
+
+    /// A copy of a frame begins to arrive at the receiver.
+    pub fn handle_arrival(&mut self, now: Time) {
+        self.receiver_busy = true;
+        self.nav_reset = None;
+        self.update_access(now);
+    }
+
+    /// A copy of `airtime` vanished under a stronger frame.
+    pub fn handle_captured_away(&mut self, now: Time, airtime: Dur) {
+        if self.config.capture_nav {
+            self.eifs_until = self.eifs_until.max(now + airtime + self.config.eifs_before_difs());
+        }
+    }
+
+    /// The receiver gave its verdict on `frame`; `receiver_busy` says whether it still senses anything.
+    pub fn handle_departure(
+        &mut self,
+        now: Time,
+        verdict: Verdict,
+        frame: &Frame,
+        receiver_busy: bool,
+        out: &mut Vec<Action>,
+    ) {
+        match verdict {
+            Verdict::Missed => {}
+            Verdict::Bad(DropReason::Undecodable) if !self.config.eifs_on_undecodable => {}
+            Verdict::Bad(_) => self.eifs_until = self.eifs_until.max(now + self.config.eifs_before_difs()),
+            Verdict::Good => self.handle_frame(now, frame, out),
+        }
+        self.receiver_busy = receiver_busy;
+        self.update_access(now);
+    }
+
+    /// The receiver no longer senses anything, though no verdict is due.
+    pub fn handle_receiver_idle(&mut self, now: Time) {
+        self.receiver_busy = false;
+        self.update_access(now);
+    }
+
+    /// When [`Dcf::handle_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        let access = self.backoff.as_ref().and_then(|backoff| {
+            if backoff.is_frozen() {
+                // Only the end of the NAV can then set the station free; every other change is an event of its own.
+                (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
+            } else {
+                backoff.ends(self.config.difs(), self.config.slot)
+            }
+        });
+        [self.sifs_ends, self.state_ends, access, self.nav_reset].into_iter().flatten().min()
+    }
+
+    /// Does what is due at `now`; nothing if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        if self.nav_reset.is_some_and(|at| at <= now) {
+            self.nav_reset = None;
+            self.nav = self.nav.min(now);
+        }
+        if self.state_ends.is_some_and(|at| at <= now) {
+            self.state_ends = None;
+            self.end_state(now, out);
+        }
+        if self.sifs_ends.is_some_and(|at| at <= now) {
+            self.sifs_ends = None;
+            self.after_sifs(now, out);
+        }
+        self.update_access(now);
+        let access = self.backoff.and_then(|backoff| backoff.ends(self.config.difs(), self.config.slot));
+        if access.is_some_and(|at| at <= now) {
+            self.backoff = None;
+            self.access(now, out);
+            self.update_access(now);
+        }
+    }
+
+    // ---- the medium ----
+
+    fn is_idle(&self, now: Time) -> bool {
+        !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
+    }
+
+    /// Freezes or resumes the back-off to match the medium.
+    fn update_access(&mut self, now: Time) {
+        if self.is_idle(now) {
+            if self.idle_since.is_none() {
+                self.idle_since = Some(now);
+            }
+            if let Some(backoff) = &mut self.backoff {
+                backoff.resume(now);
+            }
+        } else {
+            self.idle_since = None;
+            if let Some(backoff) = &mut self.backoff
+                && !backoff.is_frozen()
+            {
+                if backoff.is_immediate() {
+                    self.draw_backoff();
+                } else {
+                    backoff.freeze(now, self.config.difs(), self.config.slot);
+                }
+            }
+        }
+    }
+
+    /// A fresh, frozen back-off; [`Dcf::update_access`] sets it going.
+    fn draw_backoff(&mut self) {
+        let slots = self.random.below(self.config.backoff_values(self.cw));
+        self.backoff = Some(Backoff::frozen(slots));
+    }
+
+    /// Access for a new MSDU when no back-off is pending.
+    fn request_access(&mut self, now: Time) {
+        match self.idle_since {
+            Some(since) if self.config.immediate_access && self.sifs_ends.is_none() && self.is_idle(now) => {
+                self.backoff = Some(Backoff::immediate(since, now, self.config.difs()));
+            }
+            _ => self.draw_backoff(),
+        }
+    }
+
+    fn failed(&mut self) {
+        self.cw = self.config.next_cw(self.cw);
+        self.draw_backoff();
+    }
+
+    /// After an MSDU was given up, acknowledged or broadcast.
+    fn succeeded_or_gave_up(&mut self, post_backoff: bool) {
+        self.cw = self.config.cw_min;
+        if post_backoff || self.config.immediate_access {
+            self.draw_backoff();
+        }
+    }
+
+    // ---- sending ----
+
+    fn radiate(&mut self, now: Time, frame: Frame, state: TxState, wait: Dur, out: &mut Vec<Action>) {
+        self.radiates_until = now + frame.airtime;
+        self.state = state;
+        self.state_ends = Some(now + wait);
+        out.push(Action::Transmit(frame));
+    }
+
+    /// The back-off has run out.
+    fn access(&mut self, now: Time, out: &mut Vec<Action>) {
+        if self.answer.is_some() {
+            // By coincidence with a pending CTS or ACK; its end asks for access again.
+            return;
+        }
+        match &self.outgoing {
+            Some(outgoing) if outgoing.rts => self.send_rts(now, out),
+            Some(_) => self.send_data(now, out),
+            None => {}
+        }
+    }
+
+    fn send_rts(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Some(outgoing) = &self.outgoing else { return };
+        self.counters.rts_sent += 1;
+        let frame = Frame {
+            dst: outgoing.msdu.dst,
+            src: self.addr,
+            duration: self.config.rts_duration(outgoing.airtime),
+            rate: self.config.basic_rate,
+            airtime: self.config.rts_airtime(),
+            kind: FrameKind::Rts,
+        };
+        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), out);
+    }
+
+    fn send_data(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Some(outgoing) = &self.outgoing else { return };
+        let broadcast = outgoing.msdu.dst.is_broadcast();
+        let airtime = outgoing.airtime;
+        let frame = Frame {
+            dst: outgoing.msdu.dst,
+            src: self.addr,
+            duration: if broadcast { Dur::ZERO } else { self.config.data_duration() },
+            rate: if broadcast { self.config.basic_rate } else { self.config.data_rate },
+            airtime,
+            kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
+        };
+        if broadcast {
+            self.radiate(now, frame, TxState::Broadcast, airtime, out);
+        } else {
+            self.counters.data_sent += 1;
+            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), out);
+        }
+    }
+
+    /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
+    fn after_sifs(&mut self, now: Time, out: &mut Vec<Action>) {
+        match self.answer {
+            Some(Answer::Cts { to, duration }) => {
+                let free = if self.config.cts_refused_by_eifs { self.is_idle(now) } else { self.nav <= now };
+                if !free {
+                    self.counters.cts_refused += 1;
+                    self.answer = None;
+                    self.resume_outgoing();
+                    return;
+                }
+                self.counters.cts_sent += 1;
+                let duration = self.config.cts_duration(duration);
+                let frame = self.control(FrameKind::Cts, to, duration, self.config.cts_airtime());
+                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), out);
+            }
+            Some(Answer::Ack { to }) => {
+                self.counters.acks_sent += 1;
+                let airtime = self.config.ack_airtime();
+                let frame = self.control(FrameKind::Ack, to, Dur::ZERO, airtime);
+                self.radiate(now, frame, TxState::Ack, airtime, out);
+            }
+            None => {
+                let idle = self.is_idle(now);
+                let Some(outgoing) = &mut self.outgoing else { return };
+                if idle {
+                    self.send_data(now, out);
+                } else {
+                    outgoing.rts = needs_rts(&self.config, &outgoing.msdu);
+                    self.failed();
+                }
+            }
+        }
+    }
+
+    fn control(&self, kind: FrameKind, to: MacAddr, duration: Dur, airtime: Dur) -> Frame {
+        Frame { dst: to, src: self.addr, duration, rate: self.config.basic_rate, airtime, kind }
+    }
+
+    /// The wait that `state` stands for is over without an answer.
+    fn end_state(&mut self, now: Time, out: &mut Vec<Action>) {
+        match self.state {
+            TxState::Idle => {}
+            TxState::Rts => {
+                self.counters.rts_timeouts += 1;
+                self.short_retries += 1;
+                if self.short_retries >= self.config.short_retry_limit {
+                    self.short_retries = 0;
+                    self.counters.rts_limit_drops += 1;
+                    self.give_up(DropReason::RtsRetryLimit, out);
+                } else {
+                    self.failed();
+                }
+            }
+            TxState::Data => self.ack_missing(out),
+            TxState::Broadcast => {
+                self.outgoing = None;
+                self.counters.broadcasts += 1;
+                self.succeeded_or_gave_up(true);
+            }
+            TxState::Cts | TxState::Ack => self.answer = None,
+        }
+        self.state = TxState::Idle;
+        if self.answer.is_some() {
+            self.sifs_ends = Some(now + self.config.sifs);
+        } else {
+            self.resume_outgoing();
+        }
+    }
+
+    /// An MSDU that waits must have a back-off.
+    fn resume_outgoing(&mut self) {
+        if self.outgoing.is_some() && self.backoff.is_none() {
+            self.draw_backoff();
+        }
+    }
+
+    fn ack_missing(&mut self, out: &mut Vec<Action>) {
+        self.counters.data_timeouts += 1;
+        let Some(outgoing) = &mut self.outgoing else { return };
+        let rts = needs_rts(&self.config, &outgoing.msdu);
+        let (count, limit) = if rts {
+            (&mut self.long_retries, self.config.long_retry_limit)
+        } else {
+            (&mut self.short_retries, self.config.short_retry_limit)
+        };
+        *count += 1;
+        if *count >= limit {
+            *count = 0;
+            self.counters.data_limit_drops += 1;
+            self.give_up(DropReason::DataRetryLimit, out);
+        } else {
+            outgoing.retry = true;
+            outgoing.rts = rts;
+            self.failed();
+        }
+    }
+
+    fn give_up(&mut self, reason: DropReason, out: &mut Vec<Action>) {
+        if let Some(outgoing) = self.outgoing.take() {
+            out.push(Action::GaveUp { msdu: outgoing.msdu, reason });
+        }
+        self.succeeded_or_gave_up(false);
+    }
+
+    // ---- receiving ----
+
+    fn handle_frame(&mut self, now: Time, frame: &Frame, out: &mut Vec<Action>) {
+        if self.config.eifs_ended_by_good_frame {
+            self.eifs_until = self.eifs_until.min(now);
+        }
+        if frame.dst != self.addr {
+            let end = now + frame.duration;
+            if end > self.nav {
+                self.nav = end;
+                if self.config.nav_reset && frame.kind == FrameKind::Rts {
+                    self.nav_reset = Some(now + self.config.nav_reset_timeout());
+                }
+            }
+            if !frame.dst.is_broadcast() {
+                return;
+            }
+        }
+        match &frame.kind {
+            FrameKind::Rts => self.handle_rts(now, frame),
+            FrameKind::Cts => self.handle_cts(now),
+            FrameKind::Ack => self.handle_ack(),
+            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
+        }
+    }
+
+    fn handle_rts(&mut self, now: Time, frame: &Frame) {
+        if self.state != TxState::Idle || self.answer.is_some() {
+            return;
+        }
+        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
+        self.sifs_ends = Some(now + self.config.sifs);
+    }
+
+    fn handle_cts(&mut self, now: Time) {
+        if self.state != TxState::Rts {
+            return;
+        }
+        let Some(outgoing) = &mut self.outgoing else { return };
+        outgoing.rts = false;
+        self.short_retries = 0;
+        self.state = TxState::Idle;
+        self.state_ends = None;
+        self.sifs_ends = Some(now + self.config.sifs);
+    }
+
+    fn handle_ack(&mut self) {
+        if self.state != TxState::Data {
+            return;
+        }
+        let Some(outgoing) = self.outgoing.take() else { return };
+        if needs_rts(&self.config, &outgoing.msdu) {
+            self.long_retries = 0;
+        } else {
+            self.short_retries = 0;
+        }
+        self.counters.acknowledged += 1;
+        self.state = TxState::Idle;
+        self.state_ends = None;
+        self.succeeded_or_gave_up(true);
+    }
+
+    fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {
+        if !frame.dst.is_broadcast() {
+            if needs_rts(&self.config, msdu) {
+                if self.state != TxState::Cts {
+                    out.push(Action::Discarded(DropReason::UnexpectedData));
+                    return;
+                }
+                self.state = TxState::Idle;
+                self.state_ends = None;
+            } else if self.answer.is_some() {
+                out.push(Action::Discarded(DropReason::UnexpectedData));
+                return;
+            }
+            self.answer = Some(Answer::Ack { to: frame.src });
+            if self.state_ends.is_none() {
+                // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
+                self.sifs_ends = Some(now + self.config.sifs);
+            }
+            if self.is_duplicate(frame.src, seq) {
+                self.counters.duplicates += 1;
+                out.push(Action::Discarded(DropReason::Duplicate));
+                return;
+            }
+        }
+        self.counters.delivered += 1;
+        out.push(Action::Deliver { msdu: msdu.clone(), from: frame.src });
+    }
+
+    /// Compares with, and remembers, the last number from this transmitter.
+    fn is_duplicate(&mut self, src: MacAddr, seq: u16) -> bool {
+        match self.last_seq.iter_mut().find(|(addr, _)| *addr == src) {
+            Some((_, last)) => core::mem::replace(last, seq) == seq,
+            None => {
+                self.last_seq.push((src, seq));
+                false
+            }
+        }
+    }
+}
+
+/// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
+fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
+    msdu.len + config.data_overhead > config.rts_threshold
+}
+
+#[cfg(test)]
+#[path = "dcf_tests.rs"]
+mod tests;

@@ -1,0 +1,17 @@
+//! IEEE 802.11 distributed coordination function with RTS/CTS.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
+//! | [`dcf`] | the state machine: exchanges, retries, NAV |
+//! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
+//!
+//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF) and 15 (DSSS PHY); behaviour of ns-2.35's `Mac802_11`.
+//! Left out: fragmentation, power save, QoS (EDCA), rate adaptation, beacons, encryption.
+
+pub mod backoff;
+pub mod config;
+pub mod dcf;
+
+pub use config::{BackoffDraw, Config};
+pub use dcf::{Action, Counters, Dcf};

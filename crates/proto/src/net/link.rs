@@ -1,0 +1,208 @@
+//! The link layer of one station: packets go down through ARP and a fixed delay into the interface queue, and come up
+//! from the MAC after the same delay.
+
+use super::arp::{ArpTable, Lookup};
+use super::queue::{self, Enqueued, InterfaceQueue};
+use super::sizes::Sizes;
+use crate::drop::DropReason;
+use crate::route::NextHop;
+use crate::wire::{ArpMessage, Ipv4Packet, Msdu, Payload};
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, MacAddr, Time};
+use std::collections::VecDeque;
+
+/// Delays, queue and ARP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Time from routing to the queue and from the MAC to IP. ns-2: 25 us.
+    pub delay: Dur,
+    /// Time from ARP to the queue. ns-2: 5 us.
+    pub arp_delay: Dur,
+    /// Is ARP used? Otherwise every neighbour's address is known (as [`MacAddr`] of its node).
+    pub arp: bool,
+    /// Wait before an unanswered request is repeated; `None`: only a further packet repeats it (ns-2).
+    pub arp_retry: Option<Dur>,
+    /// The interface queue.
+    pub queue: queue::Config,
+    /// How sizes on the air are counted.
+    pub sizes: Sizes,
+}
+
+impl Config {
+    /// ns-2.35: 25 us, ARP without retries, 50 packets, routing first.
+    pub const fn ns2() -> Config {
+        Config {
+            delay: Dur::from_micros(25),
+            arp_delay: Dur::from_micros(5),
+            arp: true,
+            arp_retry: None,
+            queue: queue::Config { limit: 50, routing_first: true },
+            sizes: Sizes::Ns2,
+        }
+    }
+
+    /// The same queue; sizes as the headers are laid out, ARP repeated each second (RFC 1122 section 2.3.2.1).
+    pub const fn standard() -> Config {
+        Config { arp_retry: Some(Dur::from_secs(1)), sizes: Sizes::Standard, ..Config::ns2() }
+    }
+}
+
+/// What the link layer asks of its surroundings.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// A packet for IP, from this neighbour.
+    Deliver {
+        /// The packet.
+        packet: Ipv4Packet,
+        /// Transmitter of the last hop.
+        from: MacAddr,
+    },
+    /// A packet died here.
+    Drop(DropReason),
+    /// A packet comes back: its next hop does not answer ARP.
+    Unreachable {
+        /// The packet.
+        packet: Ipv4Packet,
+        /// The neighbour that was asked for.
+        next_hop: Ipv4Addr,
+    },
+}
+
+/// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each the driver offers the
+/// head of the queue to the MAC if that is ready.
+#[derive(Clone, Debug)]
+pub struct Link {
+    config: Config,
+    mac: MacAddr,
+    arp: ArpTable,
+    queue: InterfaceQueue,
+    /// On their way to the queue, in order of time.
+    down: VecDeque<(Time, Msdu)>,
+    /// On their way to IP, in order of time.
+    up: VecDeque<(Time, MacAddr, Ipv4Packet)>,
+}
+
+impl Link {
+    /// An empty link layer of the station `mac`, `ip`.
+    pub fn new(mac: MacAddr, ip: Ipv4Addr, config: Config) -> Link {
+        Link {
+            config,
+            mac,
+            arp: ArpTable::new(mac, ip, config.arp_retry),
+            queue: InterfaceQueue::new(config.queue),
+            down: VecDeque::new(),
+            up: VecDeque::new(),
+        }
+    }
+
+    /// Packets waiting in the interface queue.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Packets on their way down (in delay, held by ARP, queued) and up. ARP messages count among the first.
+    pub fn held(&self) -> (usize, usize) {
+        (self.down.len() + self.arp.held() + self.queue.len(), self.up.len())
+    }
+
+    /// A packet from routing.
+    pub fn handle_packet(&mut self, now: Time, packet: Ipv4Packet, next_hop: NextHop, out: &mut Vec<Action>) {
+        let next_hop = match next_hop {
+            NextHop::Broadcast => return self.send_down(now, MacAddr::BROADCAST, packet),
+            NextHop::Unicast(next_hop) => next_hop,
+        };
+        if !self.config.arp
+            && let Some(node) = fourhop_units::NodeId::from_ipv4(next_hop)
+        {
+            return self.send_down(now, node.mac(), packet);
+        }
+        match self.arp.resolve(now, next_hop, packet) {
+            Lookup::Known(mac, packet) => self.send_down(now, mac, packet),
+            Lookup::Ask(request, replaced) => {
+                self.send_arp(now, MacAddr::BROADCAST, request);
+                if replaced.is_some() {
+                    out.push(Action::Drop(DropReason::ArpDisplaced));
+                }
+            }
+            Lookup::GiveUp(packet, held) => {
+                for packet in held.into_iter().chain([packet]) {
+                    out.push(Action::Unreachable { packet, next_hop });
+                }
+            }
+        }
+    }
+
+    /// An MSDU from the MAC.
+    pub fn handle_received(&mut self, now: Time, msdu: Msdu, from: MacAddr) {
+        match msdu.payload {
+            Payload::Ipv4(packet) => self.up.push_back((now + self.config.delay, from, packet)),
+            Payload::Arp(message) => {
+                let received = self.arp.handle_message(&message);
+                if let Some(reply) = received.reply {
+                    self.send_arp(now, message.sender_mac, reply);
+                }
+                if let Some((mac, packet)) = received.released {
+                    self.delay_down(now + self.config.arp_delay, mac, Payload::Ipv4(packet));
+                }
+            }
+        }
+    }
+
+    /// Removes everything that waits in the queue for a broken next hop.
+    pub fn purge(&mut self, next_hop: MacAddr, out: &mut Vec<Action>) {
+        self.queue.purge(next_hop, |_| out.push(Action::Drop(DropReason::QueuePurged)));
+    }
+
+    /// The next MSDU for the MAC.
+    pub fn dequeue(&mut self) -> Option<Msdu> {
+        self.queue.dequeue()
+    }
+
+    /// When [`Link::handle_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        let down = self.down.front().map(|&(at, _)| at);
+        let up = self.up.front().map(|&(at, _, _)| at);
+        [down, up, self.arp.next_timeout()].into_iter().flatten().min()
+    }
+
+    /// Does what is due at `now`; nothing if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        while let Some((_, from, packet)) = self.up.pop_front_if(|(at, _, _)| *at <= now) {
+            out.push(Action::Deliver { packet, from });
+        }
+        while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
+            match self.queue.enqueue(msdu) {
+                Enqueued::Waits => {}
+                Enqueued::Full(_) => out.push(Action::Drop(DropReason::QueueFull)),
+                Enqueued::Displaced(_) => out.push(Action::Drop(DropReason::QueueDisplaced)),
+            }
+        }
+        if self.arp.next_timeout().is_some_and(|at| at <= now) {
+            let mut requests = Vec::new();
+            self.arp.handle_timeout(
+                now,
+                |request| requests.push(request),
+                |next_hop, packet| out.push(Action::Unreachable { packet, next_hop }),
+            );
+            for request in requests {
+                self.send_arp(now, MacAddr::BROADCAST, request);
+            }
+        }
+    }
+
+    fn send_down(&mut self, now: Time, dst: MacAddr, packet: Ipv4Packet) {
+        self.delay_down(now + self.config.delay, dst, Payload::Ipv4(packet));
+    }
+
+    fn send_arp(&mut self, now: Time, dst: MacAddr, message: ArpMessage) {
+        debug_assert_eq!(message.sender_mac, self.mac);
+        self.delay_down(now + self.config.arp_delay, dst, Payload::Arp(message));
+    }
+
+    fn delay_down(&mut self, at: Time, dst: MacAddr, payload: Payload) {
+        let msdu = Msdu { dst, len: self.config.sizes.of(&payload), payload };
+        // ARP's shorter delay lets it overtake what was sent down within the difference.
+        let place = self.down.partition_point(|(other, _)| *other <= at);
+        self.down.insert(place, (at, msdu));
+    }
+}

@@ -1,0 +1,17 @@
+//! Between routing and the MAC: address resolution, the fixed delay of the link layer, the interface queue.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`link`] | the state machine: down through ARP and the queue, up to IP |
+//! | [`arp`] | addresses of neighbours, one packet held for each |
+//! | [`queue`] | drop-tail, routing packets first |
+//! | [`sizes`] | how many bytes a packet counts on the air |
+//!
+//! Sources: RFC 826 and RFC 1122 section 2.3.2; ns-2.35's `LL`, `ARPTable`, `PriQueue`.
+
+pub mod arp;
+pub mod link;
+pub mod queue;
+pub mod sizes;
+
+pub use link::{Action, Config, Link};

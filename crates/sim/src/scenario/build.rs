@@ -126,8 +126,7 @@ impl Builder {
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
         let whole = self.root.at.clone();
         let root = Some(&self.root);
-        let mut resolved =
-            resolve::<General>(root, "", &whole, self.profile, None, &SECTIONS, &mut self.problems)?;
+        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &SECTIONS, &mut self.problems)?;
         resolved.values.entry("name").or_insert_with(|| Value::Text(stem(file).to_owned()));
         let general = General::from_values(&resolved.values);
         if general.warmup.is_some_and(|warmup| warmup >= general.duration) {
@@ -141,8 +140,7 @@ impl Builder {
         let whole = self.root.at.clone();
         let node = self.root.entry("topology").map(|e| &e.value);
         let kind = node.and_then(|n| n.text("kind")).filter(|kind| TopologyKind::find(kind).is_some());
-        let resolved =
-            resolve::<TopologyKeys>(node, "topology", &whole, self.profile, kind, &[], &mut self.problems)?;
+        let resolved = resolve::<TopologyKeys>(node, "topology", &whole, self.profile, kind, &[], &mut self.problems)?;
         match topology(&TopologyKeys::from_values(&resolved.values)) {
             Ok(topology) => Some((resolved, topology)),
             Err((key, allowed)) => {
@@ -221,7 +219,11 @@ impl Builder {
         };
         let items = items.clone();
         if items.is_empty() && self.root.entry("traffic").is_none() {
-            self.problems.push(entry.value.at.problem("flows", "an empty list", "at least one [[flows]], or [traffic]"));
+            self.problems.push(entry.value.at.problem(
+                "flows",
+                "an empty list",
+                "at least one [[flows]], or [traffic]",
+            ));
         }
         let earlier = traffic.as_ref().and_then(|t| t.as_ref()).map_or(0, |t| t.pairs);
         let mut names: Vec<(String, String)> =
@@ -230,7 +232,8 @@ impl Builder {
         for (i, node) in items.iter().enumerate() {
             let path = format!("flows[{i}]");
             let start = FIRST_START + STAGGER * i as u64;
-            let Some((resolved, flow)) = self.flow(node, &path, earlier as usize + i + 1, start, topology, duration, window)
+            let Some((resolved, flow)) =
+                self.flow(node, &path, earlier as usize + i + 1, start, topology, duration, window)
             else {
                 continue;
             };
@@ -299,7 +302,7 @@ impl Builder {
         if let Some(payload) = payload {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
         }
-        let transport: String = Field::take(resolved.values.get("transport"));
+        let transport: String = Field::from_value(resolved.values.get("transport"));
         let fitting = match transport.as_str() {
             "udp" => "\"cbr\", which is what goes over \"udp\"",
             "ping" => "\"ping\", which is what goes over \"ping\"",
@@ -308,7 +311,7 @@ impl Builder {
         if !fitting.split(',').next().unwrap_or_default().contains(&format!("{:?}", app.name())) {
             self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), fitting));
         }
-        let time = |key: &str| Option::<Dur>::take(resolved.values.get(key));
+        let time = |key: &str| Option::<Dur>::from_value(resolved.values.get(key));
         let show = |d: Dur| Unit::Time.format(d.as_nanos() as f64);
         let (start, stop) = (time("start").unwrap_or(FIRST_START - Time::ZERO), time("stop"));
         if let Some(duration) = duration.filter(|&d| start >= d) {
@@ -352,21 +355,21 @@ fn app_of(node: &Node) -> Option<AppKind> {
 /// The part that `[traffic]` and `[[flows]]` have in common.
 fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic {
     let values = &resolved.values;
-    let transport: String = Field::take(values.get("transport"));
-    let size = |key: &str| -> Bytes { Field::take(values.get(key)) };
-    let app = match Field::take(values.get("app")) {
+    let transport: String = Field::from_value(values.get("transport"));
+    let size = |key: &str| -> Bytes { Field::from_value(values.get(key)) };
+    let app = match Field::from_value(values.get("app")) {
         AppKind::Bulk => App::Bulk,
         AppKind::Transfer => App::Transfer { size: size("size") },
-        AppKind::Cbr => App::Cbr { rate: Field::take(values.get("rate")), payload: size("payload") },
-        AppKind::Ping => App::Ping { interval: Field::take(values.get("interval")), payload: size("payload") },
+        AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
+        AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
     };
-    let time = |key: &str| Option::<Dur>::take(values.get(key)).map(|d| Time::ZERO + d);
+    let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
     Traffic {
         transport: FlowTransport::find(&transport).expect("INVARIANT: transports are checked"),
         app,
         start: time("start").unwrap_or(start),
         stop: time("stop"),
-        window: Option::<u32>::take(values.get("window")).or(window),
+        window: Option::<u32>::from_value(values.get("window")).or(window),
     }
 }
 
@@ -389,8 +392,8 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
         TopologyKind::Chain => Topology::Chain { hops: single()?, spacing: spacing() },
         TopologyKind::ParallelChains => {
             let hops = match keys.hops.as_ref().expect(given) {
-                Value::List(items) => items.iter().map(|n| u32::take(Some(n))).collect(),
-                n => vec![u32::take(Some(n)); keys.chains.unwrap_or(2) as usize],
+                Value::List(items) => items.iter().map(|n| u32::from_value(Some(n))).collect(),
+                n => vec![u32::from_value(Some(n)); keys.chains.unwrap_or(2) as usize],
             };
             if let Some(chains) = keys.chains.filter(|&chains| chains as usize != hops.len()) {
                 return Err(("hops", format!("one number, or as many as `chains`: {chains}")));
@@ -421,7 +424,7 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
         },
         TopologyKind::Positions => {
             let Some(Value::List(places)) = &keys.positions else { unreachable!("{given}") };
-            let metres = |value: &Value| super::Metres::take(Some(value)).0;
+            let metres = |value: &Value| super::Metres::from_value(Some(value)).0;
             let place = |place: &Value| match place {
                 Value::List(xy) => (metres(&xy[0]), metres(&xy[1])),
                 other => unreachable!("INVARIANT: a place is a list, not {other:?}"),

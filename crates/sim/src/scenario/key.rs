@@ -107,24 +107,24 @@ pub trait Section: Sized {
 /// A Rust type that a key can have.
 ///
 /// # Panics
-/// `take` panics if the value is of another kind: the row of the table contradicts itself, which the tests find.
+/// `from_value` panics if the value is of another kind: the row of the table contradicts itself, which the tests find.
 pub trait Field {
     /// From the checked value; `None` if the key is absent.
-    fn take(value: Option<&Value>) -> Self;
+    fn from_value(value: Option<&Value>) -> Self;
     /// The value to write; `None` if absent.
-    fn give(&self) -> Option<Value>;
+    fn to_value(&self) -> Option<Value>;
 }
 
 macro_rules! fields {
     ($($type:ty: $pattern:pat => $take:expr, $self:ident => $give:expr;)+) => { $(
         impl Field for $type {
-            fn take(value: Option<&Value>) -> Self {
+            fn from_value(value: Option<&Value>) -> Self {
                 match value {
                     Some($pattern) => $take,
                     other => panic!("INVARIANT: a row declares a kind that fits its type, yet {other:?} came for one"),
                 }
             }
-            fn give(&self) -> Option<Value> {
+            fn to_value(&self) -> Option<Value> {
                 let $self = self;
                 Some($give)
             }
@@ -151,11 +151,11 @@ fields! {
 }
 
 impl<T: Field> Field for Option<T> {
-    fn take(value: Option<&Value>) -> Self {
-        value.map(|v| T::take(Some(v)))
+    fn from_value(value: Option<&Value>) -> Self {
+        value.map(|v| T::from_value(Some(v)))
     }
-    fn give(&self) -> Option<Value> {
-        self.as_ref().and_then(T::give)
+    fn to_value(&self) -> Option<Value> {
+        self.as_ref().and_then(T::to_value)
     }
 }
 
@@ -214,10 +214,10 @@ macro_rules! section {
                 },
             )+];
             fn from_values(values: &$crate::scenario::key::Values) -> Self {
-                $name { $( $field: $crate::scenario::key::Field::take(values.get(stringify!($field))), )+ }
+                $name { $( $field: $crate::scenario::key::Field::from_value(values.get(stringify!($field))), )+ }
             }
             fn values(&self) -> Vec<(&'static str, $crate::scenario::key::Value)> {
-                let all = [$( (stringify!($field), $crate::scenario::key::Field::give(&self.$field)), )+];
+                let all = [$( (stringify!($field), $crate::scenario::key::Field::to_value(&self.$field)), )+];
                 all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
             }
         }
@@ -253,13 +253,13 @@ macro_rules! choice {
         }
 
         impl $crate::scenario::key::Field for $name {
-            fn take(value: Option<&$crate::scenario::key::Value>) -> Self {
+            fn from_value(value: Option<&$crate::scenario::key::Value>) -> Self {
                 match value {
                     Some($crate::scenario::key::Value::Text(s)) => $name::find(s).expect("INVARIANT: choices are checked"),
                     other => panic!("INVARIANT: a choice is a text, not {other:?}"),
                 }
             }
-            fn give(&self) -> Option<$crate::scenario::key::Value> {
+            fn to_value(&self) -> Option<$crate::scenario::key::Value> {
                 Some($crate::scenario::key::Value::Text(self.name().to_owned()))
             }
         }

@@ -76,7 +76,8 @@ impl Scenario {
         let mut flows = Vec::new();
         if let Some(pairs) = &self.traffic {
             for (i, (src, dst)) in self.pairs(seed, pairs.pairs).into_iter().enumerate() {
-                let traffic = Traffic { start: pairs.traffic.start + pairs.stagger * i as u64, ..pairs.traffic.clone() };
+                let traffic =
+                    Traffic { start: pairs.traffic.start + pairs.stagger * i as u64, ..pairs.traffic.clone() };
                 flows.push(NetworkFlow { name: format!("flow-{}", i + 1), src, dst, hops: hops(src, dst), traffic });
             }
         }

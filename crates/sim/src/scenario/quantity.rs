@@ -25,8 +25,7 @@ pub enum Unit {
 }
 
 /// Every kind, for finding the kind a foreign unit belongs to.
-const ALL: [Unit; 7] =
-    [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency];
+const ALL: [Unit; 7] = [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency];
 
 impl Unit {
     /// What it measures, with an article.
@@ -122,14 +121,11 @@ impl Unit {
             // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
             Unit::Length | Unit::Ratio => format!("{value}{}", self.units()[0].0),
             Unit::Time | Unit::Rate | Unit::Size | Unit::Frequency => {
-                let plain = self.units()[0];
-                let units = self.units().iter().take(4).rev();
-                let (unit, factor) = *units
-                    .clone()
-                    .find(|&&(_, factor)| value != 0.0 && value % factor == 0.0)
-                    .unwrap_or(if value == 0.0 && self == Unit::Time { &("s", 1e9) } else { &plain })
-                    ;
-                // "1460B" rather than a fraction, "1s" rather than "1000ms".
+                if value == 0.0 {
+                    return if self == Unit::Time { "0s".into() } else { format!("0{}", self.units()[0].0) };
+                }
+                let (unit, factor) =
+                    self.units()[..4].iter().rfind(|&&(_, factor)| value % factor == 0.0).unwrap_or(&self.units()[0]);
                 format!("{}{unit}", value / factor)
             }
         }

@@ -239,8 +239,9 @@ fn place(node: &Node) -> Result<Value, Option<String>> {
         return Err(Some(format!("one place has {} coordinates", coordinates.len())));
     }
     let lengths = coordinates.iter().map(|c| {
-        quantity(Unit::Length, &c.data, "-1000km", "1000km")
-            .map_err(|hint| Some(format!("one coordinate is {}{}", c.describe(), hint.map_or(String::new(), |h| format!(": {h}")))))
+        quantity(Unit::Length, &c.data, "-1000km", "1000km").map_err(|hint| {
+            Some(format!("one coordinate is {}{}", c.describe(), hint.map_or(String::new(), |h| format!(": {h}"))))
+        })
     });
     lengths.collect::<Result<_, _>>().map(Value::List)
 }

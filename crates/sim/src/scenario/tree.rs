@@ -264,9 +264,9 @@ fn strip(mut node: Node, at: &Origin) -> Node {
     node.at = at.clone();
     node.data = match node.data {
         Data::List(items) => Data::List(items.into_iter().map(|n| strip(n, at)).collect()),
-        Data::Table(entries) => Data::Table(
-            entries.into_iter().map(|e| Entry { at: at.clone(), value: strip(e.value, at), ..e }).collect(),
-        ),
+        Data::Table(entries) => {
+            Data::Table(entries.into_iter().map(|e| Entry { at: at.clone(), value: strip(e.value, at), ..e }).collect())
+        }
         plain => plain,
     };
     node

@@ -1,22 +1,32 @@
 //! `[link]`: interface queue and ARP.
 
-use crate::scenario::key::{Fallback::*, Kind, section, time};
+use crate::scenario::key::{Fallback::*, Kind, choice, section, time};
 use fourhop_units::Dur;
+
+choice! {
+    /// How sizes on the air are counted.
+    Sizes {
+        Ns2 = "ns2", "as ns-2 counts them, without UDP and LLC headers";
+        Standard = "standard", "as the headers are laid out";
+    }
+}
 
 section! {
     /// Interface queue and ARP.
     Link = "link" {
-        /// Packets the interface queue holds.
-        queue_limit: u32, Kind::Int(1, 1_000_000), Both("50");
-        /// Does the queue refuse a packet already when only one place is left, as ns-2's does?
-        queue_keeps_one_free: bool, Kind::Bool, Profile("true", "false");
+        /// Size of the interface queue; one packet fewer than this waits in it, as in ns-2.
+        queue_limit: u32, Kind::Int(2, 1_000_000), Both("50");
         /// Do routing packets go to the head of the queue?
         routing_first: bool, Kind::Bool, Both("true");
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s"), Both("25us");
         /// Are link addresses found by ARP? Without, every node knows them.
         arp: bool, Kind::Bool, Both("true");
-        /// Time after which an unanswered ARP request is repeated; "0s": only when another packet comes.
-        arp_retry: Dur, time("0s", "60s"), Profile("0s", "1s");
+        /// Processing delay of ARP.
+        arp_delay: Dur, time("0s", "1s"), Both("5us");
+        /// Time after which an unanswered ARP request is repeated; none: only another packet repeats it.
+        arp_retry: Option<Dur>, time("1ms", "1000s"), Profile("none", "1s");
+        /// How sizes on the air are counted.
+        sizes: Sizes, Kind::Choice(Sizes::CHOICES), Profile("ns2", "standard");
     }
 }

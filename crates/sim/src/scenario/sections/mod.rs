@@ -11,7 +11,7 @@ mod topology;
 mod traffic;
 
 pub use general::{General, Profile};
-pub use link::Link;
+pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
 pub use radio::{Radio, RadioModel};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};

@@ -19,7 +19,7 @@ section! {
     /// random pairs elsewhere.
     TrafficKeys = "traffic" {
         /// Number of pairs: the first so many of the natural ones; in `random` and `positions`, how many to draw.
-        pairs: Option<u32>, Kind::Int(1, 100_000), Computed("all natural pairs; required for `random` and `positions`");
+        pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
         /// Congestion control of TCP flows, or `udp` or `ping`.
         transport: String, Kind::Transport, Required;
         /// What each flow sends.

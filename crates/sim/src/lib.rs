@@ -2,11 +2,17 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`event_queue`] | the order of events |
+//! | [`scenario`] | what a person writes: TOML, JSON, ns-2's reference files, checked and resolved |
+//! | [`topology`] | where the nodes stand |
 //! | [`channel`] | who hears whom |
+//! | [`event_queue`] | the order of events |
 //! | [`trace`] | capture files |
+//! | [`batch`] | many runs on all cores |
 #![forbid(unsafe_code)]
 
+pub mod batch;
 pub mod channel;
 pub mod event_queue;
+pub mod scenario;
+pub mod topology;
 pub mod trace;

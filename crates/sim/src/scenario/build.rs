@@ -1,0 +1,435 @@
+//! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
+
+use super::error::{Problem, ScenarioError};
+use super::key::{Field, Section, Value};
+use super::quantity::Unit;
+use super::resolve::{Resolved, resolve};
+use super::sections::{
+    AppKind, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TopologyKeys, TopologyKind, TrafficKeys,
+};
+use super::tree::{self, Data, Node, Origin};
+use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
+use crate::topology::Topology;
+use fourhop_units::{Bytes, Dur, NodeId, Time};
+
+/// Keys of the top level that are sections of their own.
+pub const SECTIONS: [&str; 8] = ["topology", "radio", "mac", "link", "routing", "tcp", "traffic", "flows"];
+
+/// Start of the first flow, where nothing is said.
+pub const FIRST_START: Time = Time::from_secs(1);
+/// How much later each further flow starts, where nothing is said.
+pub const STAGGER: Dur = Dur::from_millis(100);
+
+/// What is under construction.
+struct Builder {
+    root: Node,
+    profile: Profile,
+    problems: Vec<Problem>,
+}
+
+/// Builds a scenario out of a tree and overrides.
+pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+    let mut problems = Vec::new();
+    tree::apply(&mut root, overrides, &mut problems);
+    // With an unknown profile the rest is still checked; the scenario is refused anyway.
+    let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
+    let mut builder = Builder { root, profile, problems };
+    let scenario = builder.scenario(file);
+    let mut problems = builder.problems;
+    match scenario {
+        Some(scenario) if problems.is_empty() => Ok(scenario),
+        _ => {
+            problems.sort_by_key(|p| (p.line.is_none(), p.line, p.column));
+            Err(ScenarioError { problems })
+        }
+    }
+}
+
+impl Builder {
+    fn scenario(&mut self, file: &str) -> Option<Scenario> {
+        let general = self.general(file);
+        let radio = self.section::<Radio>();
+        if let Some((resolved, radio)) = &radio {
+            if radio.basic_rate > radio.rate {
+                let allowed = format!("at most `rate`, {}", resolved.show("rate"));
+                self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
+            }
+            if radio.cs_threshold > radio.rx_threshold {
+                let allowed = format!("at most `rx_threshold`, {}", resolved.show("rx_threshold"));
+                self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
+            }
+        }
+        let mac = self.section::<Mac>();
+        if let Some((resolved, mac)) = &mac
+            && mac.cw_min > mac.cw_max
+        {
+            let allowed = format!("at most `cw_max`, {}", mac.cw_max);
+            self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
+        }
+        let link = self.section::<Link>();
+        let routing = self.section::<Routing>();
+        let tcp = self.section::<Tcp>();
+        if let Some((resolved, tcp)) = &tcp
+            && tcp.rto_min > tcp.rto_max
+        {
+            let allowed = format!("at most `rto_max`, {}", resolved.show("rto_max"));
+            self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
+        }
+        let topology = self.topology();
+        let duration = general.as_ref().map(|(_, g)| g.duration);
+        let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
+        let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
+        let flows = self.flows(topology.as_ref().map(|(_, t)| t), &traffic, duration, window);
+        if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
+            let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
+            self.problems.push(missing);
+        }
+        let (_, general) = general?;
+        let (topology_resolved, topology) = topology?;
+        let scenario = Scenario {
+            file: file.to_owned(),
+            name: general.name,
+            profile: general.profile,
+            duration: general.duration,
+            warmup: general.warmup.unwrap_or(general.duration / 10),
+            seed: general.seed,
+            batches: general.batches,
+            sample_every: general.sample_every,
+            topology,
+            radio: radio?.1,
+            mac: mac?.1,
+            link: link?.1,
+            routing: routing?.1,
+            tcp: tcp?.1,
+            traffic: traffic?,
+            flows: flows?,
+        };
+        if let Err(mut error) = scenario.positions(scenario.seed) {
+            for problem in &mut error.problems {
+                let at = topology_resolved.problem("kind", "", "");
+                (problem.line, problem.column) = (at.line, at.column);
+            }
+            self.problems.append(&mut error.problems);
+        }
+        Some(scenario)
+    }
+
+    /// Resolves a section in which no key depends on another.
+    fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry(S::NAME).map(|e| &e.value);
+        let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let section = S::from_values(&resolved.values);
+        Some((resolved, section))
+    }
+
+    fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
+        let whole = self.root.at.clone();
+        let root = Some(&self.root);
+        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &SECTIONS, &mut self.problems)?;
+        resolved.values.entry("name").or_insert_with(|| Value::Text(stem(file).to_owned()));
+        let general = General::from_values(&resolved.values);
+        if general.warmup.is_some_and(|warmup| warmup >= general.duration) {
+            let allowed = format!("less than `duration`, {}", resolved.show("duration"));
+            self.problems.push(resolved.problem("warmup", resolved.show("warmup"), allowed));
+        }
+        Some((resolved, general))
+    }
+
+    fn topology(&mut self) -> Option<(Resolved, Topology)> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry("topology").map(|e| &e.value);
+        let kind = node.and_then(|n| n.text("kind")).filter(|kind| TopologyKind::find(kind).is_some());
+        let resolved = resolve::<TopologyKeys>(node, "topology", &whole, self.profile, kind, &[], &mut self.problems)?;
+        match topology(&TopologyKeys::from_values(&resolved.values)) {
+            Ok(topology) => Some((resolved, topology)),
+            Err((key, allowed)) => {
+                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+                None
+            }
+        }
+    }
+
+    /// `[traffic]`; the outer `None` if it is wrong, the inner one if there is none.
+    fn traffic(
+        &mut self,
+        topology: Option<&Topology>,
+        duration: Option<Dur>,
+        window: Option<u32>,
+    ) -> Option<Option<PairTraffic>> {
+        let Some(entry) = self.root.entry("traffic") else { return Some(None) };
+        let (node, whole) = (&entry.value, &entry.at);
+        let app = app_of(node);
+        let mut resolved = resolve::<TrafficKeys>(
+            Some(node),
+            "traffic",
+            whole,
+            self.profile,
+            app.map(AppKind::name),
+            &[],
+            &mut self.problems,
+        )?;
+        let keys = self.complete::<TrafficKeys>(&mut resolved, app, duration)?;
+        let traffic = traffic_of(&resolved, FIRST_START, window);
+        let topology = topology?;
+        let natural = topology.natural_pairs().len() as u32;
+        let nodes = u64::from(topology.nodes());
+        let (most, why) = match natural {
+            0 => (nodes * (nodes - 1), "as many as there are pairs of nodes"),
+            n => (u64::from(n), "as many as the topology has natural pairs"),
+        };
+        let pairs = match keys.pairs {
+            None if natural == 0 => {
+                let allowed = format!("a whole number from 1 to {most}, {why}");
+                self.problems.push(resolved.problem("pairs", "nothing", allowed));
+                return None;
+            }
+            None => natural,
+            Some(pairs) if u64::from(pairs) > most => {
+                let allowed = format!("a whole number from 1 to {most}, {why}");
+                self.problems.push(resolved.problem("pairs", pairs.to_string(), allowed));
+                return None;
+            }
+            Some(pairs) => pairs,
+        };
+        let last = traffic.start + keys.stagger.saturating_mul(u64::from(pairs - 1));
+        if duration.is_some_and(|d| last >= Time::ZERO + d) && traffic.start < Time::ZERO + duration? {
+            let allowed = format!(
+                "less, so that flow {pairs} starts before the end of the run at {}",
+                Unit::Time.format(duration?.as_nanos() as f64)
+            );
+            self.problems.push(resolved.problem("stagger", resolved.show("stagger"), allowed));
+        }
+        Some(Some(PairTraffic { pairs, stagger: keys.stagger, traffic }))
+    }
+
+    fn flows(
+        &mut self,
+        topology: Option<&Topology>,
+        traffic: &Option<Option<PairTraffic>>,
+        duration: Option<Dur>,
+        window: Option<u32>,
+    ) -> Option<Vec<Flow>> {
+        let before = self.problems.len();
+        let Some(entry) = self.root.entry("flows") else { return Some(Vec::new()) };
+        let Data::List(items) = &entry.value.data else {
+            let problem = entry.value.at.problem("flows", entry.value.describe(), "a list of flows: [[flows]]");
+            self.problems.push(problem);
+            return None;
+        };
+        let items = items.clone();
+        if items.is_empty() && self.root.entry("traffic").is_none() {
+            self.problems.push(entry.value.at.problem(
+                "flows",
+                "an empty list",
+                "at least one [[flows]], or [traffic]",
+            ));
+        }
+        let earlier = traffic.as_ref().and_then(|t| t.as_ref()).map_or(0, |t| t.pairs);
+        let mut names: Vec<(String, String)> =
+            (1..=earlier).map(|n| (format!("flow-{n}"), "[traffic]".to_owned())).collect();
+        let mut flows = Vec::new();
+        for (i, node) in items.iter().enumerate() {
+            let path = format!("flows[{i}]");
+            let start = FIRST_START + STAGGER * i as u64;
+            let Some((resolved, flow)) =
+                self.flow(node, &path, earlier as usize + i + 1, start, topology, duration, window)
+            else {
+                continue;
+            };
+            if let Some((_, other)) = names.iter().find(|(name, _)| *name == flow.name) {
+                let found = format!("{:?}, the name of a flow of {other}", flow.name);
+                self.problems.push(resolved.problem("name", found, "a name of its own"));
+            }
+            names.push((flow.name.clone(), path));
+            flows.push(flow);
+        }
+        (self.problems.len() == before).then_some(flows)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a scenario that a flow is checked against")]
+    fn flow(
+        &mut self,
+        node: &Node,
+        path: &str,
+        number: usize,
+        start: Time,
+        topology: Option<&Topology>,
+        duration: Option<Dur>,
+        window: Option<u32>,
+    ) -> Option<(Resolved, Flow)> {
+        let app = app_of(node);
+        let whole: &Origin = &node.at;
+        let mut resolved = resolve::<FlowKeys>(
+            Some(node),
+            path,
+            whole,
+            self.profile,
+            app.map(AppKind::name),
+            &[],
+            &mut self.problems,
+        )?;
+        let start_value = Value::Quantity(Unit::Time, start.as_nanos() as f64);
+        resolved.values.entry("start").or_insert(start_value);
+        let keys = self.complete::<FlowKeys>(&mut resolved, app, duration)?;
+        let topology = topology?;
+        let from = self.node(&resolved, "from", &keys.from, topology);
+        let to = self.node(&resolved, "to", &keys.to, topology);
+        let (from, to) = (from?, to?);
+        if from == to {
+            let found = format!("{}, where the flow begins", resolved.show("to"));
+            self.problems.push(resolved.problem("to", found, "another node"));
+        }
+        let traffic = traffic_of(&resolved, start, window);
+        let name = keys.name.unwrap_or_else(|| format!("flow-{number}"));
+        Some((resolved, Flow { name, from, to, traffic }))
+    }
+
+    /// Fills in what depends on the application, and checks application, transport and times against each other.
+    fn complete<S: Section>(
+        &mut self,
+        resolved: &mut Resolved,
+        app: Option<AppKind>,
+        duration: Option<Dur>,
+    ) -> Option<S> {
+        let app = app.expect("INVARIANT: app or transport would have been a problem");
+        resolved.values.entry("app").or_insert_with(|| Value::Text(app.name().to_owned()));
+        let payload = match app {
+            AppKind::Cbr => Some(1460.0),
+            AppKind::Ping => Some(56.0),
+            AppKind::Bulk | AppKind::Transfer => None,
+        };
+        if let Some(payload) = payload {
+            resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
+        }
+        let transport: String = Field::from_value(resolved.values.get("transport"));
+        let fitting = match transport.as_str() {
+            "udp" => "\"cbr\", which is what goes over \"udp\"",
+            "ping" => "\"ping\", which is what goes over \"ping\"",
+            _ => "\"bulk\" or \"transfer\", which go over TCP",
+        };
+        if !fitting.split(',').next().unwrap_or_default().contains(&format!("{:?}", app.name())) {
+            self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), fitting));
+        }
+        let time = |key: &str| Option::<Dur>::from_value(resolved.values.get(key));
+        let show = |d: Dur| Unit::Time.format(d.as_nanos() as f64);
+        let (start, stop) = (time("start").unwrap_or(FIRST_START - Time::ZERO), time("stop"));
+        if let Some(duration) = duration.filter(|&d| start >= d) {
+            let allowed = format!("a time before the end of the run at {}", show(duration));
+            self.problems.push(resolved.problem("start", resolved.show("start"), allowed));
+        }
+        if stop.is_some_and(|stop| stop <= start) {
+            let allowed = format!("a time after the start at {}", show(start));
+            self.problems.push(resolved.problem("stop", resolved.show("stop"), allowed));
+        }
+        Some(S::from_values(&resolved.values))
+    }
+
+    fn node(&mut self, resolved: &Resolved, key: &'static str, value: &Value, topology: &Topology) -> Option<NodeId> {
+        let last = topology.nodes() - 1;
+        match value {
+            Value::Text(name) if name == "first" => Some(NodeId(0)),
+            Value::Text(_) => Some(NodeId(last)),
+            Value::Int(n) if *n <= u64::from(last) => Some(NodeId(*n as u32)),
+            _ => {
+                let allowed = format!("a node number from 0 to {last}");
+                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+                None
+            }
+        }
+    }
+}
+
+/// What a table says, or its transport implies, about the application.
+fn app_of(node: &Node) -> Option<AppKind> {
+    match node.entry("app") {
+        Some(_) => AppKind::find(node.text("app")?),
+        None => Some(match FlowTransport::find(node.text("transport")?)? {
+            FlowTransport::Tcp(_) => AppKind::Bulk,
+            FlowTransport::Udp => AppKind::Cbr,
+            FlowTransport::Ping => AppKind::Ping,
+        }),
+    }
+}
+
+/// The part that `[traffic]` and `[[flows]]` have in common.
+fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic {
+    let values = &resolved.values;
+    let transport: String = Field::from_value(values.get("transport"));
+    let size = |key: &str| -> Bytes { Field::from_value(values.get(key)) };
+    let app = match Field::from_value(values.get("app")) {
+        AppKind::Bulk => App::Bulk,
+        AppKind::Transfer => App::Transfer { size: size("size") },
+        AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
+        AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
+    };
+    let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
+    Traffic {
+        transport: FlowTransport::find(&transport).expect("INVARIANT: transports are checked"),
+        app,
+        start: time("start").unwrap_or(start),
+        stop: time("stop"),
+        window: Option::<u32>::from_value(values.get("window")).or(window),
+    }
+}
+
+/// Name of a file without folder and ending.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The topology its keys describe; otherwise the key that is wrong and what it may hold.
+fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
+    // INVARIANT: resolve has seen to it that the keys of a kind are there.
+    let given = "INVARIANT: keys of the kind are present";
+    let spacing = || keys.spacing.expect(given).0;
+    let single = || match keys.hops.as_ref().expect(given) {
+        Value::Int(n) => Ok(*n as u32),
+        _ => Err(("hops", "a whole number: there is only one length".to_owned())),
+    };
+    Ok(match keys.kind {
+        TopologyKind::Chain => Topology::Chain { hops: single()?, spacing: spacing() },
+        TopologyKind::ParallelChains => {
+            let hops = match keys.hops.as_ref().expect(given) {
+                Value::List(items) => items.iter().map(|n| u32::from_value(Some(n))).collect(),
+                n => vec![u32::from_value(Some(n)); keys.chains.unwrap_or(2) as usize],
+            };
+            if let Some(chains) = keys.chains.filter(|&chains| chains as usize != hops.len()) {
+                return Err(("hops", format!("one number, or as many as `chains`: {chains}")));
+            }
+            if !(2..=64).contains(&hops.len()) {
+                return Err(("hops", "a list of 2 to 64 numbers".to_owned()));
+            }
+            let separation = keys.separation.expect(given).0;
+            Topology::ParallelChains { hops, spacing: spacing(), separation, centred: keys.centred.expect(given) }
+        }
+        TopologyKind::Cross => match single()? {
+            hops if hops % 2 == 0 => Topology::Cross { hops, spacing: spacing() },
+            _ => return Err(("hops", "an even number: the lines share their middle node".to_owned())),
+        },
+        TopologyKind::Grid => {
+            let (columns, rows) = (keys.columns.expect(given), keys.rows.expect(given));
+            if columns * rows < 2 {
+                return Err(("columns", "more than one node in all".to_owned()));
+            }
+            Topology::Grid { columns, rows, spacing: spacing() }
+        }
+        TopologyKind::Random => Topology::Random {
+            nodes: keys.nodes.expect(given),
+            width: keys.width.expect(given).0,
+            height: keys.height.expect(given).0,
+            redraws: keys.redraws.expect(given),
+            seed: keys.seed,
+        },
+        TopologyKind::Positions => {
+            let Some(Value::List(places)) = &keys.positions else { unreachable!("{given}") };
+            let metres = |value: &Value| super::Metres::from_value(Some(value)).0;
+            let place = |place: &Value| match place {
+                Value::List(xy) => (metres(&xy[0]), metres(&xy[1])),
+                other => unreachable!("INVARIANT: a place is a list, not {other:?}"),
+            };
+            Topology::Positions(places.iter().map(place).collect())
+        }
+    })
+}

@@ -1,0 +1,63 @@
+//! What a scenario can name, with a line each.
+
+use super::sections::{AppKind, Profile, RadioModel, RoutingProtocol, TopologyKind};
+use fourhop_cc::Transport;
+
+/// Something a scenario can name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CatalogEntry {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+/// Everything a scenario can name, by kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Catalog {
+    /// Bundles of behaviour.
+    pub profiles: Vec<CatalogEntry>,
+    /// Shapes of networks.
+    pub topologies: Vec<CatalogEntry>,
+    /// Transports of flows.
+    pub transports: Vec<CatalogEntry>,
+    /// Applications of flows.
+    pub apps: Vec<CatalogEntry>,
+    /// Routing protocols.
+    pub routings: Vec<CatalogEntry>,
+    /// Models of the radio.
+    pub radios: Vec<CatalogEntry>,
+}
+
+/// Everything a scenario can name.
+pub fn catalog() -> Catalog {
+    let entries = |choices: &[(&'static str, &'static str)]| {
+        choices.iter().map(|&(name, summary)| CatalogEntry { name, summary }).collect::<Vec<_>>()
+    };
+    let mut transports: Vec<_> =
+        Transport::ALL.iter().map(|t| CatalogEntry { name: t.name, summary: t.summary }).collect();
+    transports.push(CatalogEntry { name: "udp", summary: "datagrams without any control" });
+    transports.push(CatalogEntry { name: "ping", summary: "ICMP echo requests and replies" });
+    Catalog {
+        profiles: entries(Profile::CHOICES),
+        topologies: entries(TopologyKind::CHOICES),
+        transports,
+        apps: entries(AppKind::CHOICES),
+        routings: entries(RoutingProtocol::CHOICES),
+        radios: entries(RadioModel::CHOICES),
+    }
+}
+
+impl Catalog {
+    /// All kinds with their headings, in the order to show them.
+    pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 6] {
+        [
+            ("profiles", &self.profiles),
+            ("topologies", &self.topologies),
+            ("transports", &self.transports),
+            ("applications", &self.apps),
+            ("routings", &self.routings),
+            ("radios", &self.radios),
+        ]
+    }
+}

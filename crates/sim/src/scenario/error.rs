@@ -1,0 +1,79 @@
+//! What is wrong with a scenario: every problem found, each with file, line, key, what was found and what is allowed.
+
+use core::fmt;
+
+/// A scenario that cannot be used, with everything found wrong in it, in the order of the file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct ScenarioError {
+    /// At least one problem.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing wrong with a scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Where the scenario came from: a file name, `--set`, or what the caller called it.
+    pub file: String,
+    /// Line, counted from 1; `None` where the text is not line by line (a scenario built by a program, `--set`).
+    pub line: Option<usize>,
+    /// Column in characters, counted from 1.
+    pub column: Option<usize>,
+    /// Path of the key (`flows[2].to`); empty if the text as a whole is meant.
+    pub key: String,
+    /// What is there.
+    pub found: String,
+    /// What may be there.
+    pub allowed: String,
+    /// What was probably meant, or why it is not allowed.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    /// `file.toml:12:8: flows[2].to: found 99, allowed: a node number from 0 to 8 (hint)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, "{line}:")?;
+            if let Some(column) = self.column {
+                write!(f, "{column}:")?;
+            }
+        }
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " found {}, allowed: {}", self.found, self.allowed)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    /// One line per problem.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name among `names` that `found` was probably meant to be: at most a third of its letters wrong.
+pub fn nearest<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = found.chars().count().div_ceil(3).max(1);
+    names
+        .into_iter()
+        .map(|name| (strsim::osa_distance(&found.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+/// [`nearest`] as a hint.
+pub fn did_you_mean<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(found, names).map(|name| format!("did you mean \"{name}\"?"))
+}

@@ -1,0 +1,268 @@
+//! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it may
+//! hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
+//! writer, the JSON Schema and the reference page all come from that row.
+
+use super::quantity::Unit;
+use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
+use std::collections::BTreeMap;
+
+/// A key of a section.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name in the file.
+    pub name: &'static str,
+    /// Documentation.
+    pub doc: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// What it holds if it is not given.
+    pub default: Fallback,
+    /// The kinds of topology or application it belongs to; empty: all.
+    pub only_for: &'static [&'static str],
+}
+
+/// What a key may hold. Ranges of quantities are written as people write them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number from .. to.
+    Int(u64, u64),
+    /// A number with its unit, from .. to.
+    Quantity(Unit, &'static str, &'static str),
+    /// One of some names, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// Any text that is not empty.
+    Text,
+    /// A transport: one of congestion control's registry, `udp` or `ping`.
+    Transport,
+    /// A node by its number, or `"first"` or `"last"`.
+    Node,
+    /// A whole number from .. to, or a list of such numbers.
+    IntOrList(u64, u64),
+    /// A list of places, each a list of two lengths.
+    Positions,
+}
+
+/// What a key holds if it is not given.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Fallback {
+    /// It has to be given.
+    Required,
+    /// This in both profiles; `none` is no value: the feature is off or has no limit.
+    Both(&'static str),
+    /// This in profile `ns2` and that in profile `standard`.
+    Profile(&'static str, &'static str),
+    /// Something that follows from other keys, said in words.
+    Computed(&'static str),
+}
+
+/// The value of a key, checked against its kind.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(u64),
+    /// A quantity in its base unit.
+    Quantity(Unit, f64),
+    /// A text or the name of a choice.
+    Text(String),
+    /// Several.
+    List(Vec<Value>),
+}
+
+impl Key {
+    /// May `"none"` stand for no value?
+    pub const fn is_optional(&self) -> bool {
+        match self.default {
+            Fallback::Both(a) => is_none(a),
+            Fallback::Profile(a, b) => is_none(a) || is_none(b),
+            Fallback::Required | Fallback::Computed(_) => false,
+        }
+    }
+}
+
+const fn is_none(text: &str) -> bool {
+    matches!(text.as_bytes(), b"none")
+}
+
+/// The values of a section by key.
+pub type Values = BTreeMap<&'static str, Value>;
+
+/// A part of a scenario that is declared as a table of keys.
+pub trait Section: Sized {
+    /// Its name in the file; empty for the top level.
+    const NAME: &'static str;
+    /// What it is about.
+    const ABOUT: &'static str;
+    /// Its keys in the order of the file.
+    const KEYS: &'static [Key];
+    /// Builds the section from values that were checked against [`Section::KEYS`].
+    fn from_values(values: &Values) -> Self;
+    /// Every value, in the order of the keys.
+    fn values(&self) -> Vec<(&'static str, Value)>;
+}
+
+/// A Rust type that a key can have.
+///
+/// # Panics
+/// `from_value` panics if the value is of another kind: the row of the table contradicts itself, which the tests find.
+pub trait Field {
+    /// From the checked value; `None` if the key is absent.
+    fn from_value(value: Option<&Value>) -> Self;
+    /// The value to write; `None` if absent.
+    fn to_value(&self) -> Option<Value>;
+}
+
+macro_rules! fields {
+    ($($type:ty: $pattern:pat => $take:expr, $self:ident => $give:expr;)+) => { $(
+        impl Field for $type {
+            fn from_value(value: Option<&Value>) -> Self {
+                match value {
+                    Some($pattern) => $take,
+                    other => panic!("INVARIANT: a row declares a kind that fits its type, yet {other:?} came for one"),
+                }
+            }
+            fn to_value(&self) -> Option<Value> {
+                let $self = self;
+                Some($give)
+            }
+        }
+    )+ };
+}
+
+fields! {
+    bool: Value::Bool(b) => *b, b => Value::Bool(*b);
+    u8: Value::Int(n) => *n as u8, n => Value::Int(u64::from(*n));
+    u32: Value::Int(n) => *n as u32, n => Value::Int(u64::from(*n));
+    u64: Value::Int(n) => *n, n => Value::Int(*n);
+    String: Value::Text(s) => s.clone(), s => Value::Text(s.clone());
+    Dur: Value::Quantity(Unit::Time, ns) => Dur::from_nanos(*ns as u64),
+        d => Value::Quantity(Unit::Time, d.as_nanos() as f64);
+    Rate: Value::Quantity(Unit::Rate, bps) => Rate::from_bps(*bps as u64).expect("INVARIANT: ranges of rates exclude 0"),
+        r => Value::Quantity(Unit::Rate, r.bps() as f64);
+    Bytes: Value::Quantity(Unit::Size, b) => Bytes(*b as u64), b => Value::Quantity(Unit::Size, b.get() as f64);
+    Watt: Value::Quantity(Unit::Power, w) => Watt(*w), w => Value::Quantity(Unit::Power, w.0);
+    Db: Value::Quantity(Unit::Ratio, db) => Db(*db), db => Value::Quantity(Unit::Ratio, db.0);
+    Metres: Value::Quantity(Unit::Length, m) => Metres(*m), m => Value::Quantity(Unit::Length, m.0);
+    Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
+    Value: value => value.clone(), value => value.clone();
+}
+
+impl<T: Field> Field for Option<T> {
+    fn from_value(value: Option<&Value>) -> Self {
+        value.map(|v| T::from_value(Some(v)))
+    }
+    fn to_value(&self) -> Option<Value> {
+        self.as_ref().and_then(T::to_value)
+    }
+}
+
+/// A distance in metres.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Metres(pub f64);
+
+/// A frequency in hertz.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Hertz(pub f64);
+
+/// Shorthands for the rows.
+pub const fn time(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Time, from, to)
+}
+/// A rate from .. to.
+pub const fn rate(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Rate, from, to)
+}
+/// A length from .. to.
+pub const fn length(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Length, from, to)
+}
+/// A size from .. to.
+pub const fn size(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Size, from, to)
+}
+/// A power from .. to.
+pub const fn power(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Power, from, to)
+}
+
+/// Declares a section: a struct and its table of keys in one. A row is
+/// `name: Type, kind, default;` or `name: Type, kind, default, only_for;` under its documentation.
+macro_rules! section {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident = $path:literal {
+            $( $(#[doc = $doc:literal])+ $field:ident: $type:ty, $kind:expr, $default:expr $(, $only_for:expr)?; )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $name { $( $(#[doc = $doc])+ pub $field: $type, )+ }
+
+        impl $crate::scenario::key::Section for $name {
+            const NAME: &'static str = $path;
+            const ABOUT: &'static str = concat!($($about),+);
+            const KEYS: &'static [$crate::scenario::key::Key] = &[$(
+                $crate::scenario::key::Key {
+                    name: stringify!($field),
+                    doc: concat!($($doc),+),
+                    kind: $kind,
+                    default: $default,
+                    only_for: $crate::scenario::key::first(&[$($only_for,)? &[]]),
+                },
+            )+];
+            fn from_values(values: &$crate::scenario::key::Values) -> Self {
+                $name { $( $field: $crate::scenario::key::Field::from_value(values.get(stringify!($field))), )+ }
+            }
+            fn values(&self) -> Vec<(&'static str, $crate::scenario::key::Value)> {
+                let all = [$( (stringify!($field), $crate::scenario::key::Field::to_value(&self.$field)), )+];
+                all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+            }
+        }
+    };
+}
+pub(crate) use section;
+
+/// The first of a list that is never empty: what the macro was given, or its fallback.
+pub const fn first(lists: &[&'static [&'static str]]) -> &'static [&'static str] {
+    lists[0]
+}
+
+/// Declares a key's named options: an enum with the names of its variants in files.
+macro_rules! choice {
+    ($(#[doc = $about:literal])+ $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $( #[doc = $doc] $variant, )+ }
+
+        impl $name {
+            /// Every option: its name in files and its meaning.
+            pub const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc), )+];
+
+            /// Its name in files.
+            pub const fn name(self) -> &'static str {
+                match self { $( $name::$variant => $text, )+ }
+            }
+
+            /// The option of that name.
+            pub fn find(name: &str) -> Option<$name> {
+                match name { $( $text => Some($name::$variant), )+ _ => None }
+            }
+        }
+
+        impl $crate::scenario::key::Field for $name {
+            fn from_value(value: Option<&$crate::scenario::key::Value>) -> Self {
+                match value {
+                    Some($crate::scenario::key::Value::Text(s)) => $name::find(s).expect("INVARIANT: choices are checked"),
+                    other => panic!("INVARIANT: a choice is a text, not {other:?}"),
+                }
+            }
+            fn to_value(&self) -> Option<$crate::scenario::key::Value> {
+                Some($crate::scenario::key::Value::Text(self.name().to_owned()))
+            }
+        }
+    };
+}
+pub(crate) use choice;

@@ -1,0 +1,191 @@
+//! Scenarios: what is simulated, described once.
+//!
+//! Every key is one row of a table in [`sections`]; reading TOML and JSON, writing the resolved scenario, the JSON Schema
+//! and the reference page all follow from those rows. A scenario is strict: an unknown or missing key, a wrong unit or an
+//! impossible value is a [`Problem`] with file, line and key, and all problems are found at once.
+//!
+//! ```text
+//! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
+//! ns-2 style .txt    --ns2--------------------------------------------------------------------------------^
+//! ```
+//!
+//! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
+//! opened by the caller.
+
+mod build;
+mod catalog;
+mod error;
+mod key;
+mod network;
+mod ns2;
+mod quantity;
+mod resolve;
+mod schema;
+pub mod sections;
+mod tree;
+mod write;
+
+pub use catalog::{Catalog, CatalogEntry, catalog};
+pub use error::{Problem, ScenarioError, nearest};
+pub use key::{Hertz, Metres};
+pub use network::{Network, NetworkFlow};
+pub use ns2::load_ns2;
+pub use quantity::Unit;
+pub use schema::{reference_markdown, schema};
+pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp};
+
+use crate::topology::Topology;
+use fourhop_cc::Transport;
+use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
+
+/// A scenario with every default filled in.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Where it was read from, for messages.
+    pub file: String,
+    /// Its name in tables and file names.
+    pub name: String,
+    /// The bundle of behaviour its defaults came from.
+    pub profile: Profile,
+    /// Simulated time.
+    pub duration: Dur,
+    /// Time at the start that is not measured.
+    pub warmup: Dur,
+    /// Seed of the first run.
+    pub seed: u64,
+    /// Parts the measured interval is cut into for batch means.
+    pub batches: u32,
+    /// Step of the time series, if they are recorded.
+    pub sample_every: Option<Dur>,
+    /// Where the nodes stand.
+    pub topology: Topology,
+    /// Propagation and reception.
+    pub radio: Radio,
+    /// IEEE 802.11 DCF.
+    pub mac: Mac,
+    /// Interface queue and ARP.
+    pub link: Link,
+    /// Routing.
+    pub routing: Routing,
+    /// What all TCP connections have in common.
+    pub tcp: Tcp,
+    /// Traffic between pairs that follow from the topology.
+    pub traffic: Option<PairTraffic>,
+    /// Flows with given ends; they come after those of `traffic`.
+    pub flows: Vec<Flow>,
+}
+
+/// Traffic between pairs of nodes that follow from the topology.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PairTraffic {
+    /// Number of pairs.
+    pub pairs: u32,
+    /// How much later each further flow starts.
+    pub stagger: Dur,
+    /// What the first flow sends.
+    pub traffic: Traffic,
+}
+
+/// A flow with given ends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flow {
+    /// Name in results.
+    pub name: String,
+    /// Node that sends.
+    pub from: NodeId,
+    /// Node that receives.
+    pub to: NodeId,
+    /// What it sends.
+    pub traffic: Traffic,
+}
+
+/// What a flow sends, how and when.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Traffic {
+    /// Transport protocol.
+    pub transport: FlowTransport,
+    /// Application.
+    pub app: App,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops; `None`: at the end of the run.
+    pub stop: Option<Time>,
+    /// Limit of a TCP connection's window in segments; `None`: the peer's window alone.
+    pub window: Option<u32>,
+}
+
+/// Transport protocol of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowTransport {
+    /// TCP with this congestion control.
+    Tcp(&'static Transport),
+    /// UDP.
+    Udp,
+    /// ICMP echo.
+    Ping,
+}
+
+/// Application of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum App {
+    /// An endless transfer.
+    Bulk,
+    /// A transfer of a given size.
+    Transfer {
+        /// Bytes to send.
+        size: Bytes,
+    },
+    /// Datagrams at a constant rate.
+    Cbr {
+        /// Rate of payload.
+        rate: Rate,
+        /// Payload of a datagram.
+        payload: Bytes,
+    },
+    /// Echo requests.
+    Ping {
+        /// Time between requests.
+        interval: Dur,
+        /// Payload of a request.
+        payload: Bytes,
+    },
+}
+
+impl FlowTransport {
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FlowTransport::Tcp(transport) => transport.name,
+            FlowTransport::Udp => "udp",
+            FlowTransport::Ping => "ping",
+        }
+    }
+
+    /// The transport of that name.
+    pub fn find(name: &str) -> Option<FlowTransport> {
+        match name {
+            "udp" => Some(FlowTransport::Udp),
+            "ping" => Some(FlowTransport::Ping),
+            name => Transport::find(name).map(FlowTransport::Tcp),
+        }
+    }
+}
+
+/// Reads a scenario from TOML. `file` is its name for messages; `overrides` are `key=value` texts applied on top.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+    build::build(tree::from_toml(text, file)?, file, overrides)
+}
+
+/// Reads a scenario from JSON, as [`Scenario::to_json`] writes it and programs build it. As [`load_toml`] otherwise.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+    build::build(tree::from_json(text, file)?, file, overrides)
+}
+
+#[cfg(test)]
+mod tests;

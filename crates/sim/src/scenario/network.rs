@@ -1,0 +1,118 @@
+//! What a scenario becomes in a run with a given seed: places of nodes, ends of flows.
+
+use super::error::{Problem, ScenarioError};
+use super::{Scenario, Traffic};
+use crate::topology::{Graph, Position, Topology};
+use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_units::{NodeId, Purpose, Stream};
+
+/// Nodes and flows of one run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Network {
+    /// Places of the nodes in metres.
+    pub positions: Vec<Position>,
+    /// All flows: those of `[traffic]`, then those of `[[flows]]`.
+    pub flows: Vec<NetworkFlow>,
+}
+
+/// A flow between two nodes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetworkFlow {
+    /// Name in results.
+    pub name: String,
+    /// Node that sends.
+    pub src: NodeId,
+    /// Node that receives.
+    pub dst: NodeId,
+    /// Length of a shortest path at the start; `None` if there is none.
+    pub hops: Option<u32>,
+    /// What it sends.
+    pub traffic: Traffic,
+}
+
+impl Scenario {
+    /// Reach of the radio in metres without obstacles.
+    pub fn range_m(&self) -> f64 {
+        self.propagation().range_m(self.radio.rx_threshold)
+    }
+
+    /// Law of propagation.
+    pub fn propagation(&self) -> TwoRay {
+        TwoRay {
+            tx_power: self.radio.tx_power,
+            frequency_hz: self.radio.frequency.0,
+            antenna_height_m: self.radio.antenna_height.0,
+        }
+    }
+
+    /// Places of the nodes in metres in the run with `seed`.
+    ///
+    /// # Errors
+    /// If a random network came out disconnected in every draw.
+    pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
+        let range = self.range_m();
+        self.topology.place(seed, range).map_err(|gone| {
+            let problem = Problem {
+                file: self.file.clone(),
+                line: None,
+                column: None,
+                key: "topology".into(),
+                found: format!("a random network disconnected after {} draws (seed {seed})", gone.draws),
+                allowed: format!("one in which hops of at most {range:.0} m lead from each node to every other"),
+                hint: Some("more `nodes`, a smaller area or more `redraws`".into()),
+            };
+            ScenarioError { problems: vec![problem] }
+        })
+    }
+
+    /// Nodes and flows of the run with `seed`.
+    ///
+    /// # Errors
+    /// As [`Scenario::positions`].
+    pub fn network(&self, seed: u64) -> Result<Network, ScenarioError> {
+        let positions = self.positions(seed)?;
+        let graph = Graph::new(&positions, self.range_m());
+        let hops = |src: NodeId, dst: NodeId| graph.hops_from(src)[dst.index()];
+        let mut flows = Vec::new();
+        if let Some(pairs) = &self.traffic {
+            for (i, (src, dst)) in self.pairs(seed, pairs.pairs).into_iter().enumerate() {
+                let traffic =
+                    Traffic { start: pairs.traffic.start + pairs.stagger * i as u64, ..pairs.traffic.clone() };
+                flows.push(NetworkFlow { name: format!("flow-{}", i + 1), src, dst, hops: hops(src, dst), traffic });
+            }
+        }
+        for flow in &self.flows {
+            let (src, dst) = (flow.from, flow.to);
+            flows.push(NetworkFlow {
+                name: flow.name.clone(),
+                src,
+                dst,
+                hops: hops(src, dst),
+                traffic: flow.traffic.clone(),
+            });
+        }
+        Ok(Network { positions, flows })
+    }
+
+    /// The first `count` natural pairs, or so many distinct random ones. A random network whose places are fixed by a
+    /// seed of its own has its pairs fixed by it too.
+    fn pairs(&self, seed: u64, count: u32) -> Vec<(NodeId, NodeId)> {
+        let mut pairs = self.topology.natural_pairs();
+        pairs.truncate(count as usize);
+        if pairs.is_empty() {
+            let own = match self.topology {
+                Topology::Random { seed, .. } => seed,
+                _ => None,
+            };
+            let mut stream = Stream::global(own.unwrap_or(seed), Purpose::Flows);
+            let nodes = self.topology.nodes();
+            while pairs.len() < count as usize {
+                let pair = (NodeId(stream.below(nodes)), NodeId(stream.below(nodes)));
+                if pair.0 != pair.1 && !pairs.contains(&pair) {
+                    pairs.push(pair);
+                }
+            }
+        }
+        pairs
+    }
+}

@@ -1,0 +1,213 @@
+//! The plain scenario files that results of ns-2.35 are published with: one statement a line.
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `rate R` | data rate in Mbit/s |
+//! | `window W` | limit of the TCP window in segments |
+//! | `node X Y` | a node in metres, numbered from 0 in their order |
+//! | `flow S D H` | an endless TCP transfer over H hops; the n-th starts at 1 s + 0.1 s x n, counted from 0 |
+//! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
+//!
+//! Everything else is profile `ns2`. The lines become the same tree as TOML does, each value with its line, and are
+//! checked by the same walk.
+
+use super::error::{Problem, ScenarioError, did_you_mean};
+use super::tree::{Data, Entry, Node, Origin};
+use super::{Scenario, build};
+
+/// Simulated time where nothing is said.
+const DURATION: &str = "1000s";
+/// Largest TCP window where the file has no `window` line.
+const WINDOW: i64 = 64;
+/// The statements with their forms.
+const STATEMENTS: [(&str, &str); 5] = [
+    ("rate", "rate R (Mbit/s)"),
+    ("window", "window W (segments)"),
+    ("node", "node X Y (metres)"),
+    ("flow", "flow S D H (nodes, hops)"),
+    ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
+];
+
+/// Reads such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated time
+/// (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured from 10 % of the
+/// duration on, a file with UDP alone from the start of its first flow.
+///
+/// # Errors
+/// Everything that is wrong with the file, the two values and the overrides.
+pub fn load_ns2(
+    text: &str,
+    file: &str,
+    transport: Option<&str>,
+    duration: Option<&str>,
+    overrides: &[String],
+) -> Result<Scenario, ScenarioError> {
+    let mut reader = Reader { file, problems: Vec::new(), ..Reader::default() };
+    for (i, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        if !line.trim().is_empty() {
+            reader.line(i + 1, line, transport.unwrap_or("newreno"));
+        }
+    }
+    let Reader { mut problems, rate, window, nodes, flows, hops, udp_starts, .. } = reader;
+    let whole = origin(file, None);
+    let rate = rate.unwrap_or_else(|| {
+        problems.push(whole.problem("rate", "nothing", STATEMENTS[0].1));
+        text_at("2Mbps", &whole)
+    });
+    if nodes.len() < 2 {
+        problems.push(whole.problem("node", format!("{} of them", nodes.len()), "at least two `node` lines"));
+    }
+    if flows.is_empty() {
+        problems.push(whole.problem("flow", "nothing", "at least one `flow` or `udp` line"));
+    }
+    if !problems.is_empty() {
+        return Err(ScenarioError { problems });
+    }
+    let option = |name: &str| origin(name, None);
+    let mut top = vec![
+        entry("profile", text_at("ns2", &whole)),
+        entry("duration", text_at(duration.unwrap_or(DURATION), &option("--duration"))),
+        entry(
+            "topology",
+            table(vec![
+                entry("kind", text_at("positions", &whole)),
+                entry("positions", Node { at: whole.clone(), data: Data::List(nodes) }),
+            ]),
+        ),
+        entry("radio", table(vec![entry("rate", rate)])),
+        entry("tcp", table(vec![entry("window", window.unwrap_or_else(|| int_at(WINDOW, &whole)))])),
+        entry("flows", Node { at: whole.clone(), data: Data::List(flows) }),
+    ];
+    if udp_starts.len() == hops.len() {
+        let first = udp_starts.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, start)| start);
+        top.extend(first.map(|start| entry("warmup", start)));
+    }
+    let scenario = build::build(table(top), file, overrides)?;
+    check_hops(&scenario, &hops)?;
+    Ok(scenario)
+}
+
+/// Compares the hops the file states with the shortest paths.
+fn check_hops(scenario: &Scenario, hops: &[Option<(u32, Origin)>]) -> Result<(), ScenarioError> {
+    let network = scenario.network(scenario.seed)?;
+    let mut problems = Vec::new();
+    for (i, (flow, stated)) in network.flows.iter().zip(hops).enumerate() {
+        if let Some((stated, at)) = stated
+            && flow.hops != Some(*stated)
+        {
+            let shortest = flow.hops.map_or("no number: no path leads there".into(), |h| format!("{h}"));
+            let allowed = format!("{shortest}, by the shortest path in a radio range of {:.0} m", scenario.range_m());
+            problems.push(at.problem(&format!("flow {i}, hops"), stated.to_string(), allowed));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(ScenarioError { problems }) }
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    file: &'a str,
+    problems: Vec<Problem>,
+    rate: Option<Node>,
+    window: Option<Node>,
+    nodes: Vec<Node>,
+    flows: Vec<Node>,
+    /// Stated hops of each flow.
+    hops: Vec<Option<(u32, Origin)>>,
+    /// Starts of the UDP flows, in seconds and as written.
+    udp_starts: Vec<(f64, Node)>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, number: usize, line: &str, transport: &str) {
+        let words: Vec<(usize, &str)> = line.split_whitespace().map(|w| (column(line, w), w)).collect();
+        let at = |i: usize| origin(self.file, Some((number, words[i].0)));
+        let (statement, rest) = (words[0].1, &words[1..]);
+        let Some(&(_, form)) = STATEMENTS.iter().find(|(name, _)| *name == statement) else {
+            let names = STATEMENTS.map(|(name, _)| name);
+            let mut problem = at(0).problem(statement, "an unknown statement", names.join(", "));
+            problem.hint = did_you_mean(statement, names);
+            self.problems.push(problem);
+            return;
+        };
+        if rest.len() != form.split(" (").next().unwrap_or_default().split(' ').count() - 1 {
+            let found = format!("{} values", rest.len());
+            self.problems.push(at(0).problem(statement, found, form));
+            return;
+        }
+        let numbers: Vec<Option<f64>> =
+            rest.iter().map(|(_, word)| word.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+        if let Some(bad) = numbers.iter().position(Option::is_none) {
+            self.problems.push(at(bad + 1).problem(
+                statement,
+                format!("{:?}", rest[bad].1),
+                format!("a number: {form}"),
+            ));
+            return;
+        }
+        let places: Vec<Origin> = (0..words.len()).map(at).collect();
+        let here = &places[1..];
+        let quantity = |i: usize, unit: &str| text_at(&format!("{}{unit}", rest[i].1), &here[i]);
+        let whole = |i: usize| match rest[i].1.parse() {
+            Ok(n) => int_at(n, &here[i]),
+            Err(_) => text_at(rest[i].1, &here[i]),
+        };
+        match statement {
+            "rate" => self.rate = Some(quantity(0, "Mbps")),
+            "window" => self.window = Some(whole(0)),
+            "node" => {
+                let coordinates = vec![quantity(0, "m"), quantity(1, "m")];
+                self.nodes.push(Node { at: here[0].clone(), data: Data::List(coordinates) });
+            }
+            "flow" => {
+                let flow = vec![
+                    entry("from", whole(0)),
+                    entry("to", whole(1)),
+                    entry("transport", text_at(transport, &origin("--transport", None))),
+                ];
+                self.flows.push(Node { at: places[0].clone(), data: Data::Table(flow) });
+                self.hops.push(numbers[2].map(|hops| (hops as u32, here[2].clone())));
+            }
+            _ => {
+                let flow = vec![
+                    entry("from", whole(0)),
+                    entry("to", whole(1)),
+                    entry("transport", text_at("udp", &places[0])),
+                    entry("rate", quantity(2, "kbps")),
+                    entry("payload", quantity(3, "B")),
+                    entry("start", quantity(4, "s")),
+                    entry("stop", quantity(5, "s")),
+                ];
+                self.flows.push(Node { at: places[0].clone(), data: Data::Table(flow) });
+                self.hops.push(None);
+                self.udp_starts.extend(numbers[4].map(|start| (start, quantity(4, "s"))));
+            }
+        }
+    }
+}
+
+/// Column of `word`, a part of `line`, counted from 1.
+fn column(line: &str, word: &str) -> usize {
+    let offset = word.as_ptr() as usize - line.as_ptr() as usize;
+    line[..offset].chars().count() + 1
+}
+
+fn origin(file: &str, line_column: Option<(usize, usize)>) -> Origin {
+    Origin { file: file.into(), line_column }
+}
+
+fn text_at(text: &str, at: &Origin) -> Node {
+    Node { at: at.clone(), data: Data::Text(text.to_owned()) }
+}
+
+fn int_at(n: i64, at: &Origin) -> Node {
+    Node { at: at.clone(), data: Data::Int(n) }
+}
+
+fn entry(key: &str, value: Node) -> Entry {
+    Entry { key: key.to_owned(), at: value.at.clone(), value }
+}
+
+fn table(entries: Vec<Entry>) -> Node {
+    let at = entries.first().map_or_else(|| origin("", None), |e| e.at.clone());
+    Node { at, data: Data::Table(entries) }
+}

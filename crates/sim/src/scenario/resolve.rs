@@ -1,0 +1,247 @@
+//! Checks a table as it was written against the declared keys of a section, and fills in defaults.
+
+use super::error::{Problem, did_you_mean};
+use super::key::{Fallback, Key, Kind, Section, Value, Values};
+use super::quantity::Unit;
+use super::sections::Profile;
+use super::tree::{Data, Node, Origin};
+use fourhop_cc::Transport;
+use std::collections::BTreeMap;
+
+/// A section whose keys are all as declared.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// Path of the section: `mac`, `flows[2]`, or empty.
+    pub path: String,
+    /// Its values with all defaults; computed ones are missing.
+    pub values: Values,
+    /// Where the given keys stand.
+    at: BTreeMap<&'static str, Origin>,
+    /// Where the section begins.
+    whole: Origin,
+}
+
+impl Resolved {
+    /// A problem with the value of `key`, at its place or, if it is a default, at the section's.
+    pub fn problem(&self, key: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> Problem {
+        self.at.get(key).unwrap_or(&self.whole).problem(&join(&self.path, key), found, allowed)
+    }
+
+    /// The value of `key` as written.
+    pub fn show(&self, key: &'static str) -> String {
+        self.values.get(key).map_or_else(|| "nothing".into(), show)
+    }
+}
+
+/// How messages show a value.
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::Bool(b) => b.to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::Quantity(unit, x) => format!("{:?}", unit.format(*x)),
+        Value::Text(s) => format!("{s:?}"),
+        Value::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// `path.key`, or `key` at the top.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for what
+/// is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
+/// refused. `besides` are keys of the table that are sections of their own. `None` if there were problems.
+pub fn resolve<S: Section>(
+    node: Option<&Node>,
+    path: &str,
+    whole: &Origin,
+    profile: Profile,
+    selector: Option<&str>,
+    besides: &[&str],
+    problems: &mut Vec<Problem>,
+) -> Option<Resolved> {
+    let before = problems.len();
+    let mut resolved = Resolved {
+        path: path.to_owned(),
+        values: Values::new(),
+        at: BTreeMap::new(),
+        whole: node.map_or(whole, |n| &n.at).clone(),
+    };
+    let belongs = |key: &Key| key.only_for.is_empty() || selector.is_none_or(|s| key.only_for.contains(&s));
+    let entries = match node.map(|n| &n.data) {
+        None => &[][..],
+        Some(Data::Table(entries)) => entries,
+        Some(_) => {
+            let node = node.expect("INVARIANT: its data was just looked at");
+            problems.push(node.at.problem(path, node.describe(), "a table of keys"));
+            return None;
+        }
+    };
+    for entry in entries.iter().filter(|e| !besides.contains(&e.key.as_str())) {
+        let full = join(path, &entry.key);
+        let names = S::KEYS.iter().filter(|k| belongs(k)).map(|k| k.name);
+        let Some(key) = S::KEYS.iter().find(|k| k.name == entry.key) else {
+            let names: Vec<_> = names.chain(besides.iter().copied()).collect();
+            let mut problem = entry.at.problem(&full, "an unknown key", names.join(", "));
+            problem.hint = did_you_mean(&entry.key, names);
+            problems.push(problem);
+            continue;
+        };
+        if !belongs(key) {
+            let mut problem = entry.at.problem(
+                &full,
+                format!("a key that does not belong to {:?}", selector.unwrap_or_default()),
+                names.collect::<Vec<_>>().join(", "),
+            );
+            problem.hint = Some(format!("it belongs to {}", key.only_for.join(", ")));
+            problems.push(problem);
+            continue;
+        }
+        resolved.at.insert(key.name, entry.value.at.clone());
+        if key.is_optional() && entry.value.data == Data::Text("none".into()) {
+            continue;
+        }
+        match read(&key.kind, &entry.value) {
+            Ok(value) => {
+                resolved.values.insert(key.name, value);
+            }
+            Err(hint) => {
+                let mut problem = entry.value.at.problem(&full, entry.value.describe(), key.allowed());
+                problem.hint = hint;
+                problems.push(problem);
+            }
+        }
+    }
+    let missing = S::KEYS.iter().filter(|k| belongs(k) && !entries.iter().any(|e| e.key == k.name));
+    for key in missing {
+        if key.default == Fallback::Required {
+            // Where the kind is not known, whether this key is needed is not known either.
+            if key.only_for.is_empty() || selector.is_some() {
+                problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed()));
+            }
+        } else if let Some(value) = key.default_value(profile) {
+            resolved.values.insert(key.name, value);
+        }
+    }
+    (problems.len() == before).then_some(resolved)
+}
+
+/// Names of everything a flow's `transport` can be.
+pub fn transport_names() -> Vec<&'static str> {
+    Transport::ALL.iter().map(|t| t.name).chain(["udp", "ping"]).collect()
+}
+
+impl Key {
+    /// What may stand there, for messages and documentation.
+    pub fn allowed(&self) -> String {
+        self.kind.allowed() + if self.is_optional() { ", or \"none\"" } else { "" }
+    }
+
+    /// The default in `profile`; `None` if there is none or it follows from other keys.
+    pub fn default_value(&self, profile: Profile) -> Option<Value> {
+        let text = match self.default {
+            Fallback::Both(text) => text,
+            Fallback::Profile(ns2, _) if profile == Profile::Ns2 => ns2,
+            Fallback::Profile(_, standard) => standard,
+            Fallback::Required | Fallback::Computed(_) => return None,
+        };
+        if text == "none" {
+            return None;
+        }
+        Some(match self.kind {
+            Kind::Bool => Value::Bool(text == "true"),
+            Kind::Int(..) | Kind::IntOrList(..) => Value::Int(text.parse().expect("INVARIANT: defaults are numbers")),
+            Kind::Quantity(unit, ..) => Value::Quantity(unit, base(unit, text)),
+            Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node => Value::Text(text.to_owned()),
+            Kind::Positions => unreachable!("INVARIANT: positions have no default"),
+        })
+    }
+}
+
+impl Kind {
+    /// What may stand there, for messages and documentation.
+    pub fn allowed(&self) -> String {
+        match self {
+            Kind::Bool => "true or false".into(),
+            Kind::Int(from, to) => format!("a whole number from {from} to {to}"),
+            Kind::Quantity(unit, from, to) => format!("{} from \"{from}\" to \"{to}\"", unit.noun()),
+            Kind::Choice(choices) => one_of(choices.iter().map(|&(name, _)| name)),
+            Kind::Text => "a text".into(),
+            Kind::Transport => one_of(transport_names()),
+            Kind::Node => "a node number, \"first\" or \"last\"".into(),
+            Kind::IntOrList(from, to) => format!("a whole number from {from} to {to}, or a list of such numbers"),
+            Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
+                                \"1000km\""
+                .into(),
+        }
+    }
+}
+
+fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" or ")
+}
+
+/// The number in base units of a quantity in the tables.
+fn base(unit: Unit, text: &str) -> f64 {
+    unit.parse(text).expect("INVARIANT: quantities in the tables are well formed")
+}
+
+/// Reads a value of `kind`; the error is a hint, if more can be said than that it is not allowed.
+fn read(kind: &Kind, node: &Node) -> Result<Value, Option<String>> {
+    match (kind, &node.data) {
+        (Kind::Bool, Data::Bool(b)) => Ok(Value::Bool(*b)),
+        (Kind::Int(from, to), data) => int(data, *from, *to).map(Value::Int),
+        (Kind::Quantity(unit, from, to), data) => quantity(*unit, data, from, to),
+        (Kind::Choice(choices), Data::Text(s)) => {
+            let names = choices.iter().map(|&(name, _)| name);
+            if names.clone().any(|name| name == s) { Ok(Value::Text(s.clone())) } else { Err(did_you_mean(s, names)) }
+        }
+        (Kind::Text, Data::Text(s)) if !s.trim().is_empty() => Ok(Value::Text(s.clone())),
+        (Kind::Transport, Data::Text(s)) => {
+            let names = transport_names();
+            if names.contains(&s.as_str()) { Ok(Value::Text(s.clone())) } else { Err(did_you_mean(s, names)) }
+        }
+        (Kind::Node, Data::Text(s)) if s == "first" || s == "last" => Ok(Value::Text(s.clone())),
+        // The range follows from the topology and is checked with it.
+        (Kind::Node, Data::Int(n)) if *n >= 0 => Ok(Value::Int(*n as u64)),
+        (Kind::IntOrList(from, to), Data::List(items)) if !items.is_empty() => {
+            let numbers = items.iter().map(|item| int(&item.data, *from, *to).map(Value::Int));
+            numbers.collect::<Result<_, _>>().map(Value::List)
+        }
+        (Kind::IntOrList(from, to), data) => int(data, *from, *to).map(Value::Int),
+        (Kind::Positions, Data::List(places)) if places.len() >= 2 => {
+            places.iter().map(place).collect::<Result<_, _>>().map(Value::List)
+        }
+        _ => Err(None),
+    }
+}
+
+fn int(data: &Data, from: u64, to: u64) -> Result<u64, Option<String>> {
+    match data {
+        Data::Int(n) => u64::try_from(*n).ok().filter(|n| (from..=to).contains(n)).ok_or(None),
+        _ => Err(None),
+    }
+}
+
+fn quantity(unit: Unit, data: &Data, from: &str, to: &str) -> Result<Value, Option<String>> {
+    let value = match data {
+        Data::Text(text) => unit.parse(text)?,
+        Data::Int(_) | Data::Float(_) => return Err(Some("the unit is missing".into())),
+        _ => return Err(None),
+    };
+    if (base(unit, from)..=base(unit, to)).contains(&value) { Ok(Value::Quantity(unit, value)) } else { Err(None) }
+}
+
+fn place(node: &Node) -> Result<Value, Option<String>> {
+    let Data::List(coordinates) = &node.data else { return Err(Some(format!("one place is {}", node.describe()))) };
+    if coordinates.len() != 2 {
+        return Err(Some(format!("one place has {} coordinates", coordinates.len())));
+    }
+    let lengths = coordinates.iter().map(|c| {
+        quantity(Unit::Length, &c.data, "-1000km", "1000km").map_err(|hint| {
+            Some(format!("one coordinate is {}{}", c.describe(), hint.map_or(String::new(), |h| format!(": {h}"))))
+        })
+    });
+    lengths.collect::<Result<_, _>>().map(Value::List)
+}

@@ -1,0 +1,198 @@
+//! The tables of keys as JSON Schema, for editors, and as a page of documentation.
+
+use super::build::SECTIONS;
+use super::key::{Fallback, Key, Kind, Section, Value};
+use super::quantity::Unit;
+use super::resolve::{show, transport_names};
+use super::sections::{
+    FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TopologyKeys, TopologyKind, TrafficKeys,
+};
+use schemars::{Schema, json_schema};
+use serde_json::{Map, Value as Json, json};
+
+/// A section without its type.
+struct Table {
+    name: &'static str,
+    about: &'static str,
+    keys: &'static [Key],
+}
+
+fn table<S: Section>() -> Table {
+    Table { name: S::NAME, about: S::ABOUT.trim(), keys: S::KEYS }
+}
+
+/// Every section in the order of a file.
+fn tables() -> [Table; 9] {
+    [
+        table::<General>(),
+        table::<TopologyKeys>(),
+        table::<Radio>(),
+        table::<Mac>(),
+        table::<Link>(),
+        table::<Routing>(),
+        table::<Tcp>(),
+        table::<TrafficKeys>(),
+        table::<FlowKeys>(),
+    ]
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario. It knows every key, its form and its documentation; ranges of
+/// quantities, and what concerns several keys together, only the reader checks.
+pub fn schema() -> String {
+    let [general, sections @ ..] = tables();
+    let mut properties = properties(general.keys);
+    for section in &sections {
+        let object = object(section);
+        let schema = match section.name {
+            "flows" => json!({ "type": "array", "minItems": 1, "items": object }),
+            _ => object,
+        };
+        properties.insert(section.name.to_owned(), schema);
+    }
+    debug_assert!(SECTIONS.iter().all(|name| properties.contains_key(*name)));
+    let schema: Schema = json_schema!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fourhop scenario",
+        "description": general.about,
+        "type": "object",
+        "properties": properties,
+        "required": required(general.keys).into_iter().chain(["topology"]).collect::<Vec<_>>(),
+        "anyOf": [{ "required": ["flows"] }, { "required": ["traffic"] }],
+        "additionalProperties": false,
+    });
+    serde_json::to_string_pretty(&schema).expect("INVARIANT: a schema is JSON")
+}
+
+fn object(table: &Table) -> Json {
+    json!({
+        "type": "object",
+        "description": table.about,
+        "properties": properties(table.keys),
+        "required": required(table.keys),
+        "additionalProperties": false,
+    })
+}
+
+/// Keys that are needed whatever the kind of the section.
+fn required(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().filter(|k| k.default == Fallback::Required && k.only_for.is_empty()).map(|k| k.name).collect()
+}
+
+fn properties(keys: &[Key]) -> Map<String, Json> {
+    keys.iter().map(|key| (key.name.to_owned(), property(key))).collect()
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = match key.kind {
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Int(from, to) => int(from, to),
+        Kind::Quantity(unit, ..) => quantity(unit),
+        Kind::Choice(choices) => json!({ "enum": choices.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
+        Kind::Text => json!({ "type": "string", "minLength": 1 }),
+        Kind::Transport => json!({ "enum": transport_names() }),
+        Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last"] }] }),
+        Kind::IntOrList(from, to) => {
+            json!({ "anyOf": [int(from, to), { "type": "array", "items": int(from, to), "minItems": 1 }] })
+        }
+        Kind::Positions => json!({
+            "type": "array",
+            "minItems": 2,
+            "items": { "type": "array", "items": quantity(Unit::Length), "minItems": 2, "maxItems": 2 },
+        }),
+    };
+    if key.is_optional() {
+        schema = json!({ "anyOf": [schema, { "const": "none" }] });
+    }
+    schema["description"] = describe(key).into();
+    let defaults = [Profile::Ns2, Profile::Standard].map(|profile| key.default_value(profile));
+    if let [Some(ns2), Some(standard)] = &defaults
+        && ns2 == standard
+    {
+        schema["default"] = match ns2 {
+            Value::Bool(b) => (*b).into(),
+            Value::Int(n) => (*n).into(),
+            Value::Quantity(unit, x) => unit.format(*x).into(),
+            Value::Text(s) => s.as_str().into(),
+            Value::List(_) => Json::Null,
+        };
+    }
+    schema
+}
+
+fn int(from: u64, to: u64) -> Json {
+    json!({ "type": "integer", "minimum": from, "maximum": to })
+}
+
+/// A text that looks like a quantity.
+fn quantity(unit: Unit) -> Json {
+    let units = unit.units().iter().map(|&(name, _)| name).collect::<Vec<_>>().join("|");
+    json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*({units})\s*$") })
+}
+
+/// The documentation of a key with its values.
+fn describe(key: &Key) -> String {
+    let mut text = format!("{} {}.", key.doc.trim(), capitalised(&key.allowed()));
+    if let Kind::Choice(choices) = key.kind {
+        for (name, meaning) in choices {
+            text += &format!(" {name}: {meaning}.");
+        }
+    }
+    text + &format!(" Default: {}.", default(key))
+}
+
+fn default(key: &Key) -> String {
+    let of = |profile| key.default_value(profile).map_or("none".to_owned(), |value| show(&value).replace('"', ""));
+    match key.default {
+        Fallback::Required => "must be given".into(),
+        Fallback::Both(_) => of(Profile::Ns2),
+        Fallback::Profile(..) => format!("{} (ns2), {} (standard)", of(Profile::Ns2), of(Profile::Standard)),
+        Fallback::Computed(words) => words.into(),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// All keys as a page of Markdown.
+pub fn reference_markdown() -> String {
+    let mut page = String::from(
+        "# Scenario reference\n\n\
+         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Keys not given have \
+         the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
+         | quantity | units |\n|---|---|\n",
+    );
+    for unit in [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency] {
+        page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
+    }
+    for table in tables() {
+        let title = match table.name {
+            "" => "Top level".to_owned(),
+            "flows" => "`[[flows]]`".to_owned(),
+            name => format!("`[{name}]`"),
+        };
+        page +=
+            &format!("\n## {title}\n\n{}\n\n| key | meaning | allowed | default |\n|---|---|---|---|\n", table.about);
+        for key in table.keys {
+            let mut meaning = key.doc.trim().to_owned();
+            if !key.only_for.is_empty() {
+                meaning += &format!(" Only for {}.", key.only_for.join(", "));
+            }
+            let allowed = match key.kind {
+                Kind::Choice(choices) => {
+                    choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
+                }
+                Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
+                _ => key.allowed(),
+            };
+            page += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
+        }
+    }
+    page += "\n## Kinds of topology\n\n| kind | what | keys |\n|---|---|---|\n";
+    for (kind, what) in TopologyKind::CHOICES {
+        let keys = TopologyKeys::KEYS.iter().filter(|k| k.only_for.contains(kind)).map(|k| format!("`{}`", k.name));
+        page += &format!("| `{kind}` | {what} | {} |\n", keys.collect::<Vec<_>>().join(", "));
+    }
+    page
+}

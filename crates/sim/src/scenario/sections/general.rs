@@ -1,0 +1,32 @@
+//! Keys at the top of a scenario.
+
+use crate::scenario::key::{Fallback::*, Kind, choice, section, time};
+use fourhop_units::Dur;
+
+choice! {
+    /// Which behaviour the protocols have.
+    Profile {
+        Ns2 = "ns2", "as ns-2.35 behaves, what the papers were measured on";
+        Standard = "standard", "IEEE 802.11 and the RFCs as written";
+    }
+}
+
+section! {
+    /// What is run, for how long, and how it is measured.
+    General = "" {
+        /// Name of the scenario in tables and file names.
+        name: String, Kind::Text, Computed("the name of the file");
+        /// Behaviour of the protocols: decides the defaults of all other sections.
+        profile: Profile, Kind::Choice(Profile::CHOICES), Required;
+        /// Simulated time.
+        duration: Dur, time("1ms", "1000000s"), Required;
+        /// Time at the start that is not measured.
+        warmup: Option<Dur>, time("0s", "1000000s"), Computed("10 % of `duration`");
+        /// Seed of the first run; the others count up from it.
+        seed: u64, Kind::Int(0, 9_007_199_254_740_991), Both("1");
+        /// Number of equal parts the measured interval is cut into for batch means.
+        batches: u32, Kind::Int(2, 10_000), Both("10");
+        /// Step of the time series (window, RTT, goodput, queue length); none are recorded without it.
+        sample_every: Option<Dur>, time("1ms", "1000000s"), Both("none");
+    }
+}

@@ -1,0 +1,20 @@
+//! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
+//! reference page follow.
+
+mod general;
+mod link;
+mod mac;
+mod radio;
+mod routing;
+mod tcp;
+mod topology;
+mod traffic;
+
+pub use general::{General, Profile};
+pub use link::{Link, Sizes};
+pub use mac::{BackoffDraw, Mac};
+pub use radio::{Radio, RadioModel};
+pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
+pub use tcp::{AckPolicy, RttSampling, Tcp, WindowCut};
+pub use topology::{TopologyKeys, TopologyKind};
+pub use traffic::{AppKind, FlowKeys, TrafficKeys};

@@ -1,0 +1,49 @@
+//! `[topology]`: where the nodes stand.
+
+use crate::scenario::key::{Fallback::*, Kind, Metres, Value, choice, length, section};
+
+choice! {
+    /// Shape of the network.
+    TopologyKind {
+        Chain = "chain", "nodes in a line";
+        ParallelChains = "parallel-chains", "several lines above each other";
+        Cross = "cross", "a horizontal and a vertical line that share their middle node";
+        Grid = "grid", "rows and columns; nodes are numbered row by row";
+        Random = "random", "uniform over a rectangle, drawn again until every node reaches every other";
+        Positions = "positions", "each node at a given place";
+    }
+}
+
+section! {
+    /// Where the nodes stand. Nodes are numbered from 0.
+    TopologyKeys = "topology" {
+        /// Shape of the network.
+        kind: TopologyKind, Kind::Choice(TopologyKind::CHOICES), Required;
+        /// Number of chains.
+        chains: Option<u32>, Kind::Int(2, 64), Computed("2, or as many as `hops` lists"), &["parallel-chains"];
+        /// Hops from end to end; parallel chains may have a list, one number per chain; a cross needs an even number.
+        hops: Option<Value>, Kind::IntOrList(1, 256), Required, &["chain", "parallel-chains", "cross"];
+        /// Columns of nodes.
+        columns: Option<u32>, Kind::Int(1, 64), Required, &["grid"];
+        /// Rows of nodes.
+        rows: Option<u32>, Kind::Int(1, 64), Required, &["grid"];
+        /// Distance between neighbours.
+        spacing: Option<Metres>, length("0.1m", "100km"), Both("200m"), &["chain", "parallel-chains", "cross", "grid"];
+        /// Distance between neighbouring chains.
+        separation: Option<Metres>, length("0.1m", "100km"), Both("400m"), &["parallel-chains"];
+        /// Do chains of different length have their middles above each other, rather than their first nodes?
+        centred: Option<bool>, Kind::Bool, Both("true"), &["parallel-chains"];
+        /// Number of nodes.
+        nodes: Option<u32>, Kind::Int(2, 5_000), Required, &["random"];
+        /// Width of the rectangle.
+        width: Option<Metres>, length("0.1m", "1000km"), Required, &["random"];
+        /// Height of the rectangle.
+        height: Option<Metres>, length("0.1m", "1000km"), Required, &["random"];
+        /// How often nodes may be placed again before the network is given up as disconnected.
+        redraws: Option<u32>, Kind::Int(1, 100_000), Both("1000"), &["random"];
+        /// Seed of the places alone; without it they follow the seed of the run.
+        seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random"];
+        /// Places of the nodes, such as `[["0m", "0m"], ["200m", "0m"]]`.
+        positions: Option<Value>, Kind::Positions, Required, &["positions"];
+    }
+}

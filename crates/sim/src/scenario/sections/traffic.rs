@@ -1,0 +1,74 @@
+//! `[traffic]` and `[[flows]]`: who sends what to whom.
+
+use crate::scenario::key::{Fallback::*, Kind, Value, choice, rate, section, size, time};
+use fourhop_units::{Bytes, Dur, Rate};
+
+choice! {
+    /// What a flow sends.
+    AppKind {
+        Bulk = "bulk", "an endless transfer over TCP";
+        Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes";
+        Cbr = "cbr", "UDP datagrams of `payload` at a constant `rate`";
+        Ping = "ping", "an ICMP echo request of `payload` every `interval`";
+    }
+}
+
+section! {
+    /// The topology's natural pairs of nodes, all with the same traffic: a chain from first to last node, each of the
+    /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to bottom,
+    /// random pairs elsewhere.
+    TrafficKeys = "traffic" {
+        /// Number of pairs: the first so many of the natural ones; in `random` and `positions`, how many to draw.
+        pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
+        /// Congestion control of TCP flows, or `udp` or `ping`.
+        transport: String, Kind::Transport, Required;
+        /// What each flow sends.
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
+        /// Amount to send.
+        size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
+        /// Rate of payload.
+        rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
+        /// Payload of a packet.
+        payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
+        /// Time between requests.
+        interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
+        /// When the first flow starts.
+        start: Dur, time("0s", "1000000s"), Both("1s");
+        /// How much later each further flow starts.
+        stagger: Dur, time("0s", "1000000s"), Both("100ms");
+        /// When the flows stop; none: at the end of the run.
+        stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
+        /// Limit of the window in segments.
+        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer"];
+    }
+}
+
+section! {
+    /// One flow, given by its ends.
+    FlowKeys = "flows" {
+        /// Name in results.
+        name: Option<String>, Kind::Text, Computed("flow-1, flow-2, ...");
+        /// Node that sends.
+        from: Value, Kind::Node, Required;
+        /// Node that receives.
+        to: Value, Kind::Node, Required;
+        /// Congestion control of a TCP flow, or `udp` or `ping`.
+        transport: String, Kind::Transport, Required;
+        /// What it sends.
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
+        /// Amount to send.
+        size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
+        /// Rate of payload.
+        rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
+        /// Payload of a packet.
+        payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
+        /// Time between requests.
+        interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
+        /// When it starts.
+        start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");
+        /// When it stops; none: at the end of the run.
+        stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
+        /// Limit of the window in segments.
+        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer"];
+    }
+}

@@ -1,0 +1,380 @@
+//! Every kind of mistake, with the exact message.
+
+use super::*;
+
+/// The message for [`CHAIN`] with `line` replaced by `with`.
+#[track_caller]
+fn message(line: &str, with: &str) -> String {
+    assert!(CHAIN.contains(line), "{line}");
+    load(&CHAIN.replacen(line, with, 1)).expect_err("should be refused").to_string()
+}
+
+#[test]
+fn unknown_key() {
+    assert_eq!(
+        message("hops = 4", "hops = 4\nspaceing = \"100m\""),
+        "chain.toml:7:1: topology.spaceing: found an unknown key, allowed: kind, hops, spacing \
+         (did you mean \"spacing\"?)"
+    );
+    assert_eq!(
+        message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
+        "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
+         sample_every, topology, radio, mac, link, routing, tcp, traffic, flows (did you mean \"mac\"?)"
+    );
+    assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
+}
+
+#[test]
+fn key_of_another_kind() {
+    assert_eq!(
+        message("hops = 4", "hops = 4\ncolumns = 3"),
+        "chain.toml:7:1: topology.columns: found a key that does not belong to \"chain\", allowed: kind, hops, spacing \
+         (it belongs to grid)"
+    );
+    assert_eq!(
+        message("transport = \"newreno\"", "transport = \"newreno\"\nrate = \"1Mbps\""),
+        "chain.toml:12:1: flows[0].rate: found a key that does not belong to \"bulk\", allowed: name, from, to, \
+         transport, app, start, stop, window (it belongs to cbr)"
+    );
+}
+
+#[test]
+fn missing_key() {
+    assert_eq!(
+        message("profile = \"ns2\"\n", ""),
+        "chain.toml:1:1: profile: found nothing, allowed: \"ns2\" or \"standard\""
+    );
+    assert_eq!(
+        message("hops = 4\n", ""),
+        "chain.toml:4:1: topology.hops: found nothing, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+    assert_eq!(
+        message("to = \"last\"\n", ""),
+        "chain.toml:8:1: flows[0].to: found nothing, allowed: a node number, \"first\" or \"last\""
+    );
+    assert_eq!(
+        load("profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }")
+            .unwrap_err()
+            .to_string(),
+        "chain.toml:1:1: flows: found nothing, allowed: at least one [[flows]], or [traffic]"
+    );
+}
+
+#[test]
+fn wrong_unit() {
+    assert_eq!(
+        message("hops = 4", "hops = 4\nspacing = \"200ms\""),
+        "chain.toml:7:11: topology.spacing: found \"200ms\", allowed: a length from \"0.1m\" to \"100km\" \
+         (ms is a unit of time)"
+    );
+    assert_eq!(
+        message("\"100s\"", "100"),
+        "chain.toml:2:12: duration: found 100, allowed: a time from \"1ms\" to \"1000000s\" (the unit is missing)"
+    );
+    assert_eq!(
+        message("[topology]", "radio.rate = \"2mbps\"\n[topology]"),
+        "chain.toml:4:14: radio.rate: found \"2mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\" \
+         (did you mean \"Mbps\"?)"
+    );
+    assert_eq!(
+        message("\"100s\"", "\"100 furlongs\""),
+        "chain.toml:2:12: duration: found \"100 furlongs\", allowed: a time from \"1ms\" to \"1000000s\" \
+         (units: ns, us, ms, s, min, h)"
+    );
+}
+
+#[test]
+fn wrong_type() {
+    assert_eq!(
+        message("hops = 4", "hops = 4.5"),
+        "chain.toml:6:8: topology.hops: found 4.5, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+    assert_eq!(
+        message("[topology]", "mac.nav_reset = \"yes\"\n[topology]"),
+        "chain.toml:4:17: mac.nav_reset: found \"yes\", allowed: true or false"
+    );
+    assert_eq!(message("[topology]", "mac = 3\n[topology]"), "chain.toml:4:7: mac: found 3, allowed: a table of keys");
+    assert_eq!(
+        message("\"100s\"", "2026-11-21"),
+        "chain.toml:2:12: duration: found the date 2026-11-21, allowed: a time from \"1ms\" to \"1000000s\""
+    );
+    assert_eq!(
+        load("profile = \"ns2\"\nduration = \"1s\"\nflows = 3\ntopology = { kind = \"chain\", hops = 1 }")
+            .unwrap_err()
+            .to_string(),
+        "chain.toml:3:9: flows: found 3, allowed: a list of flows: [[flows]]"
+    );
+}
+
+#[test]
+fn negative_or_absurd_number() {
+    assert_eq!(
+        message("hops = 4", "hops = -4"),
+        "chain.toml:6:8: topology.hops: found -4, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+    assert_eq!(
+        message("hops = 4", "hops = 1000000"),
+        "chain.toml:6:8: topology.hops: found 1000000, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+    assert_eq!(
+        message("\"100s\"", "\"-1s\""),
+        "chain.toml:2:12: duration: found \"-1s\", allowed: a time from \"1ms\" to \"1000000s\""
+    );
+    assert_eq!(
+        message("[topology]", "radio.tx_power = \"90dBm\"\n[topology]"),
+        "chain.toml:4:18: radio.tx_power: found \"90dBm\", allowed: a power from \"-50dBm\" to \"60dBm\""
+    );
+}
+
+#[test]
+fn node_out_of_range() {
+    assert_eq!(message("\"last\"", "5"), "chain.toml:10:6: flows[0].to: found 5, allowed: a node number from 0 to 4");
+    assert_eq!(
+        message("\"first\"", "-1"),
+        "chain.toml:9:8: flows[0].from: found -1, allowed: a node number, \"first\" or \"last\""
+    );
+    assert_eq!(
+        message("\"first\"", "\"middle\""),
+        "chain.toml:9:8: flows[0].from: found \"middle\", allowed: a node number, \"first\" or \"last\""
+    );
+}
+
+#[test]
+fn flow_to_itself() {
+    assert_eq!(
+        message("\"last\"", "0"),
+        "chain.toml:10:6: flows[0].to: found 0, where the flow begins, allowed: another node"
+    );
+}
+
+#[test]
+fn unknown_transport() {
+    let names = resolve::transport_names().iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(" or ");
+    assert_eq!(
+        message("\"newreno\"", "\"newrenoo\""),
+        format!(
+            "chain.toml:11:13: flows[0].transport: found \"newrenoo\", allowed: {names} (did you mean \"newreno\"?)"
+        )
+    );
+}
+
+#[test]
+fn transport_and_application_that_do_not_fit() {
+    assert_eq!(
+        message("transport = \"newreno\"", "transport = \"udp\"\napp = \"bulk\""),
+        "chain.toml:12:7: flows[0].app: found \"bulk\" over \"udp\", allowed: \"cbr\", which is what goes over \"udp\""
+    );
+    assert_eq!(
+        message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
+        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\" or \"transfer\", which go \
+         over TCP"
+    );
+    assert_eq!(
+        message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),
+        "chain.toml:8:1: flows[0].size: found nothing, allowed: a size from \"1B\" to \"1000GB\""
+    );
+}
+
+#[test]
+fn disconnected_random_topology() {
+    let random = "kind = \"random\"\nnodes = 10\nwidth = \"50km\"\nheight = \"50km\"\nredraws = 20";
+    assert_eq!(
+        message("kind = \"chain\"\nhops = 4", random),
+        "chain.toml:5:8: topology: found a random network disconnected after 20 draws (seed 1), allowed: one in which \
+         hops of at most 250 m lead from each node to every other (more `nodes`, a smaller area or more `redraws`)"
+    );
+}
+
+#[test]
+fn text_that_is_not_toml_or_json() {
+    let error = message("hops = 4", "hops = = 4");
+    assert!(
+        error.starts_with("chain.toml:6:8: found a text that is not TOML, allowed: a scenario in TOML ("),
+        "{error}"
+    );
+    let error = message("hops = 4", "hops = 4\nhops = 5");
+    assert!(error.starts_with("chain.toml:7:1: found a text that is not TOML"), "{error}");
+    let error = load_json("{\"profile\": }", "built in Python", &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("built in Python:1:13: found a text that is not JSON, allowed: a scenario in JSON ("),
+        "{error}"
+    );
+}
+
+#[test]
+fn topologies_that_cannot_be() {
+    assert_eq!(
+        message("kind = \"chain\"\nhops = 4", "kind = \"cross\"\nhops = 5"),
+        "chain.toml:6:8: topology.hops: found 5, allowed: an even number: the lines share their middle node"
+    );
+    assert_eq!(
+        message("kind = \"chain\"\nhops = 4", "kind = \"parallel-chains\"\nchains = 3\nhops = [4, 5]"),
+        "chain.toml:7:8: topology.hops: found [4, 5], allowed: one number, or as many as `chains`: 3"
+    );
+    assert_eq!(
+        message("hops = 4", "hops = [4, 5]"),
+        "chain.toml:6:8: topology.hops: found [4, 5], allowed: a whole number: there is only one length"
+    );
+    assert_eq!(
+        message("\"chain\"", "\"chian\""),
+        "chain.toml:5:8: topology.kind: found \"chian\", allowed: \"chain\" or \"parallel-chains\" or \"cross\" or \
+         \"grid\" or \"random\" or \"positions\" (did you mean \"chain\"?)"
+    );
+    let places = "kind = \"positions\"\npositions = [[\"0m\", \"0m\"], [200, \"0m\"]]";
+    assert_eq!(
+        message("kind = \"chain\"\nhops = 4", places),
+        "chain.toml:6:13: topology.positions: found a list of 2, allowed: a list of at least 2 places such as \
+         [\"200m\", \"0m\"], each from \"-1000km\" to \"1000km\" (one coordinate is 200: the unit is missing)"
+    );
+}
+
+#[test]
+fn values_that_contradict_each_other() {
+    assert_eq!(
+        message("\"100s\"", "\"100s\"\nwarmup = \"100s\""),
+        "chain.toml:3:10: warmup: found \"100s\", allowed: less than `duration`, \"100s\""
+    );
+    assert_eq!(
+        message("[topology]", "mac.cw_min = 2000\n[topology]"),
+        "chain.toml:4:14: mac.cw_min: found 2000, allowed: at most `cw_max`, 1023"
+    );
+    assert_eq!(
+        message("[topology]", "radio.basic_rate = \"11Mbps\"\n[topology]"),
+        "chain.toml:4:20: radio.basic_rate: found \"11Mbps\", allowed: at most `rate`, \"2Mbps\""
+    );
+    assert_eq!(
+        message("[topology]", "radio.cs_threshold = \"-20dBm\"\n[topology]"),
+        "chain.toml:4:22: radio.cs_threshold: found \"-20dBm\", allowed: at most `rx_threshold`, \"3.652e-10W\""
+    );
+    assert_eq!(
+        message("[topology]", "tcp.rto_min = \"70s\"\n[topology]"),
+        "chain.toml:4:15: tcp.rto_min: found \"70s\", allowed: at most `rto_max`, \"60s\""
+    );
+    assert_eq!(
+        message("\"newreno\"", "\"newreno\"\nstart = \"100s\""),
+        "chain.toml:12:9: flows[0].start: found \"100s\", allowed: a time before the end of the run at 100s"
+    );
+    assert_eq!(
+        message("\"newreno\"", "\"newreno\"\nstart = \"5s\"\nstop = \"5s\""),
+        "chain.toml:13:8: flows[0].stop: found \"5s\", allowed: a time after the start at 5s"
+    );
+    let twice = "\"newreno\"\n[[flows]]\nname = \"flow-1\"\nfrom = 1\nto = 2\ntransport = \"udp\"\nrate = \"1kbps\"";
+    assert_eq!(
+        message("\"newreno\"", twice),
+        "chain.toml:13:8: flows[1].name: found \"flow-1\", the name of a flow of flows[0], allowed: a name of its own"
+    );
+}
+
+#[test]
+fn traffic_that_the_topology_cannot_have() {
+    let traffic = |rest: &str| {
+        let (head, _) = CHAIN.split_once("[[flows]]").unwrap();
+        load(&format!("{head}[traffic]\ntransport = \"newreno\"\n{rest}")).unwrap_err().to_string()
+    };
+    assert_eq!(
+        traffic("pairs = 2"),
+        "chain.toml:10:9: traffic.pairs: found 2, allowed: a whole number from 1 to 1, as many as the topology has \
+         natural pairs"
+    );
+    let random = "profile = \"ns2\"\nduration = \"9s\"\ntraffic.transport = \"newreno\"\n[topology]\nkind = \"random\"\n\
+                  nodes = 9\nwidth = \"300m\"\nheight = \"300m\"";
+    assert_eq!(
+        load(random).unwrap_err().to_string(),
+        "chain.toml:3:1: traffic.pairs: found nothing, allowed: a whole number from 1 to 72, as many as there are pairs \
+         of nodes"
+    );
+    let cross = "profile = \"ns2\"\nduration = \"9s\"\ntopology = { kind = \"cross\", hops = 4 }\n[traffic]\n\
+                 transport = \"newreno\"\nstagger = \"8s\"";
+    assert_eq!(
+        load(cross).unwrap_err().to_string(),
+        "chain.toml:6:11: traffic.stagger: found \"8s\", allowed: less, so that flow 2 starts before the end of the run \
+         at 9s"
+    );
+}
+
+#[test]
+fn all_problems_are_found_at_once_in_the_order_of_the_file() {
+    let text = CHAIN
+        .replace("\"100s\"", "\"100m\"")
+        .replace("hops = 4", "hops = 0\ncolour = 1")
+        .replace("\"newreno\"", "\"tahoee\"");
+    let problems = load(&text).unwrap_err().problems;
+    let keys: Vec<_> = problems.iter().map(|p| (p.line, p.key.as_str())).collect();
+    assert_eq!(
+        keys,
+        [
+            (Some(2), "duration"),
+            (Some(6), "topology.hops"),
+            (Some(7), "topology.colour"),
+            (Some(12), "flows[0].transport"),
+        ]
+    );
+}
+
+#[test]
+fn overrides_are_checked_like_the_file() {
+    let error = |text: &str| with(&[text]).unwrap_err().to_string();
+    assert_eq!(
+        error("topology.hops=0"),
+        "--set: topology.hops: found 0, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+    assert!(error("flows[0].transport=newren").ends_with("(did you mean \"newreno\"?)"));
+    assert!(error("flows[0].transport=newren").starts_with("--set: flows[0].transport: found \"newren\", allowed: "));
+    assert_eq!(error("flows[1].transport=udp"), "--set: flows[1].transport: found [1], allowed: a number from 0 to 0");
+    assert_eq!(error("hops"), "--set: found \"hops\", allowed: key=value, such as tcp.window=8");
+    assert_eq!(error("flows[x].to=1"), "--set: found \"flows[x].to=1\", allowed: key=value, such as tcp.window=8");
+    assert_eq!(
+        error("duration.max=1"),
+        "--set: duration.max: found \"max\" inside \"100s\", allowed: a key of a table"
+    );
+    assert_eq!(error("topology[0]=1"), "--set: topology[0]: found [0] of a table, allowed: a number in a list");
+    assert!(error("mac.cw_mim=7").contains("mac.cw_mim: found an unknown key"));
+}
+
+#[test]
+fn a_scenario_from_a_program_has_keys_but_no_lines() {
+    let json = r#"{"profile": "ns2", "duration": "10s", "topology": {"kind": "chain", "hops": null},
+                   "flows": [{"from": 0, "to": 1, "transport": "newreno"}]}"#;
+    assert_eq!(
+        load_json(json, "built in Python", &[]).unwrap_err().to_string(),
+        "built in Python: topology.hops: found null, allowed: a whole number from 1 to 256, or a list of such numbers"
+    );
+}
+
+#[test]
+fn ns2_files() {
+    let good = "rate 2\nnode 0 0\nnode 200 0\nnode 400 0\nflow 0 2 2\n";
+    let error = |line: &str, with: &str| {
+        assert!(good.contains(line), "{line}");
+        load_ns2(&good.replacen(line, with, 1), "c.txt", None, None, &[]).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("flow 0 2 2", "flwo 0 2 2"),
+        "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, flow, udp (did you mean \"flow\"?)\n\
+         c.txt: flow: found nothing, allowed: at least one `flow` or `udp` line"
+    );
+    assert_eq!(error("node 400 0", "node 400"), "c.txt:4:1: node: found 1 values, allowed: node X Y (metres)");
+    assert_eq!(
+        error("node 400 0", "node 400 x"),
+        "c.txt:4:10: node: found \"x\", allowed: a number: node X Y (metres)"
+    );
+    assert_eq!(
+        error("flow 0 2 2", "flow 0 7 2"),
+        "c.txt:5:8: flows[0].to: found 7, allowed: a node number from 0 to 2"
+    );
+    assert_eq!(
+        error("flow 0 2 2", "flow 0 2 3"),
+        "c.txt:5:10: flow 0, hops: found 3, allowed: 2, by the shortest path in a radio range of 250 m"
+    );
+    assert_eq!(error("rate 2\n", ""), "c.txt: rate: found nothing, allowed: rate R (Mbit/s)");
+    assert_eq!(
+        error("rate 2", "rate -2"),
+        "c.txt:1:6: radio.rate: found \"-2Mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\""
+    );
+    let transport = load_ns2(good, "c.txt", Some("vegass"), None, &[]).unwrap_err().to_string();
+    assert!(transport.starts_with("--transport: flows[0].transport: found \"vegass\""), "{transport}");
+    assert_eq!(
+        load_ns2(good, "c.txt", None, Some("500"), &[]).unwrap_err().to_string(),
+        "--duration: duration: found \"500\", allowed: a time from \"1ms\" to \"1000000s\" (the unit is missing)"
+    );
+}

@@ -1,0 +1,30 @@
+//! Tests of scenarios: what is refused and how, what is filled in, and that writing and reading agree.
+
+mod bad_input;
+mod documents;
+mod files;
+mod resolved;
+
+use super::*;
+
+/// A scenario that is right; tests change one line of it.
+pub const CHAIN: &str = r#"profile = "ns2"
+duration = "100s"
+
+[topology]
+kind = "chain"
+hops = 4
+
+[[flows]]
+from = "first"
+to = "last"
+transport = "newreno"
+"#;
+
+pub fn load(text: &str) -> Result<Scenario, ScenarioError> {
+    load_toml(text, "chain.toml", &[])
+}
+
+pub fn with(overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+    load_toml(CHAIN, "chain.toml", &overrides.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>())
+}

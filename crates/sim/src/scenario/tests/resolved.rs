@@ -1,0 +1,223 @@
+//! What a scenario becomes: defaults, overrides, flows, and writing.
+
+use super::*;
+use crate::scenario::key::Section;
+use crate::scenario::sections::*;
+use proptest::prelude::*;
+
+#[test]
+fn defaults_follow_the_profile() {
+    let ns2 = with(&[]).unwrap();
+    assert_eq!((ns2.name.as_str(), ns2.seed, ns2.batches), ("chain", 1, 10));
+    assert_eq!(ns2.warmup, Dur::from_secs(10));
+    assert_eq!(ns2.mac.backoff_draw, BackoffDraw::BelowCw);
+    assert_eq!(ns2.routing.active_route_timeout, Dur::from_secs(10));
+    assert_eq!(ns2.tcp.window, Some(64));
+    let standard = with(&["profile=standard"]).unwrap();
+    assert_eq!(standard.mac.backoff_draw, BackoffDraw::UpToCw);
+    assert_eq!(standard.routing.active_route_timeout, Dur::from_secs(3));
+    assert_eq!(standard.tcp.window, None);
+    assert_eq!(standard.flows[0].traffic.window, None);
+}
+
+/// Each default lies in its range and has its row's kind; each row's kind fits its field.
+#[test]
+fn tables_agree_with_themselves() {
+    fn check<S: Section>(given: &[(&'static str, key::Value)]) {
+        for profile in [Profile::Ns2, Profile::Standard] {
+            let mut values: key::Values = given.iter().cloned().collect();
+            for key in S::KEYS {
+                assert!(key.doc.trim().ends_with(['.', '?']), "{}: {}", key.name, key.doc);
+                if let key::Kind::Quantity(unit, from, to) = key.kind {
+                    assert!(unit.parse(from).unwrap() < unit.parse(to).unwrap(), "{}", key.name);
+                }
+                let Some(value) = key.default_value(profile) else { continue };
+                match (&value, key.kind) {
+                    (key::Value::Quantity(unit, x), key::Kind::Quantity(_, from, to)) => {
+                        assert!((unit.parse(from).unwrap()..=unit.parse(to).unwrap()).contains(x), "{}", key.name);
+                    }
+                    (key::Value::Int(n), key::Kind::Int(from, to)) => assert!((from..=to).contains(n), "{}", key.name),
+                    (key::Value::Text(s), key::Kind::Choice(choices)) => {
+                        assert!(choices.iter().any(|(name, _)| name == s), "{}", key.name);
+                    }
+                    (key::Value::Bool(_), key::Kind::Bool) => {}
+                    other => panic!("{}: {other:?}", key.name),
+                }
+                values.entry(key.name).or_insert(value);
+            }
+            let written: key::Values = S::from_values(&values).values().into_iter().collect();
+            assert_eq!(written, values);
+        }
+    }
+    let text = |s: &str| key::Value::Text(s.into());
+    let duration = key::Value::Quantity(Unit::Time, 1e9);
+    check::<General>(&[("name", text("x")), ("profile", text("ns2")), ("duration", duration)]);
+    check::<TopologyKeys>(&[("kind", text("chain"))]);
+    check::<Radio>(&[]);
+    check::<Mac>(&[]);
+    check::<Link>(&[]);
+    check::<Routing>(&[]);
+    check::<Tcp>(&[]);
+    check::<TrafficKeys>(&[("transport", text("newreno")), ("app", text("bulk"))]);
+    let node = key::Value::Int(0);
+    check::<FlowKeys>(&[("from", node.clone()), ("to", node), ("transport", text("newreno")), ("app", text("bulk"))]);
+}
+
+#[test]
+fn overrides_reach_every_place() {
+    let scenario = with(&[
+        "topology.hops=7",
+        "topology.spacing = \"150 m\"",
+        "flows[0].transport=reno",
+        "mac.rts_threshold=3kB",
+        "name='a = b'",
+        "tcp.window=none",
+        "tcp.window=8",
+    ])
+    .unwrap();
+    assert_eq!(scenario.topology, Topology::Chain { hops: 7, spacing: 150.0 });
+    assert_eq!(scenario.flows[0].traffic.transport.name(), "reno");
+    assert_eq!(scenario.mac.rts_threshold, Bytes(3000));
+    assert_eq!(scenario.name, "a = b");
+    assert_eq!(scenario.flows[0].traffic.window, Some(8));
+    assert_eq!(with(&["tcp.window=none"]).unwrap().tcp.window, None);
+}
+
+#[test]
+fn flows_start_one_after_the_other() {
+    let text =
+        CHAIN.to_owned() + "[[flows]]\nname = \"voice\"\nfrom = 4\nto = 1\ntransport = \"udp\"\nrate = \"64kbps\"";
+    let scenario = load(&text).unwrap();
+    let flows = scenario.network(1).unwrap().flows;
+    assert_eq!((flows[0].name.as_str(), flows[0].hops), ("flow-1", Some(4)));
+    assert_eq!((flows[0].src, flows[0].dst), (NodeId(0), NodeId(4)));
+    assert_eq!((flows[1].name.as_str(), flows[1].hops), ("voice", Some(3)));
+    assert_eq!((flows[0].traffic.start, flows[1].traffic.start), (Time::from_secs(1), Time::from_millis(1100)));
+    assert_eq!(flows[1].traffic.app, App::Cbr { rate: Rate::kbps(64), payload: Bytes(1460) });
+    assert_eq!(flows[0].traffic.app, App::Bulk);
+}
+
+#[test]
+fn traffic_runs_between_natural_pairs() {
+    let text = "profile = \"ns2\"\nduration = \"50s\"\n[topology]\nkind = \"grid\"\ncolumns = 3\nrows = 3\n\
+                [traffic]\ntransport = \"newreno\"";
+    let flows = load(text).unwrap().network(1).unwrap().flows;
+    assert_eq!(flows.len(), 6);
+    assert!(flows.iter().all(|f| f.hops == Some(2)));
+    assert_eq!(flows[5].traffic.start, Time::from_millis(1500));
+    let some = load(&(text.to_owned() + "\npairs = 2\nstagger = \"1s\"")).unwrap().network(1).unwrap().flows;
+    assert_eq!(some.len(), 2);
+    assert_eq!(some[1].traffic.start, Time::from_secs(2));
+}
+
+const RANDOM: &str = "profile = \"ns2\"\nduration = \"50s\"\n[topology]\nkind = \"random\"\nnodes = 40\nwidth = \"1km\"\n\
+                      height = \"1km\"\n[traffic]\ntransport = \"newreno\"\npairs = 10";
+
+#[test]
+fn random_flows_are_distinct_and_a_function_of_the_seed() {
+    let scenario = load(RANDOM).unwrap();
+    let network = scenario.network(3).unwrap();
+    let mut ends: Vec<_> = network.flows.iter().map(|f| (f.src, f.dst)).collect();
+    assert!(network.flows.iter().all(|f| f.src != f.dst && f.hops.is_some()));
+    ends.sort();
+    ends.dedup();
+    assert_eq!(ends.len(), 10);
+    assert_eq!(network, scenario.network(3).unwrap());
+    assert_ne!(network, scenario.network(4).unwrap());
+    let fixed = load_toml(RANDOM, "r.toml", &["topology.seed=3".into()]).unwrap();
+    assert_eq!(fixed.network(1).unwrap(), network);
+    assert_eq!(fixed.network(2).unwrap(), network);
+}
+
+#[test]
+fn every_pair_can_be_drawn() {
+    let all = [
+        "topology.nodes=4".into(),
+        "traffic.pairs=12".into(),
+        "topology.width=200m".into(),
+        "topology.height=50m".into(),
+    ];
+    assert_eq!(load_toml(RANDOM, "r.toml", &all).unwrap().network(1).unwrap().flows.len(), 12);
+}
+
+#[test]
+fn nodes_out_of_reach_have_no_hops() {
+    let far = with(&["topology.spacing=300m"]).unwrap();
+    assert_eq!(far.network(1).unwrap().flows[0].hops, None);
+    let louder = with(&["topology.spacing=300m", "radio.tx_power=28dBm"]).unwrap();
+    assert_eq!(louder.network(1).unwrap().flows[0].hops, Some(4));
+}
+
+/// What was written reads as the same scenario, and the two forms agree.
+#[track_caller]
+pub fn assert_round_trip(scenario: &Scenario) {
+    let toml = scenario.to_toml();
+    let again = load_toml(&toml, "again.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    assert_eq!(again.to_toml(), toml);
+    let json = scenario.to_json();
+    let from_json = load_json(&json, "again", &[]).unwrap_or_else(|e| panic!("{e}\n{json}"));
+    assert_eq!(from_json.to_json(), json);
+    assert_eq!(from_json.to_toml(), toml);
+    let same = |a: &Scenario, b: &Scenario| {
+        format!("{:?}", Scenario { file: String::new(), ..a.clone() })
+            == format!("{:?}", Scenario { file: String::new(), ..b.clone() })
+    };
+    assert!(same(scenario, &again) && same(scenario, &from_json), "{toml}");
+}
+
+#[test]
+fn writing_and_reading_agree() {
+    let extra = "[[flows]]\nname = \"a \\\"b\\\"\\n\"\nfrom = 3\nto = 1\ntransport = \"ping\"\nstop = \"7s\"\n\
+                 [[flows]]\nfrom = 1\nto = 2\ntransport = \"reno\"\napp = \"transfer\"\nsize = \"30kB\"\n\
+                 [[flows]]\nfrom = 2\nto = 0\ntransport = \"udp\"\nrate = \"250.5kbps\"\npayload = \"512B\"";
+    assert_round_trip(&load(&(CHAIN.to_owned() + extra)).unwrap());
+    assert_round_trip(&load(RANDOM).unwrap());
+    for topology in [
+        "{kind='parallel-chains',hops=[4,10]}",
+        "{kind='parallel-chains',chains=3,hops=2,centred=false}",
+        "{kind='cross',hops=4,spacing='123.4m'}",
+        "{kind='grid',columns=5,rows=2}",
+        "{kind='random',nodes=20,width='500m',height='0.3km',seed=9}",
+        "{kind='positions',positions=[['0m','-3.25m'],['0.2km','1e2m']]}",
+    ] {
+        for profile in ["ns2", "standard"] {
+            assert_round_trip(&with(&[&format!("topology={topology}"), &format!("profile={profile}")]).unwrap());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_accepted_value_survives_writing(
+        hops in 1u32..=256,
+        spacing in 0.1f64..100_000.0,
+        rate in 1_000_000u64..=1_000_000_000,
+        dbm in 10.0f64..60.0,
+        tick_ns in 1u64..=1_000_000_000,
+        window in prop::option::of(1u32..1000),
+        seed in 0u64..1 << 53,
+    ) {
+        let window = window.map_or("none".into(), |w| w.to_string());
+        let scenario = with(&[
+            &format!("topology.hops={hops}"),
+            &format!("topology.spacing={spacing}m"),
+            &format!("radio.rate={rate}bps"),
+            &format!("radio.tx_power={dbm}dBm"),
+            &format!("tcp.rtt_tick={tick_ns}ns"),
+            &format!("tcp.window={window}"),
+            &format!("seed={seed}"),
+        ]).unwrap();
+        prop_assert_eq!(scenario.radio.rate.bps(), rate);
+        prop_assert_eq!(scenario.tcp.rtt_tick, Dur::from_nanos(tick_ns));
+        assert_round_trip(&scenario);
+    }
+
+    /// Whatever a file holds, reading it ends in a scenario or in problems, each with a file and a text.
+    #[test]
+    fn no_override_breaks_the_reader(key in "[a-z_.\\[\\]0-9]{1,20}", value in "\\PC{0,20}") {
+        if let Err(error) = with(&[&format!("{key}={value}")]) {
+            prop_assert!(!error.problems.is_empty());
+            prop_assert!(error.problems.iter().all(|p| !p.found.is_empty() && !p.allowed.is_empty()));
+        }
+    }
+}

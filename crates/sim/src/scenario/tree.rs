@@ -1,0 +1,303 @@
+//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and `--set`
+//! all become such a tree, and one walk over it finds every problem.
+
+use super::error::{Problem, ScenarioError};
+use std::sync::Arc;
+use toml_edit::{Document, Item, TableLike, Value};
+
+/// Where something stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Origin {
+    /// File name, or what takes its place.
+    pub file: Arc<str>,
+    /// Line and column, counted from 1.
+    pub line_column: Option<(usize, usize)>,
+}
+
+/// A value and its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    /// Where it stands.
+    pub at: Origin,
+    /// What it is.
+    pub data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A table.
+    Table(Vec<Entry>),
+    /// A date or a null, which no key takes; the text is what to call it.
+    Other(String),
+}
+
+/// A key of a table with its value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub at: Origin,
+    /// Its value.
+    pub value: Node,
+}
+
+impl Node {
+    /// How an error message shows it.
+    pub fn describe(&self) -> String {
+        match &self.data {
+            Data::Bool(b) => b.to_string(),
+            Data::Int(n) => n.to_string(),
+            Data::Float(x) => x.to_string(),
+            Data::Text(s) => format!("{s:?}"),
+            Data::List(items) => match items.len() {
+                0 => "an empty list".into(),
+                1 => "a list of 1".into(),
+                n => format!("a list of {n}"),
+            },
+            Data::Table(_) => "a table".into(),
+            Data::Other(what) => what.clone(),
+        }
+    }
+
+    /// The entry of a table.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.data {
+            Data::Table(entries) => entries.iter().find(|e| e.key == key),
+            _ => None,
+        }
+    }
+
+    /// The text under `key` of a table, if there is one.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match &self.entry(key)?.value.data {
+            Data::Text(s) => Some(s),
+            _ => None,
+        }
+    }
+}
+
+impl Origin {
+    /// A problem here.
+    pub fn problem(&self, key: &str, found: impl Into<String>, allowed: impl Into<String>) -> Problem {
+        Problem {
+            file: self.file.to_string(),
+            line: self.line_column.map(|(line, _)| line),
+            column: self.line_column.map(|(_, column)| column),
+            key: key.to_owned(),
+            found: found.into(),
+            allowed: allowed.into(),
+            hint: None,
+        }
+    }
+}
+
+/// Turns byte offsets into lines and columns.
+struct Places<'a> {
+    file: Arc<str>,
+    text: &'a str,
+}
+
+impl Places<'_> {
+    fn at(&self, offset: usize) -> Origin {
+        let before = &self.text[..offset.min(self.text.len())];
+        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        Origin { file: self.file.clone(), line_column: Some((line, column)) }
+    }
+
+    fn span(&self, span: Option<core::ops::Range<usize>>, otherwise: &Origin) -> Origin {
+        span.map_or_else(|| otherwise.clone(), |s| self.at(s.start))
+    }
+
+    fn table(&self, table: &dyn TableLike, at: Origin) -> Node {
+        let mut entries = Vec::new();
+        for (name, item) in table.iter() {
+            let key_at = self.span(table.key(name).and_then(|k| k.span()), &at);
+            let Some(value) = self.item(item, &key_at) else { continue };
+            entries.push(Entry { key: name.to_owned(), at: key_at, value });
+        }
+        Node { at, data: Data::Table(entries) }
+    }
+
+    fn item(&self, item: &Item, at: &Origin) -> Option<Node> {
+        let here = self.span(item.span(), at);
+        match item {
+            Item::None => None,
+            Item::Value(value) => Some(self.value(value, &here)),
+            Item::Table(table) => Some(self.table(table, here)),
+            Item::ArrayOfTables(tables) => {
+                let tables = tables.iter().map(|t| self.table(t, self.span(t.span(), &here))).collect();
+                Some(Node { at: here, data: Data::List(tables) })
+            }
+        }
+    }
+
+    fn value(&self, value: &Value, at: &Origin) -> Node {
+        let at = self.span(value.span(), at);
+        let data = match value {
+            Value::Boolean(b) => Data::Bool(*b.value()),
+            Value::Integer(n) => Data::Int(*n.value()),
+            Value::Float(x) => Data::Float(*x.value()),
+            Value::String(s) => Data::Text(s.value().clone()),
+            Value::Datetime(d) => Data::Other(format!("the date {}", d.value())),
+            Value::Array(items) => Data::List(items.iter().map(|v| self.value(v, &at)).collect()),
+            Value::InlineTable(table) => return self.table(table, at),
+        };
+        Node { at, data }
+    }
+}
+
+/// Reads TOML.
+///
+/// # Errors
+/// The first place at which the text is not TOML.
+pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
+    let places = Places { file: file.into(), text };
+    match Document::parse(text) {
+        Ok(document) => Ok(places.table(document.as_table(), places.at(0))),
+        Err(error) => {
+            let at = error.span().map_or_else(|| places.at(0), |span| places.at(span.start));
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            let mut problem = at.problem("", "a text that is not TOML", "a scenario in TOML");
+            problem.hint = Some(message);
+            Err(ScenarioError { problems: vec![problem] })
+        }
+    }
+}
+
+/// Reads JSON. The parts have no lines: such scenarios come from programs.
+///
+/// # Errors
+/// The first place at which the text is not JSON.
+pub fn from_json(text: &str, file: &str) -> Result<Node, ScenarioError> {
+    let at = Origin { file: file.into(), line_column: None };
+    serde_json::from_str(text).map(|value| json_node(value, &at)).map_err(|error| {
+        let at = Origin { line_column: Some((error.line(), error.column())), ..at };
+        let mut problem = at.problem("", "a text that is not JSON", "a scenario in JSON");
+        problem.hint = Some(error.to_string());
+        ScenarioError { problems: vec![problem] }
+    })
+}
+
+fn json_node(value: serde_json::Value, at: &Origin) -> Node {
+    use serde_json::Value as Json;
+    let data = match value {
+        Json::Null => Data::Other("null".into()),
+        Json::Bool(b) => Data::Bool(b),
+        Json::Number(n) => match (n.as_i64(), n.as_f64()) {
+            (Some(n), _) => Data::Int(n),
+            (None, Some(x)) => Data::Float(x),
+            (None, None) => Data::Other(n.to_string()),
+        },
+        Json::String(s) => Data::Text(s),
+        Json::Array(items) => Data::List(items.into_iter().map(|v| json_node(v, at)).collect()),
+        Json::Object(map) => Data::Table(
+            map.into_iter().map(|(key, v)| Entry { key, at: at.clone(), value: json_node(v, at) }).collect(),
+        ),
+    };
+    Node { at: at.clone(), data }
+}
+
+/// One step of a dotted path.
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// `flows[2].to` in steps; `None` if it is not such a path.
+fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+    let mut steps = Vec::new();
+    for part in path.split('.') {
+        let (key, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if key.is_empty() || key.contains(|c: char| c.is_whitespace()) {
+            return None;
+        }
+        steps.push(Step::Key(key));
+        while !rest.is_empty() {
+            let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok()?));
+            rest = after;
+        }
+    }
+    Some(steps)
+}
+
+/// Applies `key=value` overrides in their order. The value is read as TOML, or as a bare text if it is not TOML.
+pub fn apply(root: &mut Node, overrides: &[String], problems: &mut Vec<Problem>) {
+    let at = Origin { file: "--set".into(), line_column: None };
+    for text in overrides {
+        let parsed = text.split_once('=').and_then(|(path, value)| Some((path.trim(), steps(path.trim())?, value)));
+        let Some((path, steps, value)) = parsed else {
+            problems.push(at.problem("", format!("{text:?}"), "key=value, such as tcp.window=8"));
+            continue;
+        };
+        let value = Node { at: at.clone(), data: literal(value.trim(), &at) };
+        if let Err(problem) = place(root, path, &steps, value) {
+            problems.push(*problem);
+        }
+    }
+}
+
+/// A TOML value, or the text itself.
+fn literal(text: &str, at: &Origin) -> Data {
+    let places = Places { file: at.file.clone(), text: "" };
+    match text.parse::<Value>() {
+        Ok(value) => strip(places.value(&value, at), at).data,
+        Err(_) => Data::Text(text.to_owned()),
+    }
+}
+
+/// Replaces the places inside an override, which refer to no file, by `at`.
+fn strip(mut node: Node, at: &Origin) -> Node {
+    node.at = at.clone();
+    node.data = match node.data {
+        Data::List(items) => Data::List(items.into_iter().map(|n| strip(n, at)).collect()),
+        Data::Table(entries) => {
+            Data::Table(entries.into_iter().map(|e| Entry { at: at.clone(), value: strip(e.value, at), ..e }).collect())
+        }
+        plain => plain,
+    };
+    node
+}
+
+fn place(node: &mut Node, path: &str, steps: &[Step<'_>], value: Node) -> Result<(), Box<Problem>> {
+    let Some((step, rest)) = steps.split_first() else {
+        *node = value;
+        return Ok(());
+    };
+    let at = value.at.clone();
+    let found = node.describe();
+    match (step, &mut node.data) {
+        (Step::Key(key), Data::Table(entries)) => {
+            let i = entries.iter().position(|e| e.key == *key).unwrap_or_else(|| {
+                let empty = Node { at: at.clone(), data: Data::Table(Vec::new()) };
+                entries.push(Entry { key: (*key).to_owned(), at: at.clone(), value: empty });
+                entries.len() - 1
+            });
+            entries[i].at = at;
+            place(&mut entries[i].value, path, rest, value)
+        }
+        (Step::Index(i), Data::List(items)) if *i < items.len() => place(&mut items[*i], path, rest, value),
+        (Step::Index(i), Data::List(items)) => {
+            let allowed = match items.len() {
+                0 => "no number: the list is empty".to_owned(),
+                n => format!("a number from 0 to {}", n - 1),
+            };
+            Err(Box::new(at.problem(path, format!("[{i}]"), allowed)))
+        }
+        (Step::Key(key), _) => Err(Box::new(at.problem(path, format!("{key:?} inside {found}"), "a key of a table"))),
+        (Step::Index(i), _) => Err(Box::new(at.problem(path, format!("[{i}] of {found}"), "a number in a list"))),
+    }
+}

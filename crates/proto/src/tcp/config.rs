@@ -52,7 +52,7 @@ pub struct Config {
     pub window_cut: WindowCut,
     /// A repeated time-out of the same segment cuts the threshold again (ns-2.35); RFC 5681 section 3.1 holds it.
     pub cut_on_each_timeout: bool,
-    /// Fresh segments one ACK may release during fast recovery. ns-2.35's NewReno: 2.
+    /// Fresh segments one ACK may release during NewReno's fast recovery. ns-2.35: 2.
     pub recovery_burst: Option<u32>,
     /// The retransmission timer restarts only at the first partial ACK (RFC 6582's "impatient" variant; ns-2.35). The
     /// "slow but steady" one restarts it at each.

@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | [`config`](Config) | every choice as a named option; profiles `ns2` and `standard` |
-//! | [`socket`](Socket) | one connection: the states of RFC 9293, arriving segments, what the user calls |
+//! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
+//! | `input` | arriving segments, state by state |
 //! | `output` | which segment goes next: windows, Nagle, silly windows, pacing, probes |
 //! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
 //! | `send` | the send sequence space and the list of segments under way |
@@ -17,10 +18,11 @@
 //! A payload is a length. [`Action::Send`] says where in the stream its bytes begin, [`Action::Stored`] where arriving
 //! bytes belong, so a driver that has real bytes keeps two buffers beside the socket and nothing else.
 //!
-//! Left out: urgent data, ECN, simultaneous open, fast open, path MTU discovery, keep-alive.
+//! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
 mod ack_policy;
 mod config;
+mod input;
 mod output;
 mod position;
 mod receive;

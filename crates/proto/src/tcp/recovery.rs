@@ -108,7 +108,7 @@ impl Socket {
             self.inform(now, in_flight, &event);
         }
         if self.recovery.dup_acks >= self.config.dup_ack_threshold {
-            self.transmit_at_most(now, 0, self.config.recovery_burst.unwrap_or(u32::MAX), out);
+            self.transmit_at_most(now, 0, self.recovery_burst(), out);
         } else {
             self.transmit(now, out);
         }
@@ -136,7 +136,7 @@ impl Socket {
         self.recovery.dup_acks += 1;
         self.stats.duplicate_acks += 1;
         let threshold = self.config.dup_ack_threshold;
-        let burst = self.config.recovery_burst.unwrap_or(u32::MAX);
+        let burst = self.recovery_burst();
         if self.recovery.state == CaState::Recovery {
             self.recovery.inflation += 1;
             self.transmit_at_most(now, 0, burst, out);
@@ -154,6 +154,14 @@ impl Socket {
                 let sent = self.transmit_at_most(now, self.recovery.dup_acks, 1, out);
                 self.recovery.limited += sent;
             }
+        }
+    }
+
+    /// Fresh segments an ACK may release during recovery.
+    fn recovery_burst(&self) -> u32 {
+        match self.transport.recovery {
+            Strategy::NewReno => self.config.recovery_burst.unwrap_or(u32::MAX),
+            Strategy::Reno | Strategy::Sack => u32::MAX,
         }
     }
 

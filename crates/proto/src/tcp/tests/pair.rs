@@ -193,13 +193,15 @@ fn config() -> impl Strategy<Value = Config> {
             },
             receive_buffer: buffer * 1_000,
             max_timeouts: None,
+            // Longer than all losses together can delay a last ACK: a peer that forgets too early cannot give it.
+            time_wait: Dur::from_secs(10_000),
             ..if ns2 { Config::ns2() } else { Config::standard() }
         },
     )
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// RFC 9293 section 3.4: the stream arrives whole, once and in order, both ways, under any pattern of loss,
     /// reordering and duplication, and the connection ends in order.

@@ -11,6 +11,7 @@
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
 //! | [`app`] | traffic sources |
+//! | [`node`] | all of them stacked |
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
@@ -23,6 +24,7 @@ pub mod app;
 pub mod drop;
 pub mod mac;
 pub mod net;
+pub mod node;
 pub mod phy;
 pub mod route;
 pub mod tcp;

@@ -72,7 +72,6 @@ impl<T: Send + 'static, E: Send + 'static> Batch<T, E> {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "the simulator's runner is outside the wall around the protocol crates")]
 fn spawn<T, E, F>(
     waiting: Arc<Mutex<VecDeque<(u64, Control)>>>,
     work: Arc<F>,

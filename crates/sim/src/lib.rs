@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`scenario`] | what a person writes: TOML, JSON, ns-2's reference files, checked and resolved |
 //! | [`topology`] | where the nodes stand |
+//! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | who hears whom |
 //! | [`event_queue`] | the order of events |
+//! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files |
 //! | [`batch`] | many runs on all cores |
 #![forbid(unsafe_code)]
@@ -14,5 +16,8 @@ pub mod batch;
 pub mod channel;
 pub mod event_queue;
 pub mod scenario;
+pub mod setup;
 pub mod topology;
 pub mod trace;
+mod translate;
+pub mod world;

@@ -22,14 +22,12 @@ const ENDLESS: u64 = 1 << 50;
 /// What the driver has to do with the socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Open the connection, write this many bytes, and close it if there are no more.
+    /// Open the connection and write this many bytes.
     Begin {
         /// Bytes to write.
         bytes: u64,
-        /// Is that all?
-        then_close: bool,
     },
-    /// Write no more.
+    /// Take back what was not sent.
     End,
 }
 
@@ -62,6 +60,11 @@ impl Transfer {
         }
     }
 
+    /// Has all been written that ever will, so that the connection is to be closed once it stands?
+    pub fn is_supplied(&self) -> bool {
+        self.stage == Stage::Ended
+    }
+
     /// The step due at `now`, if any.
     pub fn handle_timeout(&mut self, now: Time) -> Option<Step> {
         self.next_timeout().filter(|&at| at <= now)?;
@@ -69,7 +72,7 @@ impl Transfer {
             Stage::Waiting => {
                 self.stage = if self.config.size.is_some() { Stage::Ended } else { Stage::Running };
                 let bytes = self.config.size.map_or(ENDLESS, Bytes::get);
-                Some(Step::Begin { bytes, then_close: self.config.size.is_some() })
+                Some(Step::Begin { bytes })
             }
             Stage::Running => {
                 self.stage = Stage::Ended;
@@ -89,7 +92,7 @@ mod tests {
         let (start, stop) = (Time::from_secs(1), Time::from_secs(5));
         let mut transfer = Transfer::new(Config { start, stop: Some(stop), size: None });
         assert_eq!(transfer.handle_timeout(Time::ZERO), None);
-        assert_eq!(transfer.handle_timeout(start), Some(Step::Begin { bytes: ENDLESS, then_close: false }));
+        assert_eq!(transfer.handle_timeout(start), Some(Step::Begin { bytes: ENDLESS }));
         assert_eq!(transfer.next_timeout(), Some(stop));
         assert_eq!(transfer.handle_timeout(stop), Some(Step::End));
         assert_eq!(transfer.next_timeout(), None);
@@ -98,7 +101,8 @@ mod tests {
     #[test]
     fn a_file_is_written_at_once_and_closed() {
         let mut transfer = Transfer::new(Config { start: Time::ZERO, stop: None, size: Some(Bytes(30_000)) });
-        assert_eq!(transfer.handle_timeout(Time::ZERO), Some(Step::Begin { bytes: 30_000, then_close: true }));
+        assert_eq!(transfer.handle_timeout(Time::ZERO), Some(Step::Begin { bytes: 30_000 }));
+        assert!(transfer.is_supplied());
         assert_eq!(transfer.next_timeout(), None);
     }
 }

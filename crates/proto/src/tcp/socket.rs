@@ -228,6 +228,13 @@ impl Socket {
         read
     }
 
+    /// Takes back what was written but never sent, so that a [`close`](Socket::close) comes soon.
+    pub fn withdraw_unsent(&mut self) {
+        if !self.snd.fin {
+            self.snd.end = self.snd.end.min(self.snd.max.max(Pos::FIRST));
+        }
+    }
+
     /// The user will write no more: a FIN follows the last byte. Arriving data is still delivered.
     pub fn close(&mut self, now: Time, out: &mut Vec<Action>) {
         if self.snd.fin {

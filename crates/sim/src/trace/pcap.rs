@@ -6,7 +6,6 @@ use fourhop_proto::wire::{Frame, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
-#[expect(clippy::disallowed_types, reason = "the simulator writes files")]
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -14,7 +13,6 @@ use std::time::Duration;
 
 /// Capture files of a run.
 pub struct PcapFolder {
-    #[expect(clippy::disallowed_types, reason = "the simulator writes files")]
     writers: Vec<Option<PcapWriter<BufWriter<File>>>>,
     frequency_mhz: u16,
     buffer: Vec<u8>,
@@ -41,7 +39,6 @@ impl PcapFolder {
                 ts_resolution: TsResolution::NanoSecond,
                 ..PcapHeader::default()
             };
-            #[expect(clippy::disallowed_types, reason = "the simulator writes files")]
             let file = File::create(folder.join(format!("node-{node}.pcap")))?;
             let writer = PcapWriter::with_header(BufWriter::new(file), header).map_err(into_io)?;
             writers[node.index()] = Some(writer);

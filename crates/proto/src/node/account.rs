@@ -1,0 +1,109 @@
+//! Bookkeeping: what each layer of a node was given, what it passed on, what it lost and why.
+
+use crate::drop::{DropReason, Layer};
+
+/// Losses by reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Default for Drops {
+    fn default() -> Drops {
+        Drops([0; DropReason::ALL.len()])
+    }
+}
+
+impl Drops {
+    /// One more.
+    pub fn count(&mut self, reason: DropReason) {
+        self.0[reason as usize] += 1;
+    }
+
+    /// Losses for this reason.
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0[reason as usize]
+    }
+
+    /// Losses in a layer.
+    pub fn in_layer(&self, layer: Layer) -> u64 {
+        DropReason::ALL.iter().filter(|reason| reason.layer() == layer).map(|&reason| self.of(reason)).sum()
+    }
+
+    /// Adds another node's losses.
+    pub fn add(&mut self, other: &Drops) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+    }
+}
+
+/// The balance of a layer: `taken` = `passed` + `dropped` + `held`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Account {
+    /// What it was given or made itself.
+    pub taken: u64,
+    /// What it handed on, consumed or gave back.
+    pub passed: u64,
+    /// What it lost, for named reasons.
+    pub dropped: u64,
+    /// What it still has.
+    pub held: u64,
+}
+
+impl Account {
+    /// Is everything accounted for?
+    pub const fn balances(&self) -> bool {
+        self.taken == self.passed + self.dropped + self.held
+    }
+
+    /// Adds another node's account.
+    pub fn add(&mut self, other: &Account) {
+        self.taken += other.taken;
+        self.passed += other.passed;
+        self.dropped += other.dropped;
+        self.held += other.held;
+    }
+}
+
+/// The accounts of the four layers that lose things.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Layers {
+    /// Copies of frames at the receiver.
+    pub radio: Account,
+    /// MSDUs on their way out through the MAC.
+    pub mac: Account,
+    /// Packets in ARP, the queue and the link delays, both ways.
+    pub link: Account,
+    /// Packets in IP and routing.
+    pub network: Account,
+}
+
+impl Layers {
+    /// The four with their names.
+    pub fn named(&self) -> [(Layer, Account); 4] {
+        [(Layer::Radio, self.radio), (Layer::Mac, self.mac), (Layer::Link, self.link), (Layer::Network, self.network)]
+    }
+
+    /// Adds another node's accounts.
+    pub fn add(&mut self, other: &Layers) {
+        self.radio.add(&other.radio);
+        self.mac.add(&other.mac);
+        self.link.add(&other.link);
+        self.network.add(&other.network);
+    }
+}
+
+/// Crossings of the borders between layers, counted as they happen.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Crossings {
+    pub copies_arrived: u64,
+    pub frames_received: u64,
+    pub mac_to_link: u64,
+    pub link_to_mac: u64,
+    pub link_to_network: u64,
+    pub network_to_link: u64,
+    pub given_back: u64,
+    pub link_given_back: u64,
+    pub arp_received: u64,
+    pub originated: u64,
+    pub routing_sent: u64,
+    pub routing_received: u64,
+    pub delivered: u64,
+}

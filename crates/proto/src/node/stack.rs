@@ -1,0 +1,449 @@
+//! The stack of one node: passes packets and frames between its layers.
+
+use super::account::{Account, Crossings, Drops, Layers};
+use super::endpoint::{Endpoint, EndpointKind};
+use crate::drop::{DropReason, Layer};
+use crate::mac::{self, Dcf};
+use crate::net::{self, Link};
+use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
+use crate::route::{self, Router};
+use crate::tcp;
+use crate::wire::{Body, EchoMessage, Frame, Ipv4Packet, PacketMeta, Payload};
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Time};
+
+/// Options of a node's layers below the transports.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// The receiver.
+    pub phy: phy::Config,
+    /// The MAC.
+    pub mac: mac::Config,
+    /// ARP, delays and queue.
+    pub link: net::Config,
+    /// Time to live of packets made here. ns-2's AODV: 30; RFC 1700: 64.
+    pub ttl: u8,
+}
+
+impl Config {
+    /// ns-2.35.
+    pub const fn ns2() -> Config {
+        Config { phy: phy::Config::ns2(), mac: mac::Config::ns2(), link: net::Config::ns2(), ttl: 30 }
+    }
+
+    /// The standards as written.
+    pub const fn standard() -> Config {
+        Config { phy: phy::Config::standard(), mac: mac::Config::standard(), link: net::Config::standard(), ttl: 64 }
+    }
+}
+
+/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
+/// entered again before its first buffer is back: each has as many as that has ever needed.
+#[derive(Debug)]
+struct Pool<T>(Vec<Vec<T>>);
+
+impl<T> Pool<T> {
+    fn take(&mut self) -> Vec<T> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    fn give(&mut self, buffer: Vec<T>) {
+        debug_assert!(buffer.is_empty(), "every action is performed before its buffer returns");
+        self.0.push(buffer);
+    }
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool(Vec::new())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    mac: Pool<mac::Action>,
+    link: Pool<net::Action>,
+    route: Pool<route::Action>,
+    tcp: Vec<tcp::Action>,
+    bodies: Pool<Body>,
+}
+
+/// A node.
+///
+/// The driver calls [`Node::handle_arrival`] and [`Node::handle_departure`] for every copy of a frame at this node, in
+/// order of time, and [`Node::handle_timeout`] at [`Node::next_timeout`]; each may change `next_timeout`. Frames to
+/// radiate, beginning at `now`, are appended to `out`.
+#[derive(Debug)]
+pub struct Node {
+    addr: Ipv4Addr,
+    mac_addr: MacAddr,
+    ttl: u8,
+    receiver: Receiver,
+    mac: Dcf,
+    link: Link,
+    router: Router,
+    endpoints: Vec<Endpoint>,
+    next_ident: u16,
+    drops: Drops,
+    crossings: Crossings,
+    /// Earliest timer of the layers above the MAC.
+    upper_timeout: Option<Time>,
+    scratch: Scratch,
+}
+
+impl Node {
+    /// A node with nothing to do; its random numbers are the streams of (`seed`, `id`).
+    pub fn new(id: NodeId, seed: u64, config: &Config, router: Router) -> Node {
+        let (addr, mac_addr) = (id.ipv4(), id.mac());
+        Node {
+            addr,
+            mac_addr,
+            ttl: config.ttl,
+            receiver: Receiver::new(config.phy),
+            mac: Dcf::new(mac_addr, config.mac, Stream::new(seed, id, Purpose::Backoff)),
+            link: Link::new(mac_addr, addr, config.link),
+            upper_timeout: router.next_timeout(),
+            router,
+            endpoints: Vec::new(),
+            next_ident: 0,
+            drops: Drops::default(),
+            crossings: Crossings::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Adds one end of a flow; returns its place among [`Node::endpoints`].
+    pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
+        self.endpoints.push(endpoint);
+        self.refresh_upper();
+        self.endpoints.len() - 1
+    }
+
+    /// The ends of flows at this node.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// The MAC, for inspection.
+    pub fn mac(&self) -> &Dcf {
+        &self.mac
+    }
+
+    /// The link layer, for inspection.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Routing, for inspection.
+    pub fn router(&self) -> &Router {
+        &self.router
+    }
+
+    /// Losses so far.
+    pub fn drops(&self) -> &Drops {
+        &self.drops
+    }
+
+    /// The balance of each layer.
+    pub fn accounts(&self) -> Layers {
+        let c = &self.crossings;
+        let mac = self.mac.counters();
+        let (down, up) = self.link.held();
+        let held = |layer, taken, passed, held: usize| Account {
+            taken,
+            passed,
+            dropped: self.drops.in_layer(layer),
+            held: held as u64,
+        };
+        Layers {
+            radio: held(Layer::Radio, c.copies_arrived, c.frames_received, self.receiver.on_air()),
+            mac: Account {
+                taken: mac.accepted,
+                passed: mac.acknowledged + mac.broadcasts,
+                dropped: mac.rts_limit_drops + mac.data_limit_drops,
+                held: u64::from(self.mac.in_hand().is_some()),
+            },
+            link: held(
+                Layer::Link,
+                c.network_to_link + self.link.arp_sent() + c.mac_to_link,
+                c.link_to_mac + c.link_to_network + c.arp_received + c.link_given_back,
+                down + up,
+            ),
+            network: held(
+                Layer::Network,
+                c.originated + c.routing_sent + c.link_to_network + c.given_back,
+                c.network_to_link + c.delivered + c.routing_received,
+                self.router.held(),
+            ),
+        }
+    }
+
+    /// When [`Node::handle_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        match (self.mac.next_timeout(), self.upper_timeout) {
+            (Some(mac), Some(upper)) => Some(mac.min(upper)),
+            (mac, upper) => mac.or(upper),
+        }
+    }
+
+    /// A copy of a frame of `airtime` begins to arrive.
+    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur) {
+        self.crossings.copies_arrived += 1;
+        match self.receiver.arrive(copy, self.mac.is_transmitting(now)) {
+            ArrivalEffect::Occupied => self.mac.handle_arrival(now),
+            ArrivalEffect::CapturedAway => self.mac.handle_captured_away(now, airtime),
+        }
+    }
+
+    /// A copy of `frame` ends. Says what became of it.
+    pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, out: &mut Vec<Frame>) -> Departure {
+        let departure = self.receiver.depart(tx, self.mac.is_transmitting(now));
+        match departure {
+            Departure::Lost(reason) => {
+                self.drops.count(reason);
+                if !self.receiver.busy() {
+                    self.mac.handle_receiver_idle(now);
+                }
+            }
+            Departure::Judged(verdict) => {
+                match verdict {
+                    Verdict::Good => self.crossings.frames_received += 1,
+                    Verdict::Bad(reason) => self.drops.count(reason),
+                    Verdict::Missed => self.drops.count(DropReason::HalfDuplex),
+                }
+                let mut actions = self.scratch.mac.take();
+                self.mac.handle_departure(now, verdict, frame, self.receiver.busy(), &mut actions);
+                if !actions.is_empty() {
+                    self.perform_mac(now, &mut actions, out);
+                    self.refresh_upper();
+                }
+                self.offer_next(now);
+                self.scratch.mac.give(actions);
+            }
+        }
+        departure
+    }
+
+    /// Does what is due at `now`; nothing if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) {
+        if self.mac.next_timeout().is_some_and(|at| at <= now) {
+            let mut actions = self.scratch.mac.take();
+            self.mac.handle_timeout(now, &mut actions);
+            self.perform_mac(now, &mut actions, out);
+            self.scratch.mac.give(actions);
+        }
+        if self.upper_timeout.is_some_and(|at| at <= now) {
+            self.upper_layers(now);
+            self.refresh_upper();
+        }
+        self.offer_next(now);
+    }
+
+    fn upper_layers(&mut self, now: Time) {
+        let mut actions = self.scratch.link.take();
+        self.link.handle_timeout(now, &mut actions);
+        self.perform_link(now, &mut actions);
+        self.scratch.link.give(actions);
+
+        let mut actions = self.scratch.route.take();
+        self.router.handle_timeout(now, &mut actions);
+        self.perform_route(now, &mut actions);
+        self.scratch.route.give(actions);
+
+        let mut bodies = self.scratch.bodies.take();
+        for index in 0..self.endpoints.len() {
+            let endpoint = &mut self.endpoints[index];
+            if endpoint.next_timeout().is_some_and(|at| at <= now) {
+                endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
+                let peer = endpoint.address.peer;
+                self.originate(now, peer, &mut bodies);
+            }
+        }
+        self.scratch.bodies.give(bodies);
+    }
+
+    fn refresh_upper(&mut self) {
+        let endpoints = self.endpoints.iter().filter_map(Endpoint::next_timeout).min();
+        self.upper_timeout =
+            [self.link.next_timeout(), self.router.next_timeout(), endpoints].into_iter().flatten().min();
+    }
+
+    /// Gives the MAC the head of the queue if it has nothing to send.
+    fn offer_next(&mut self, now: Time) {
+        if self.mac.is_ready()
+            && let Some(msdu) = self.link.dequeue()
+        {
+            self.crossings.link_to_mac += 1;
+            self.mac.handle_packet(now, msdu);
+        }
+    }
+
+    fn perform_mac(&mut self, now: Time, actions: &mut Vec<mac::Action>, out: &mut Vec<Frame>) {
+        for action in actions.drain(..) {
+            match action {
+                mac::Action::Transmit(frame) => {
+                    self.receiver.transmit_started();
+                    out.push(frame);
+                }
+                mac::Action::Deliver { msdu, from } => {
+                    self.crossings.mac_to_link += 1;
+                    if matches!(msdu.payload, Payload::Arp(_)) {
+                        self.crossings.arp_received += 1;
+                    }
+                    self.link.handle_received(now, msdu, from);
+                }
+                mac::Action::GaveUp { msdu, reason } => {
+                    self.drops.count(reason);
+                    let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, neighbour_ip(msdu.dst)) else {
+                        continue;
+                    };
+                    self.link_failed(now, packet, next_hop, reason);
+                    self.refresh_upper();
+                }
+                mac::Action::Discarded(reason) => self.drops.count(reason),
+            }
+        }
+    }
+
+    fn link_failed(&mut self, now: Time, packet: Ipv4Packet, next_hop: Ipv4Addr, reason: DropReason) {
+        self.crossings.given_back += 1;
+        let mut actions = self.scratch.route.take();
+        self.router.handle_link_failure(now, Some(packet), next_hop, reason, &mut actions);
+        self.perform_route(now, &mut actions);
+        self.scratch.route.give(actions);
+    }
+
+    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>) {
+        for action in actions.drain(..) {
+            match action {
+                net::Action::Deliver { packet, from } => {
+                    self.crossings.link_to_network += 1;
+                    self.handle_packet(now, packet, from);
+                }
+                net::Action::Drop(reason) => self.drops.count(reason),
+                net::Action::Unreachable { packet, next_hop } => {
+                    self.crossings.link_given_back += 1;
+                    self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved);
+                }
+            }
+        }
+    }
+
+    fn perform_route(&mut self, now: Time, actions: &mut Vec<route::Action>) {
+        let mut link_actions = self.scratch.link.take();
+        for action in actions.drain(..) {
+            match action {
+                route::Action::Send { packet, next_hop } => {
+                    if packet.is_routing() {
+                        self.crossings.routing_sent += 1;
+                    }
+                    self.crossings.network_to_link += 1;
+                    self.link.handle_packet(now, packet, next_hop, &mut link_actions);
+                }
+                route::Action::PurgeQueue { next_hop } => {
+                    if let Some(node) = NodeId::from_ipv4(next_hop) {
+                        self.link.purge(node.mac(), &mut link_actions);
+                    }
+                }
+                route::Action::Drop { reason, .. } => self.drops.count(reason),
+            }
+        }
+        self.perform_link(now, &mut link_actions);
+        self.scratch.link.give(link_actions);
+    }
+
+    /// A packet from a neighbour.
+    fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
+        packet.meta.hops = packet.meta.hops.saturating_add(1);
+        let mut actions = self.scratch.route.take();
+        if packet.is_routing() {
+            self.crossings.routing_received += 1;
+            let sender = packet.src;
+            self.router.handle_message(now, packet, sender, &mut actions);
+        } else if packet.dst == self.addr {
+            self.deliver(now, packet);
+        } else {
+            self.router.handle_transit(now, packet, neighbour_ip(from), &mut actions);
+        }
+        self.perform_route(now, &mut actions);
+        self.scratch.route.give(actions);
+    }
+
+    fn deliver(&mut self, now: Time, packet: Ipv4Packet) {
+        let mut bodies = self.scratch.bodies.take();
+        let peer = packet.src;
+        let known = match &packet.body {
+            Body::Tcp(segment) => self
+                .endpoint(peer, segment.dst_port, Some(segment.src_port), |kind| {
+                    matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
+                })
+                .map(|index| {
+                    self.endpoints[index].handle_segment(now, segment, &mut self.scratch.tcp, &mut bodies);
+                }),
+            Body::Udp(datagram) => self
+                .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
+                    matches!(kind, EndpointKind::UdpReceiver)
+                })
+                .map(|index| self.endpoints[index].handle_datagram(datagram)),
+            Body::Echo(echo) if echo.reply => self
+                .endpoint(peer, echo.ident, None, |kind| matches!(kind, EndpointKind::Pinger(_)))
+                .map(|index| self.endpoints[index].handle_echo_reply(now, echo)),
+            Body::Echo(echo) => {
+                bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
+                Some(())
+            }
+            Body::Aodv(_) => None,
+        };
+        match known {
+            Some(()) => self.crossings.delivered += 1,
+            None => self.drops.count(DropReason::NoListener),
+        }
+        self.originate(now, peer, &mut bodies);
+        self.scratch.bodies.give(bodies);
+    }
+
+    fn endpoint(
+        &self,
+        peer: Ipv4Addr,
+        local_port: u16,
+        remote_port: Option<u16>,
+        kind: impl Fn(&EndpointKind) -> bool,
+    ) -> Option<usize> {
+        self.endpoints.iter().position(|endpoint| {
+            endpoint.address.peer == peer
+                && endpoint.address.local_port == local_port
+                && remote_port.is_none_or(|port| endpoint.address.remote_port == port)
+                && kind(&endpoint.kind)
+        })
+    }
+
+    /// Sends what an endpoint has made.
+    fn originate(&mut self, now: Time, dst: Ipv4Addr, bodies: &mut Vec<Body>) {
+        for body in bodies.drain(..) {
+            self.crossings.originated += 1;
+            let packet = Ipv4Packet {
+                src: self.addr,
+                dst,
+                ttl: self.ttl,
+                ident: self.next_ident,
+                body,
+                meta: PacketMeta { created: now, hops: 0 },
+            };
+            self.next_ident = self.next_ident.wrapping_add(1);
+            let mut actions = self.scratch.route.take();
+            self.router.handle_outgoing(now, packet, &mut actions);
+            self.perform_route(now, &mut actions);
+            self.scratch.route.give(actions);
+        }
+    }
+
+    /// The node's MAC address.
+    pub fn mac_addr(&self) -> MacAddr {
+        self.mac_addr
+    }
+}
+
+/// The address of the neighbour with this MAC address.
+fn neighbour_ip(mac: MacAddr) -> Option<Ipv4Addr> {
+    mac.node().map(NodeId::ipv4)
+}

@@ -1,0 +1,165 @@
+//! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
+//! engine write it down directly.
+
+use crate::channel::Channel;
+use crate::trace::Tap;
+use crate::world::World;
+use fourhop_cc::Transport;
+use fourhop_proto::app::{cbr, cbr::Cbr, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node};
+use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
+use fourhop_proto::tcp::{self, Socket};
+use fourhop_units::{NodeId, Purpose, Seq, Stream};
+
+/// How packets find their way.
+#[derive(Clone, Debug)]
+pub enum Routing {
+    /// Fewest hops, computed once from who can decode whom.
+    Static,
+    /// On demand.
+    Aodv(Box<route::Config>),
+}
+
+/// What a flow carries.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// TCP.
+    Tcp {
+        /// Congestion control and recovery.
+        transport: &'static Transport,
+        /// Options of both sockets.
+        config: Box<tcp::Config>,
+        /// What is sent.
+        transfer: transfer::Config,
+    },
+    /// Constant bit rate UDP.
+    Udp(cbr::Config),
+    /// Echo requests.
+    Ping(ping::Config),
+}
+
+/// A flow from one node to another.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Sender.
+    pub src: NodeId,
+    /// Receiver.
+    pub dst: NodeId,
+    /// What it carries.
+    pub traffic: Traffic,
+}
+
+/// Everything a run is a function of, besides the seed.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Positions of the nodes in metres.
+    pub positions: Vec<(f64, f64)>,
+    /// Transmitter and propagation.
+    pub propagation: TwoRay,
+    /// Options of the nodes.
+    pub node: node::Config,
+    /// Routing of all nodes.
+    pub routing: Routing,
+    /// Flows, in order.
+    pub flows: Vec<Flow>,
+}
+
+/// Where the two ends of a flow are in the world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowEnds {
+    /// Node and endpoint of the sender.
+    pub sender: (NodeId, usize),
+    /// Node and endpoint of the receiver; for ping the sender again.
+    pub receiver: (NodeId, usize),
+}
+
+/// First port of senders (the dynamic range of RFC 6335) and port of receivers.
+const SENDER_PORTS: (u16, u16) = (49_152, 16_384);
+/// Receivers' ports begin here.
+const RECEIVER_PORT: u16 = 5_001;
+
+impl Setup {
+    /// Neighbours that can decode each other, node by node.
+    pub fn links(&self, channel: &Channel) -> Vec<Vec<usize>> {
+        (0..self.positions.len())
+            .map(|n| {
+                let decodable = |power| power >= self.node.phy.rx_threshold;
+                let mut links: Vec<_> = channel
+                    .neighbours(NodeId(n as u32))
+                    .iter()
+                    .filter(|neighbour| decodable(neighbour.power))
+                    .map(|neighbour| neighbour.node.index())
+                    .collect();
+                links.sort_unstable();
+                links
+            })
+            .collect()
+    }
+
+    /// The world at time zero for one seed, and where its flows end.
+    pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> (World, Vec<FlowEnds>) {
+        let channel = Channel::new(&self.positions, &self.propagation, self.node.phy.cs_threshold);
+        let routers = self.routers(seed, &channel);
+        let mut nodes: Vec<Node> = routers
+            .into_iter()
+            .enumerate()
+            .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
+            .collect();
+        let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
+        (World::new(nodes, channel, tap), ends)
+    }
+
+    fn routers(&self, seed: u64, channel: &Channel) -> Vec<Router> {
+        let count = self.positions.len();
+        match &self.routing {
+            Routing::Static => {
+                let paths = ShortestPaths::new(&self.links(channel));
+                let ip = |node: usize| NodeId(node as u32).ipv4();
+                let routes = |from: usize| {
+                    let paths = &paths;
+                    (0..count).filter_map(move |to| Some((ip(to), ip(paths.next_hop(from, to)?))))
+                };
+                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
+            }
+            Routing::Aodv(config) => (0..count)
+                .map(|n| {
+                    let id = NodeId(n as u32);
+                    let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
+                    Router::Aodv(Box::new(Aodv::new(id.ipv4(), **config, jitter)))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Puts the two ends of a flow into their nodes.
+fn connect(nodes: &mut [Node], seed: u64, index: usize, flow: &Flow) -> FlowEnds {
+    let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
+    let remote = RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16;
+    let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
+    let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
+    let mut place =
+        |node: NodeId, address, kind| (node, nodes[node.index()].add_endpoint(Endpoint::new(address, kind)));
+    match &flow.traffic {
+        Traffic::Tcp { transport, config, transfer } => {
+            // One stream per flow and side, so that flows do not shift each other's numbers.
+            let mut iss = Stream::new(seed, NodeId(index as u32), Purpose::Tcp);
+            let (iss_src, iss_dst) = (Seq::from_wire(iss.bits32()), Seq::from_wire(iss.bits32()));
+            let client = Socket::new((**config).clone(), transport, local, remote, iss_src);
+            let server = Socket::listen((**config).clone(), transport, remote, iss_dst);
+            FlowEnds {
+                sender: place(flow.src, at_src, EndpointKind::TcpSender(Transfer::new(*transfer), Box::new(client))),
+                receiver: place(flow.dst, at_dst, EndpointKind::TcpReceiver(Box::new(server))),
+            }
+        }
+        Traffic::Udp(config) => FlowEnds {
+            sender: place(flow.src, at_src, EndpointKind::UdpSender(Cbr::new(*config))),
+            receiver: place(flow.dst, at_dst, EndpointKind::UdpReceiver),
+        },
+        Traffic::Ping(config) => {
+            let sender = place(flow.src, at_src, EndpointKind::Pinger(Pinger::new(*config)));
+            FlowEnds { sender, receiver: sender }
+        }
+    }
+}

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+mod counters;
 pub mod drop;
 pub mod mac;
 pub mod net;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`scenario`] | what a person writes: TOML, JSON, ns-2's reference files, checked and resolved |
 //! | [`topology`] | where the nodes stand |
+//! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | who hears whom |
 //! | [`event_queue`] | the order of events |
@@ -15,9 +16,13 @@
 pub mod batch;
 pub mod channel;
 pub mod event_queue;
+pub mod result;
+mod run;
 pub mod scenario;
 pub mod setup;
 pub mod topology;
 pub mod trace;
 mod translate;
 pub mod world;
+
+pub use run::{RunError, RunOptions, run};

@@ -13,6 +13,7 @@
 
 use super::backoff::Backoff;
 use super::config::Config;
+use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::phy::Verdict;
 use crate::wire::{Frame, FrameKind, Msdu};
@@ -41,37 +42,38 @@ pub enum Action {
     Discarded(DropReason),
 }
 
-/// Counts since the start.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counters {
-    /// MSDUs taken from the queue.
-    pub accepted: u64,
-    /// MSDUs acknowledged by their receiver.
-    pub acknowledged: u64,
-    /// Broadcast MSDUs sent.
-    pub broadcasts: u64,
-    /// RTS sent.
-    pub rts_sent: u64,
-    /// RTS without a CTS in time.
-    pub rts_timeouts: u64,
-    /// CTS sent.
-    pub cts_sent: u64,
-    /// CTS withheld because the medium was not idle.
-    pub cts_refused: u64,
-    /// Unicast data frames sent, retransmissions included.
-    pub data_sent: u64,
-    /// Unicast data frames without an ACK in time.
-    pub data_timeouts: u64,
-    /// ACKs sent.
-    pub acks_sent: u64,
-    /// MSDUs given up for want of a CTS.
-    pub rts_limit_drops: u64,
-    /// MSDUs given up for want of an ACK.
-    pub data_limit_drops: u64,
-    /// MSDUs handed up.
-    pub delivered: u64,
-    /// Data frames received twice.
-    pub duplicates: u64,
+counters! {
+    /// Counts since the start.
+    pub struct Counters {
+        /// MSDUs taken from the queue.
+        pub accepted: u64,
+        /// MSDUs acknowledged by their receiver.
+        pub acknowledged: u64,
+        /// Broadcast MSDUs sent.
+        pub broadcasts: u64,
+        /// RTS sent.
+        pub rts_sent: u64,
+        /// RTS without a CTS in time.
+        pub rts_timeouts: u64,
+        /// CTS sent.
+        pub cts_sent: u64,
+        /// CTS withheld because the medium was not idle.
+        pub cts_refused: u64,
+        /// Unicast data frames sent, retransmissions included.
+        pub data_sent: u64,
+        /// Unicast data frames without an ACK in time.
+        pub data_timeouts: u64,
+        /// ACKs sent.
+        pub acks_sent: u64,
+        /// MSDUs given up for want of a CTS.
+        pub rts_limit_drops: u64,
+        /// MSDUs given up for want of an ACK.
+        pub data_limit_drops: u64,
+        /// MSDUs handed up.
+        pub delivered: u64,
+        /// Data frames received twice.
+        pub duplicates: u64,
+    }
 }
 
 /// Which exchange is under way.

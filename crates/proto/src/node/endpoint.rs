@@ -41,6 +41,8 @@ pub struct Endpoint {
     pub kind: EndpointKind,
     /// Payload bytes received here, each once.
     pub received: Bytes,
+    /// Payload bytes that arrived here, repeated ones included.
+    pub arrived: Bytes,
     /// Datagrams received, for UDP.
     pub datagrams: u64,
 }
@@ -48,7 +50,7 @@ pub struct Endpoint {
 impl Endpoint {
     /// An endpoint to which nothing has happened.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
-        Endpoint { address, kind, received: Bytes(0), datagrams: 0 }
+        Endpoint { address, kind, received: Bytes(0), arrived: Bytes(0), datagrams: 0 }
     }
 
     /// The TCP socket, if it has one.
@@ -122,6 +124,7 @@ impl Endpoint {
         scratch: &mut Vec<tcp::Action>,
         out: &mut Vec<Body>,
     ) {
+        self.arrived += Bytes(u64::from(segment.payload));
         match &mut self.kind {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => {
                 socket.handle_segment(now, segment, scratch);
@@ -134,6 +137,7 @@ impl Endpoint {
     /// A datagram for this endpoint.
     pub(super) fn handle_datagram(&mut self, datagram: &UdpDatagram) {
         self.datagrams += 1;
+        self.arrived += Bytes(u64::from(datagram.payload));
         self.received += Bytes(u64::from(datagram.payload));
     }
 

@@ -134,6 +134,14 @@ impl Router {
         }
     }
 
+    /// What routing has done; static routes do nothing that is counted.
+    pub fn counters(&self) -> Counters {
+        match self {
+            Router::Static(_) => Counters::default(),
+            Router::Aodv(r) => *r.counters(),
+        }
+    }
+
     /// The neighbour through which packets for `dst` leave at present, if any.
     pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
         match self {

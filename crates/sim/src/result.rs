@@ -1,0 +1,158 @@
+//! What a run yields: numbers with their units in their names, as they are written to JSON.
+
+use fourhop_units::Time;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Counts by name, for each layer.
+pub type Named = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
+
+/// The results of one run.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct RunResult {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated time.
+    pub simulated_s: f64,
+    /// Time it took.
+    pub wall_s: f64,
+    /// Events handled: timers of nodes, beginnings and ends of copies of frames.
+    pub events: u64,
+    /// Frames radiated.
+    pub frames: u64,
+    /// Copies of frames that ended at a receiver.
+    pub receptions: u64,
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<FlowResult>,
+    /// Sum of the goodputs.
+    pub aggregate_goodput_bps: f64,
+    /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or if
+    /// nothing arrived at all.
+    pub jain: Option<f64>,
+    /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
+    pub drops: Named,
+    /// What the layers counted over the whole run.
+    pub counters: Named,
+    /// Balance of each layer at the end.
+    pub conservation: BTreeMap<&'static str, Balance>,
+    /// Time series, if the scenario asks for them.
+    pub series: Option<Series>,
+}
+
+/// `in` = `out` + `dropped` + `held`.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+pub struct Balance {
+    /// What the layer was given or made.
+    #[serde(rename = "in")]
+    pub taken: u64,
+    /// What it passed on.
+    #[serde(rename = "out")]
+    pub passed: u64,
+    /// What it lost.
+    pub dropped: u64,
+    /// What it still has.
+    pub held: u64,
+}
+
+/// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the start
+/// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct FlowResult {
+    /// Name.
+    pub name: String,
+    /// Sending node.
+    pub src: u32,
+    /// Receiving node.
+    pub dst: u32,
+    /// Length of a shortest path.
+    pub hops: Option<u32>,
+    /// Transport.
+    pub transport: &'static str,
+    /// Application.
+    pub app: &'static str,
+    /// Payload delivered to the receiving application, each byte once; for ping, payload of answered requests.
+    pub goodput_bps: f64,
+    /// Payload that arrived at the receiving transport, repeated bytes included.
+    pub throughput_bps: f64,
+    /// Payload bytes behind `goodput_bps`.
+    pub delivered_bytes: u64,
+    /// Goodput in each of the equal parts of the measured interval.
+    pub batch_goodput_bps: Vec<f64>,
+    /// Segments, datagrams or requests sent over the whole run, repeated ones included.
+    pub sent: u64,
+    /// Of those, segments sent again.
+    pub retransmitted: u64,
+    /// Retransmission time-outs.
+    pub timeouts: u64,
+    /// Losses found by duplicate acknowledgements.
+    pub fast_retransmits: u64,
+    /// Mean round trip of the samples taken, if any.
+    pub rtt_mean_s: Option<f64>,
+}
+
+/// Time series at equal steps.
+#[derive(Clone, PartialEq, Serialize, Default, Debug)]
+pub struct Series {
+    /// Ends of the steps.
+    pub time_s: Vec<f64>,
+    /// For each flow.
+    pub flows: Vec<FlowSeries>,
+    /// For each node.
+    pub nodes: Vec<NodeSeries>,
+}
+
+/// Time series of a flow.
+#[derive(Clone, PartialEq, Serialize, Default, Debug)]
+pub struct FlowSeries {
+    /// Name.
+    pub name: String,
+    /// Goodput over the step.
+    pub goodput_bps: Vec<f64>,
+    /// Congestion window at the end of the step; none without a window.
+    pub cwnd_segments: Vec<Option<u32>>,
+    /// Smoothed round trip of TCP, newest round trip of ping.
+    pub srtt_s: Vec<Option<f64>>,
+    /// Least time between segments, if paced.
+    pub pacing_interval_s: Vec<Option<f64>>,
+}
+
+/// Time series of a node.
+#[derive(Clone, PartialEq, Serialize, Default, Debug)]
+pub struct NodeSeries {
+    /// Number of the node.
+    pub node: u32,
+    /// Packets in the interface queue.
+    pub queue_packets: Vec<u32>,
+}
+
+/// Jain's index of fairness (Jain, Chiu, Hawe 1984): (sum x)^2 / (n sum x^2).
+pub fn jain(rates: &[f64]) -> Option<f64> {
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Bits a second, 0 over no time at all.
+pub(crate) fn rate_bps(bytes: u64, from: Time, to: Time) -> f64 {
+    let seconds = to.saturating_since(from).as_secs_f64();
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_lies_between_one_over_n_and_one() {
+        assert_eq!(jain(&[3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain(&[5.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain(&[5.0]), None);
+        assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn rates_need_time() {
+        assert_eq!(rate_bps(1000, Time::from_secs(1), Time::from_secs(3)), 4000.0);
+        assert_eq!(rate_bps(1000, Time::from_secs(3), Time::from_secs(3)), 0.0);
+    }
+}

@@ -38,8 +38,8 @@ pub enum Kind {
     Transport,
     /// A node by its number, or `"first"` or `"last"`.
     Node,
-    /// A whole number from .. to, or a list of such numbers.
-    IntOrList(u64, u64),
+    /// A whole number from .. to, or, for the kinds named, a list of such numbers.
+    IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.
     Positions,
 }

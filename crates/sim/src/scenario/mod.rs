@@ -14,6 +14,7 @@
 
 mod build;
 mod catalog;
+mod convert;
 mod error;
 mod key;
 mod network;

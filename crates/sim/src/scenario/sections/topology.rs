@@ -22,7 +22,7 @@ section! {
         /// Number of chains.
         chains: Option<u32>, Kind::Int(2, 64), Computed("2, or as many as `hops` lists"), &["parallel-chains"];
         /// Hops from end to end; parallel chains may have a list, one number per chain; a cross needs an even number.
-        hops: Option<Value>, Kind::IntOrList(1, 256), Required, &["chain", "parallel-chains", "cross"];
+        hops: Option<Value>, Kind::IntOrList(1, 256, &["parallel-chains"]), Required, &["chain", "parallel-chains", "cross"];
         /// Columns of nodes.
         columns: Option<u32>, Kind::Int(1, 64), Required, &["grid"];
         /// Rows of nodes.

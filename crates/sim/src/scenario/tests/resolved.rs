@@ -20,6 +20,44 @@ fn defaults_follow_the_profile() {
     assert_eq!(standard.flows[0].traffic.window, None);
 }
 
+/// The tables repeat the defaults of the protocol crates, whose configurations are the reference.
+#[test]
+fn defaults_are_those_of_the_protocols() {
+    use fourhop_proto::{mac, net, phy, route};
+    let ns2 = with(&[]).unwrap();
+    assert_eq!(ns2.mac_config(), mac::Config::ns2());
+    assert_eq!(ns2.receiver_config(), phy::Config::ns2());
+    assert_eq!(ns2.link_config(), net::Config::ns2());
+    assert_eq!(ns2.aodv_config(), route::Config::ns2());
+    assert_eq!(ns2.propagation(), phy::two_ray::TwoRay::WAVELAN);
+    let standard = with(&["profile=standard"]).unwrap();
+    assert_eq!(standard.mac_config(), mac::Config::standard());
+    assert_eq!(standard.receiver_config(), phy::Config::standard());
+    assert_eq!(standard.link_config(), net::Config::standard());
+    assert_eq!(standard.aodv_config(), route::Config::standard());
+}
+
+#[test]
+fn options_reach_the_protocols() {
+    let scenario = with(&[
+        "radio.capture=false",
+        "radio.rate=11Mbps",
+        "routing.hello=true",
+        "routing.hello_interval=2s",
+        "routing.repair=off",
+        "routing.retry_tick=50ms",
+        "link.queue_limit=20",
+    ])
+    .unwrap();
+    assert_eq!(scenario.receiver_config().capture_ratio, None);
+    assert_eq!(scenario.mac_config().data_rate, Rate::kbps(11_000));
+    let aodv = scenario.aodv_config();
+    assert_eq!(aodv.hello.map(|h| (h.interval, h.allowed_loss)), Some((Dur::from_secs(2), 2)));
+    assert_eq!(aodv.repair, fourhop_proto::route::aodv::RepairRule::Off);
+    assert_eq!(aodv.retry, fourhop_proto::route::aodv::Retry::PacketOrTick(Dur::from_millis(50)));
+    assert_eq!(scenario.link_config().queue.limit, 20);
+}
+
 /// Each default lies in its range and has its row's kind; each row's kind fits its field.
 #[test]
 fn tables_agree_with_themselves() {

@@ -20,7 +20,7 @@
 pub mod registry;
 pub mod reno;
 
-pub use registry::{Controller, Transport};
+pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
 
@@ -29,7 +29,7 @@ use fourhop_units::{Dur, Rate, Time};
 pub struct Window {
     /// Congestion window in segments, at least 1.
     pub cwnd: u32,
-    /// Segments acknowledged towards the next increment of `cwnd`; below `cwnd` between calls.
+    /// What `cwnd` has grown beyond a whole segment, in units of 1/[`Window::ONE`] segment; below `ONE` between calls.
     pub cwnd_cnt: u32,
     /// Slow-start threshold in segments, at least 2; `u32::MAX` before the first loss unless configured.
     pub ssthresh: u32,
@@ -40,6 +40,28 @@ pub struct Window {
 }
 
 impl Window {
+    /// One segment in units of `cwnd_cnt`: 2^16, so that `cwnd` and `cwnd_cnt` together are a fixed-point number.
+    pub const ONE: u32 = 1 << 16;
+
+    /// The window with its fraction, in units of 1/[`Window::ONE`] segment.
+    pub const fn fixed(&self) -> u64 {
+        ((self.cwnd as u64) << 16) | self.cwnd_cnt as u64
+    }
+
+    /// Sets the window with its fraction; at least one segment, at most the clamp.
+    pub fn set_fixed(&mut self, window: u64) {
+        let window = window.max(u64::from(Window::ONE));
+        let cwnd = u32::try_from(window >> 16).unwrap_or(u32::MAX);
+        self.cwnd_cnt = if cwnd < self.cwnd_clamp { (window & 0xffff) as u32 } else { 0 };
+        self.cwnd = cwnd.min(self.cwnd_clamp).max(1);
+    }
+
+    /// Sets the window to whole segments; at least one, at most the clamp.
+    pub fn set_cwnd(&mut self, cwnd: u32) {
+        self.cwnd = cwnd.min(self.cwnd_clamp).max(1);
+        self.cwnd_cnt = 0;
+    }
+
     /// Is the window below the threshold, so that it grows by a segment per segment acknowledged?
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -48,19 +70,24 @@ impl Window {
     /// RFC 5681 section 3.1, slow start: one segment per segment acknowledged, up to the threshold. Returns how many of
     /// `acked` were left over when the threshold was reached.
     pub fn slow_start(&mut self, acked: u32) -> u32 {
-        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh.max(self.cwnd));
         let left = acked - (cwnd - self.cwnd);
         self.cwnd = cwnd.min(self.cwnd_clamp);
         left
     }
 
-    /// Additive increase: one segment per `per` segments acknowledged (`per` = `cwnd`: RFC 5681 equation 3).
+    /// Additive increase: one segment per `per` segments acknowledged.
     pub fn additive_increase(&mut self, per: u32, acked: u32) {
-        let per = per.max(1);
-        self.cwnd_cnt += acked;
-        let steps = self.cwnd_cnt / per;
-        self.cwnd_cnt %= per;
-        self.cwnd = self.cwnd.saturating_add(steps).min(self.cwnd_clamp);
+        let step = u64::from(Window::ONE) * u64::from(acked) / u64::from(per.max(1));
+        self.set_fixed(self.fixed() + step);
+    }
+
+    /// RFC 5681 equation 3, `acked` times: the window grows by the reciprocal of itself, fraction included.
+    pub fn reciprocal_increase(&mut self, acked: u32) {
+        for _ in 0..acked {
+            let window = self.fixed();
+            self.set_fixed(window + (1 << 32) / window);
+        }
     }
 }
 
@@ -91,7 +118,11 @@ pub struct View {
 pub struct Ack {
     /// Segments newly acknowledged, partial ones counted when complete.
     pub acked: u32,
-    /// Round trip of the newest segment this acknowledges; `None` if that was retransmitted (Karn) or nothing is new.
+    /// How many of them may count towards growth: the stack caps what one ACK may add (RFC 5681 section 3.1: one
+    /// segment; RFC 3465 section 2.3: two).
+    pub credit: u32,
+    /// Round trip of the newest segment this acknowledges; `None` if any of those acknowledged was retransmitted (Karn:
+    /// the newest then waited at the receiver for the hole to close) or nothing is new.
     pub rtt: Option<Dur>,
     /// Did the window, rather than the application or the peer, limit what was in flight?
     pub cwnd_limited: bool,
@@ -141,7 +172,9 @@ pub enum Hint {
 /// Call order: [`init`](Self::init) once; then, as they occur, `on_ack` for each acknowledgement that is not a plain
 /// duplicate, `ssthresh` on the entry into `Recovery` or `Loss` (after `on_state` has announced the new state), `undo`
 /// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces `cwnd`
-/// itself during recovery; it calls `on_ack` in `Recovery` too, where only `rtt` is meant to be used.
+/// itself around recovery: before it asks `ssthresh` it lowers `cwnd` to what was really in use, afterwards it sets
+/// `cwnd` to the answer (or to 1 after a time-out). It calls `on_ack` in `Recovery` too, where only `rtt` is meant to be
+/// used.
 pub trait CongestionControl {
     /// Name as used in scenarios: at most 15 characters, as Linux allows.
     fn name(&self) -> &'static str;
@@ -161,10 +194,51 @@ pub trait CongestionControl {
     fn on_state(&mut self, _win: &mut Window, _view: &View, _state: CaState) {}
 
     /// Another layer has something to say.
-    fn on_hint(&mut self, _win: &mut Window, _hint: Hint) {}
+    fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
     /// The window to return to when a reduction proves spurious; `prior` is the window before it.
     fn undo(&mut self, win: &Window, prior: u32) -> u32 {
         win.cwnd.max(prior)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(cwnd: u32, ssthresh: u32) -> Window {
+        Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None }
+    }
+
+    #[test]
+    fn slow_start_stops_at_the_threshold_and_hands_back_the_rest() {
+        let mut win = window(2, 4);
+        assert_eq!(win.slow_start(3), 1);
+        assert_eq!(win.cwnd, 4);
+        assert_eq!(win.slow_start(2), 2);
+        assert_eq!(win.cwnd, 4);
+    }
+
+    /// RFC 5681 equation 3 on a real-valued window: 2 -> 2.5 -> 2.9 -> 3.245, so three ACKs for the third segment.
+    #[test]
+    fn reciprocal_increase_follows_equation_3() {
+        let mut win = window(2, 2);
+        win.reciprocal_increase(2);
+        assert_eq!(win.cwnd, 2);
+        assert!((win.fixed() as f64 / 65536.0 - 2.9).abs() < 1e-3);
+        win.reciprocal_increase(1);
+        assert_eq!(win.cwnd, 3);
+        assert!((win.fixed() as f64 / 65536.0 - 3.2448).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_window_stays_between_one_segment_and_the_clamp() {
+        let mut win = Window { cwnd_clamp: 8, ..window(8, 2) };
+        win.additive_increase(1, 5);
+        assert_eq!((win.cwnd, win.cwnd_cnt), (8, 0));
+        win.set_fixed(0);
+        assert_eq!((win.cwnd, win.cwnd_cnt), (1, 0));
+        win.set_fixed(7 * u64::from(Window::ONE) / 2);
+        assert_eq!((win.cwnd, win.cwnd_cnt), (3, Window::ONE / 2));
     }
 }

@@ -54,8 +54,8 @@ macro_rules! transports {
             fn on_state(&mut self, win: &mut Window, view: &View, state: CaState) {
                 match self { $(Controller::$variant(c) => c.on_state(win, view, state),)+ }
             }
-            fn on_hint(&mut self, win: &mut Window, hint: Hint) {
-                match self { $(Controller::$variant(c) => c.on_hint(win, hint),)+ }
+            fn on_hint(&mut self, win: &mut Window, view: &View, hint: Hint) {
+                match self { $(Controller::$variant(c) => c.on_hint(win, view, hint),)+ }
             }
             fn undo(&mut self, win: &Window, prior: u32) -> u32 {
                 match self { $(Controller::$variant(c) => c.undo(win, prior),)+ }

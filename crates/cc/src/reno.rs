@@ -3,7 +3,8 @@
 //! Source: RFC 5681 section 3.1. NewReno (RFC 6582) differs from Reno (RFC 5681 section 3.2) only in what happens during
 //! fast recovery, which belongs to the stack; both grow the window as written here.
 //!
-//! Deviation: the window counts whole segments with an integer remainder, not bytes.
+//! Deviation: the window counts segments with a fixed-point fraction, not bytes. Above the threshold equation 3 is applied
+//! once per segment that counts, on the window with its fraction, as ns-2.35 does with a real number.
 
 use crate::{Ack, CaState, CongestionControl, View, Window};
 
@@ -20,9 +21,7 @@ impl CongestionControl for Reno {
         if view.state == CaState::Recovery || !ack.cwnd_limited {
             return;
         }
-        let left = if win.in_slow_start() { win.slow_start(ack.acked) } else { ack.acked };
-        if left > 0 {
-            win.additive_increase(win.cwnd, left);
-        }
+        let left = if win.in_slow_start() { win.slow_start(ack.credit) } else { ack.credit };
+        win.reciprocal_increase(left);
     }
 }

@@ -1,1 +1,40 @@
-//! TCP.
+//! TCP (RFC 9293) without clock, sockets or payload bytes.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`config`](Config) | every choice as a named option; profiles `ns2` and `standard` |
+//! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
+//! | `input` | arriving segments, state by state |
+//! | `output` | which segment goes next: windows, Nagle, silly windows, pacing, probes |
+//! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
+//! | `send` | the send sequence space and the list of segments under way |
+//! | `receive` | reassembly, advertised window, SACK blocks |
+//! | [`ack_policy`](AckPolicy) | when the receiver acknowledges |
+//! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
+//! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
+//!
+//! Congestion control is `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
+//!
+//! A payload is a length. [`Action::Send`] says where in the stream its bytes begin, [`Action::Stored`] where arriving
+//! bytes belong, so a driver that has real bytes keeps two buffers beside the socket and nothing else.
+//!
+//! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
+
+mod ack_policy;
+mod config;
+mod input;
+mod output;
+mod position;
+mod receive;
+mod recovery;
+mod rtt;
+mod send;
+mod socket;
+mod timer;
+
+#[cfg(test)]
+mod tests;
+
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, ReceiverPolicy};
+pub use config::{Config, RttSampling, WindowCut};
+pub use socket::{Action, Socket, State, Stats};

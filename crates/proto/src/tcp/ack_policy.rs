@@ -1,0 +1,127 @@
+//! What belongs to the receiver: when it acknowledges and how much window it offers.
+
+use fourhop_units::{Dur, Time};
+
+/// A segment with payload that has just been put into the receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// It was the next one expected and left no gap behind.
+    pub in_order: bool,
+    /// It filled a gap, wholly or in part.
+    pub filled_gap: bool,
+    /// Bytes of payload.
+    pub bytes: u32,
+    /// Largest payload the peer sends.
+    pub mss: u32,
+    /// Bytes of the stream received in order since the connection began, this segment included.
+    pub received: u64,
+}
+
+/// What to do about an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckDecision {
+    /// Acknowledge at once.
+    Now,
+    /// Acknowledge with the next segment that goes out, or after this time, whichever is first.
+    Within(Dur),
+}
+
+/// A receiver's policy.
+///
+/// Call order: `on_segment` for each arriving segment with payload, `on_ack_sent` whenever a segment with an
+/// acknowledgement leaves (also one with data), `offer` when a window is about to be advertised.
+pub trait AckPolicy {
+    /// A segment has arrived.
+    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision;
+
+    /// The peer has been told all there is.
+    fn on_ack_sent(&mut self, _now: Time) {}
+
+    /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, whatever this answers.
+    fn offer(&self, free: u64) -> u64 {
+        free
+    }
+}
+
+/// Acknowledge every segment at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EverySegment;
+
+impl AckPolicy for EverySegment {
+    fn on_segment(&mut self, _now: Time, _arrival: &Arrival) -> AckDecision {
+        AckDecision::Now
+    }
+}
+
+/// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment, at once for
+/// segments out of order and those that fill a gap) and RFC 9293 section 3.8.6.3.
+#[derive(Clone, Copy, Debug)]
+pub struct DelayedAck {
+    timeout: Dur,
+    unacknowledged: u32,
+}
+
+impl DelayedAck {
+    /// RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's DelAck sink has 100 ms.
+    pub const fn new(timeout: Dur) -> DelayedAck {
+        DelayedAck { timeout, unacknowledged: 0 }
+    }
+}
+
+impl AckPolicy for DelayedAck {
+    fn on_segment(&mut self, _now: Time, arrival: &Arrival) -> AckDecision {
+        self.unacknowledged += arrival.bytes;
+        let first = arrival.received <= u64::from(arrival.bytes);
+        if !arrival.in_order || arrival.filled_gap || first || self.unacknowledged >= 2 * arrival.mss {
+            AckDecision::Now
+        } else {
+            AckDecision::Within(self.timeout)
+        }
+    }
+
+    fn on_ack_sent(&mut self, _now: Time) {
+        self.unacknowledged = 0;
+    }
+}
+
+/// A policy chosen at run time, dispatched without a vtable.
+#[derive(Clone, Copy, Debug)]
+pub enum ReceiverPolicy {
+    /// [`EverySegment`].
+    EverySegment(EverySegment),
+    /// [`DelayedAck`].
+    Delayed(DelayedAck),
+}
+
+impl ReceiverPolicy {
+    /// Acknowledge every segment at once.
+    pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::EverySegment(EverySegment);
+
+    /// Delay acknowledgements by at most `timeout`.
+    pub const fn delayed(timeout: Dur) -> ReceiverPolicy {
+        ReceiverPolicy::Delayed(DelayedAck::new(timeout))
+    }
+}
+
+impl AckPolicy for ReceiverPolicy {
+    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision {
+        match self {
+            ReceiverPolicy::EverySegment(p) => p.on_segment(now, arrival),
+            ReceiverPolicy::Delayed(p) => p.on_segment(now, arrival),
+        }
+    }
+
+    fn on_ack_sent(&mut self, now: Time) {
+        match self {
+            ReceiverPolicy::EverySegment(p) => p.on_ack_sent(now),
+            ReceiverPolicy::Delayed(p) => p.on_ack_sent(now),
+        }
+    }
+
+    fn offer(&self, free: u64) -> u64 {
+        match self {
+            ReceiverPolicy::EverySegment(p) => p.offer(free),
+            ReceiverPolicy::Delayed(p) => p.offer(free),
+        }
+    }
+}

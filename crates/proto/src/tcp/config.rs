@@ -1,0 +1,181 @@
+//! Every choice a TCP leaves open, as named options in two bundles.
+
+use super::ack_policy::ReceiverPolicy;
+use fourhop_units::Dur;
+
+/// Which segments give round-trip samples to the retransmission timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RttSampling {
+    /// One segment of fresh data at a time is timed; loss cancels it (RFC 6298 section 3, the minimum; ns-2.35).
+    OneTimedSegment,
+    /// Each ACK that acknowledges only segments sent once, or carries a timestamp echo (RFC 7323 section 4).
+    EveryAck,
+}
+
+/// From which window a loss cuts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowCut {
+    /// The congestion window with its inflation, at most [`Config::window_limit`]; half a segment survives the halving
+    /// (ns-2.35).
+    WindowInUse,
+    /// What is under way, in whole segments (RFC 5681 equation 4).
+    FlightSize,
+}
+
+/// Options of a connection. Plain data: start from a profile and change fields.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Largest segment payload in bytes, and what the MSS option says. ns-2.35 scenarios here: 1460. Standard: 1460 over
+    /// Ethernet-sized links.
+    pub mss: u32,
+    /// RFC 6691: peers that send no MSS option get 536 bytes. Standard and ns2 alike 536.
+    pub mss_without_option: u32,
+    /// Initial congestion window in segments. ns-2.35: 2 (after a "SYN" under window 1). RFC 6928: 10.
+    pub initial_window: u32,
+    /// Initial slow-start threshold in segments. ns-2.35: 20, the class default of `window_`. RFC 5681: arbitrarily high.
+    pub initial_ssthresh: u32,
+    /// Upper limit of what is under way, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None`
+    /// leaves it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
+    pub window_limit: Option<u32>,
+    /// Upper limit of the congestion window in segments.
+    pub cwnd_clamp: u32,
+    /// Does the window grow only while it is what limits the sender? ns-2.35: no. RFC 9293 and Linux: yes.
+    pub grow_only_when_limited: bool,
+    /// Segments one ACK may add to growth, however many it acknowledges. ns-2.35 and RFC 5681: 1; RFC 3465: 2, which
+    /// keeps pace with delayed ACKs.
+    pub growth_limit: u32,
+    /// Duplicate ACKs that mean a loss (RFC 5681: 3).
+    pub dup_ack_threshold: u32,
+    /// RFC 3042: one fresh segment for each of the first two duplicate ACKs. On in both.
+    pub limited_transmit: bool,
+    /// From which window a loss cuts.
+    pub window_cut: WindowCut,
+    /// A repeated time-out of the same segment cuts the threshold again (ns-2.35); RFC 5681 section 3.1 holds it.
+    pub cut_on_each_timeout: bool,
+    /// Fresh segments one ACK may release during NewReno's fast recovery. ns-2.35: 2.
+    pub recovery_burst: Option<u32>,
+    /// The retransmission timer restarts only at the first partial ACK (RFC 6582's "impatient" variant; ns-2.35). The
+    /// "slow but steady" one restarts it at each.
+    pub impatient: bool,
+    /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to, however
+    /// little is under way. RFC 6582 section 3.2 step 3: no growth, and no more than under way plus one segment.
+    pub grow_on_full_ack: bool,
+    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns stands for a fine clock.
+    pub rtt_tick: Dur,
+    /// Which segments are measured.
+    pub rtt_sampling: RttSampling,
+    /// Time-out before the first sample. ns-2.35: 3 s. RFC 6298 section 2.1: 1 s.
+    pub rto_initial: Dur,
+    /// Least time-out. ns-2.35: 0.2 s. RFC 6298 section 2.4: 1 s. Within 2 % of no effect on chains.
+    pub rto_min: Dur,
+    /// Largest time-out, with back-off. 60 s in both (RFC 6298 section 2.5).
+    pub rto_max: Dur,
+    /// Clock granularity G of RFC 6298 equation 2.3. ns-2.35 has no such term.
+    pub rto_granularity: Dur,
+    /// Beyond this back-off factor the smoothed round trip is forgotten. ns-2.35: 8. RFC 6298 section 5.7 allows it.
+    pub forget_srtt_beyond_backoff: Option<u32>,
+    /// Time-outs in a row after which the connection is given up; `None`: never (ns-2.35). RFC 9293 section 3.8.3 asks
+    /// for at least 100 s; 15 is about 9 minutes.
+    pub max_timeouts: Option<u32>,
+    /// Do retransmissions wait for the pacing interval too?
+    pub pace_retransmissions: bool,
+    /// RFC 9293 section 3.7.4: hold back small segments while data is under way. Off in both.
+    pub nagle: bool,
+    /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
+    pub timestamps: bool,
+    /// Offer selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Bytes of receive buffer. ns-2.35's sink has no limit: 1 GiB, the most window scaling can say.
+    pub receive_buffer: u32,
+    /// The application reads with [`Socket::read`](super::Socket::read) instead of at once, so that the window can close.
+    pub explicit_read: bool,
+    /// When the receiver acknowledges. ns-2.35's sink: every segment. RFC 9293 section 3.8.6.3: delayed.
+    pub receiver: ReceiverPolicy,
+    /// Two maximum segment lifetimes in TIME-WAIT. RFC 9293: 4 minutes; 60 s as in Linux in both.
+    pub time_wait: Dur,
+}
+
+impl Config {
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as far as a TCP with a handshake and bytes can be that.
+    pub const fn ns2() -> Config {
+        Config {
+            mss: 1460,
+            mss_without_option: 536,
+            initial_window: 2,
+            initial_ssthresh: 20,
+            window_limit: Some(64),
+            cwnd_clamp: u32::MAX,
+            grow_only_when_limited: false,
+            growth_limit: 1,
+            dup_ack_threshold: 3,
+            limited_transmit: true,
+            window_cut: WindowCut::WindowInUse,
+            cut_on_each_timeout: true,
+            recovery_burst: Some(2),
+            impatient: true,
+            grow_on_full_ack: true,
+            rtt_tick: Dur::from_millis(10),
+            rtt_sampling: RttSampling::OneTimedSegment,
+            rto_initial: Dur::from_secs(3),
+            rto_min: Dur::from_millis(200),
+            rto_max: Dur::from_secs(60),
+            rto_granularity: Dur::ZERO,
+            forget_srtt_beyond_backoff: Some(8),
+            max_timeouts: None,
+            pace_retransmissions: false,
+            nagle: false,
+            timestamps: false,
+            sack: false,
+            receive_buffer: 1 << 30,
+            explicit_read: false,
+            receiver: ReceiverPolicy::EVERY_SEGMENT,
+            time_wait: Dur::from_secs(60),
+        }
+    }
+
+    /// The standards as written.
+    pub const fn standard() -> Config {
+        Config {
+            mss: 1460,
+            mss_without_option: 536,
+            initial_window: 10,
+            initial_ssthresh: u32::MAX,
+            window_limit: None,
+            cwnd_clamp: u32::MAX,
+            grow_only_when_limited: true,
+            growth_limit: 2,
+            dup_ack_threshold: 3,
+            limited_transmit: true,
+            window_cut: WindowCut::FlightSize,
+            cut_on_each_timeout: false,
+            recovery_burst: None,
+            impatient: true,
+            grow_on_full_ack: false,
+            rtt_tick: Dur::from_nanos(1),
+            rtt_sampling: RttSampling::EveryAck,
+            rto_initial: Dur::from_secs(1),
+            rto_min: Dur::from_secs(1),
+            rto_max: Dur::from_secs(60),
+            rto_granularity: Dur::from_millis(1),
+            forget_srtt_beyond_backoff: None,
+            max_timeouts: Some(15),
+            pace_retransmissions: false,
+            nagle: false,
+            timestamps: true,
+            sack: true,
+            receive_buffer: 1 << 20,
+            explicit_read: false,
+            receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),
+            time_wait: Dur::from_secs(60),
+        }
+    }
+
+    /// RFC 7323 section 2.2: the shift with which 16 bits can state the receive buffer.
+    pub const fn window_scale(&self) -> u8 {
+        let mut shift = 0;
+        while shift < 14 && (self.receive_buffer >> shift) > u16::MAX as u32 {
+            shift += 1;
+        }
+        shift
+    }
+}

@@ -1,0 +1,230 @@
+//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), pacing, zero-window probes,
+//! and the header of every segment.
+
+use super::ack_policy::AckPolicy;
+use super::position::Pos;
+use super::socket::{Action, Socket, State};
+use super::timer::Timer;
+use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use fourhop_units::{Dur, Seq, Time};
+
+/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    len: u64,
+    fin: bool,
+}
+
+impl Socket {
+    /// Sends whatever the windows allow.
+    pub(super) fn transmit(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.transmit_at_most(now, 0, u32::MAX, out);
+    }
+
+    /// Sends at most `budget` segments under a congestion window `extra` segments larger; a pending retransmission goes
+    /// first and is not counted. Returns how many of the budget went.
+    pub(super) fn transmit_at_most(&mut self, now: Time, extra: u32, budget: u32, out: &mut Vec<Action>) -> u32 {
+        if !self.state.may_transmit() {
+            return 0;
+        }
+        let mut sent = 0;
+        if let Some(at) = self.recovery.resend {
+            if self.config.pace_retransmissions && self.paced_off(now) {
+                return 0;
+            }
+            self.recovery.resend = None;
+            self.retransmit(now, at, out);
+        }
+        while sent < budget {
+            let Some(next) = self.next_segment(extra) else { break };
+            let fresh = self.snd.nxt >= self.snd.max;
+            if (fresh || self.config.pace_retransmissions) && self.paced_off(now) {
+                break;
+            }
+            let start = self.snd.nxt;
+            self.emit(now, start, next.len, next.fin, out);
+            self.snd.nxt = start + next.len + u64::from(next.fin);
+            sent += 1;
+        }
+        self.watch_window(now);
+        sent
+    }
+
+    /// Must the next segment wait for the pacing interval? Then the timer runs.
+    fn paced_off(&mut self, now: Time) -> bool {
+        let wait = self.win.pacing.is_some() && now < self.next_send;
+        if wait {
+            self.timers.set(Timer::Pacing, self.next_send);
+        }
+        wait
+    }
+
+    /// The segment at SND.NXT, if it may go.
+    fn next_segment(&self, extra: u32) -> Option<Next> {
+        let snd = &self.snd;
+        let mss = u64::from(snd.mss);
+        let peer_room = (snd.una + snd.wnd).beyond(snd.nxt);
+        if snd.nxt >= snd.end {
+            let fin = snd.fin && snd.nxt == snd.end && peer_room > 0;
+            return fin.then_some(Next { len: 0, fin });
+        }
+        let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
+        let cwnd = cwnd.min(u64::from(self.config.window_limit.unwrap_or(u32::MAX)));
+        let room = (snd.una + cwnd * mss).beyond(snd.nxt).min(peer_room);
+        let waiting = snd.end - snd.nxt;
+        let len = waiting.min(mss).min(room);
+        let whole = len == mss;
+        let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);
+        let half_window = len == peer_room && len >= snd.max_wnd / 2;
+        if len == 0 || !(whole || last || half_window) {
+            return None;
+        }
+        Some(Next { len, fin: snd.fin && len == waiting && peer_room > len })
+    }
+
+    /// Does the congestion window, rather than the user or the peer, hold back data?
+    pub(super) fn window_limited(&self) -> bool {
+        // RFC 7661 and Linux: in slow start a window that is at least half used counts as limiting.
+        let in_flight = self.snd.in_flight_segments();
+        in_flight >= self.win.cwnd || (self.win.in_slow_start() && 2 * in_flight >= self.win.cwnd)
+    }
+
+    /// Sends what was sent at `at` again, as far as one segment reaches.
+    fn retransmit(&mut self, now: Time, at: Pos, out: &mut Vec<Action>) {
+        let data_end = self.snd.end.min(self.snd.max);
+        let len = data_end.beyond(at).min(u64::from(self.snd.mss));
+        let end = at + len;
+        let fin = self.snd.fin && end == self.snd.end && self.snd.max > self.snd.end;
+        self.emit(now, at, len, fin, out);
+        self.snd.nxt = self.snd.nxt.max(end + u64::from(fin));
+    }
+
+    /// RFC 9293 section 3.8.6.1: while nothing is under way and the peer's window lets nothing go, a timer asks again.
+    fn watch_window(&mut self, now: Time) {
+        if self.snd.in_flight() > 0 || !self.snd.unsent() || self.timers.is_set(Timer::Retransmit) {
+            self.timers.stop(Timer::Persist);
+            self.probes = 0;
+        } else if !self.timers.is_set(Timer::Persist) && !self.timers.is_set(Timer::Pacing) {
+            self.timers.set(Timer::Persist, now + self.persist_interval());
+        }
+    }
+
+    fn persist_interval(&self) -> Dur {
+        self.rtt.base_rto().saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
+    }
+
+    /// The persist timer expired: one byte, or the FIN, beyond what the window allows.
+    pub(super) fn probe_window(&mut self, now: Time, out: &mut Vec<Action>) {
+        if self.snd.in_flight() > 0 || !self.snd.unsent() {
+            return;
+        }
+        self.stats.window_probes += 1;
+        self.probes += 1;
+        // A window of less than a segment that silly-window avoidance held back goes out whole: its override timer.
+        let len = self.snd.end.beyond(self.snd.nxt).min(self.snd.wnd.clamp(1, u64::from(self.snd.mss)));
+        let start = self.snd.nxt;
+        let open = self.snd.wnd > 0;
+        self.emit(now, start, len, len == 0, out);
+        if open {
+            self.snd.nxt = start + len;
+        } else {
+            // The byte stays unsent as far as SND.NXT is concerned: a closed window is not a loss.
+            self.timers.stop(Timer::Retransmit);
+            self.timers.set(Timer::Persist, now + self.persist_interval());
+        }
+    }
+
+    /// Sends the bytes from `start` on, and the FIN if it stands there.
+    fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
+        let end = start + len + u64::from(fin);
+        if self.snd.note_sent(start, end, now) {
+            self.rtt.start_timing(end, now);
+        } else {
+            self.stats.segments_retransmitted += 1;
+        }
+        self.stats.segments_sent += 1;
+        if !self.timers.is_set(Timer::Retransmit) {
+            self.timers.set(Timer::Retransmit, now + self.rtt.rto());
+        }
+        if let Some(interval) = self.win.pacing {
+            self.next_send = now + interval;
+        }
+        let flags = TcpFlags { ack: true, fin, psh: len > 0 && start + len == self.snd.end, ..TcpFlags::default() };
+        let options = self.options(now, len);
+        let segment = self.segment(start, flags, options, len as u32);
+        out.push(Action::Send { segment, stream_offset: start.offset() });
+        self.acknowledged(now);
+    }
+
+    /// Sends an acknowledgement without data.
+    pub(super) fn send_ack(&mut self, now: Time, out: &mut Vec<Action>) {
+        // SND.MAX, not SND.NXT, which a time-out takes back: the peer would find the number old. Within its window.
+        let at = self.snd.max.min(self.snd.una + self.snd.wnd).max(self.snd.una);
+        let options = self.options(now, 0);
+        let segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
+        self.stats.acks_sent += 1;
+        out.push(Action::Send { segment, stream_offset: at.offset() });
+        self.acknowledged(now);
+    }
+
+    /// Sends the SYN or, in SYN-RECEIVED, the SYN-ACK.
+    pub(super) fn send_syn(&mut self, now: Time, out: &mut Vec<Action>) {
+        let answer = self.state == State::SynReceived;
+        let flags = TcpFlags { syn: true, ack: answer, ..TcpFlags::default() };
+        let timestamps = (self.config.timestamps && (!answer || self.timestamps.is_some()))
+            .then(|| Timestamps { value: self.timestamp(now), echo: self.timestamps.map_or(0, |t| t.recent) });
+        let options = TcpOptions {
+            mss: Some(self.config.mss.min(u32::from(u16::MAX)) as u16),
+            window_scale: (!answer || self.peer_scales).then(|| self.config.window_scale()),
+            sack_permitted: self.config.sack && (!answer || self.sack),
+            timestamps,
+            ..TcpOptions::default()
+        };
+        let mut segment = self.segment(Pos::SYN, flags, options, 0);
+        segment.window = self.rcv.syn_window();
+        out.push(Action::Send { segment, stream_offset: 0 });
+        self.acknowledged(now);
+    }
+
+    /// Answers with a reset (RFC 9293 section 3.10.7) that looks like it follows what the peer acknowledged.
+    pub(super) fn send_reset(&mut self, at: Pos, out: &mut Vec<Action>) {
+        let flags = TcpFlags { rst: true, ack: true, ..TcpFlags::default() };
+        let segment = self.segment(at, flags, TcpOptions::default(), 0);
+        out.push(Action::Send { segment, stream_offset: at.offset() });
+    }
+
+    fn options(&self, now: Time, payload: u64) -> TcpOptions {
+        let timestamps = self.timestamps.map(|t| Timestamps { value: self.timestamp(now), echo: t.recent });
+        let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
+        if self.sack && self.rcv.has_gap() {
+            // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data gives way to nothing: a full
+            // segment carries as many as leave it below the maximum size, that is none.
+            let most = if timestamps.is_some() { 3 } else { 4 };
+            let room = u64::from(self.snd.mss).saturating_sub(payload) / 8;
+            let blocks = if payload == 0 { most } else { room.saturating_sub(1).min(most) };
+            options.sack = self.rcv.sack_blocks(blocks as usize);
+        }
+        options
+    }
+
+    fn segment(&mut self, at: Pos, flags: TcpFlags, options: TcpOptions, payload: u32) -> TcpSegment {
+        TcpSegment {
+            src_port: self.local_port,
+            dst_port: self.remote_port,
+            seq: at.seq(self.snd.iss),
+            ack: if flags.ack { self.rcv.ack() } else { Seq::default() },
+            flags,
+            window: if flags.syn { 0 } else { self.rcv.advertise(&self.policy) },
+            options,
+            payload,
+        }
+    }
+
+    /// The peer has been told what has arrived.
+    fn acknowledged(&mut self, now: Time) {
+        self.ack_due = false;
+        self.timers.stop(Timer::DelayedAck);
+        self.policy.on_ack_sent(now);
+        self.last_ack_sent = self.rcv.nxt;
+    }
+}

@@ -1,0 +1,289 @@
+//! The receive sequence space (RFC 9293 section 3.4): reassembly, the window offered, SACK blocks (RFC 2018).
+//!
+//! Left out: D-SACK (RFC 2883), reneging (data once held is never dropped).
+
+use super::ack_policy::AckPolicy;
+use super::position::Pos;
+use crate::wire::{SackBlocks, TcpSegment};
+use fourhop_units::Seq;
+
+/// Bytes that arrived beyond a gap.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    start: Pos,
+    end: Pos,
+    /// Larger for ranges that changed later: RFC 2018 section 4 wants the latest first.
+    stamp: u64,
+}
+
+/// The receive side of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    irs: Seq,
+    /// RCV.NXT: everything before has arrived.
+    pub(super) nxt: Pos,
+    /// RCV.NXT + RCV.WND as the peer knows it; never moves back.
+    edge: Pos,
+    buffer: u64,
+    /// Arrived in order and not read by the application.
+    unread: u64,
+    /// Disjoint, not adjacent, in order, all beyond `nxt`.
+    ranges: Vec<Range>,
+    stamp: u64,
+    /// Place of the peer's FIN, once seen.
+    fin: Option<Pos>,
+    /// Shift of the window field in segments that are sent, SYN excepted.
+    pub(super) scale: u8,
+    /// Largest payload that arrives: unit of the silly-window rule.
+    mss: u32,
+}
+
+/// What a segment brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stored {
+    /// Bytes of the segment's payload to skip.
+    pub(super) skip: u64,
+    /// Where the rest begins.
+    pub(super) start: Pos,
+    /// How many bytes of it were taken.
+    pub(super) bytes: u64,
+    /// Bytes that became readable in order.
+    pub(super) delivered: u64,
+    /// It began at or before a gap and closed some of it.
+    pub(super) filled_gap: bool,
+    /// No gap is left.
+    pub(super) in_order: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(buffer: u32, mss: u32) -> Receiver {
+        Receiver {
+            irs: Seq::default(),
+            nxt: Pos::SYN,
+            edge: Pos::SYN,
+            buffer: u64::from(buffer),
+            unread: 0,
+            ranges: Vec::new(),
+            stamp: 0,
+            fin: None,
+            scale: 0,
+            mss,
+        }
+    }
+
+    /// The peer's SYN: its initial sequence number, and the window our own SYN offers (never scaled, RFC 7323 section
+    /// 2.2).
+    pub(super) fn synchronise(&mut self, irs: Seq) {
+        self.irs = irs;
+        self.nxt = Pos::FIRST;
+        self.edge = self.nxt + u64::from(self.syn_window());
+    }
+
+    /// Window field of a SYN.
+    pub(super) fn syn_window(&self) -> u16 {
+        u16::try_from(self.buffer).unwrap_or(u16::MAX)
+    }
+
+    /// Place of the number `seq` in the peer's stream.
+    pub(super) fn locate(&self, seq: Seq) -> Pos {
+        self.nxt.locate(self.irs, seq)
+    }
+
+    /// RCV.NXT for the header.
+    pub(super) fn ack(&self) -> Seq {
+        self.nxt.seq(self.irs)
+    }
+
+    /// RCV.WND.
+    pub(super) fn window(&self) -> u64 {
+        self.edge - self.nxt
+    }
+
+    /// RFC 9293 section 3.4, the four cases of acceptability.
+    pub(super) fn accepts(&self, segment: &TcpSegment) -> bool {
+        let start = self.locate(segment.seq);
+        let len = u64::from(segment.seq_len());
+        if len == 0 {
+            start == self.nxt || (self.nxt <= start && start < self.edge)
+        } else {
+            start < self.edge && start + len > self.nxt
+        }
+    }
+
+    /// Takes what lies within the window out of a payload of `len` bytes at `start`. The segment must be acceptable.
+    pub(super) fn store(&mut self, start: Pos, len: u64) -> Stored {
+        let from = start.max(self.nxt);
+        let to = (start + len).min(self.edge);
+        let had_gap = !self.ranges.is_empty();
+        let before = self.nxt;
+        let bytes = to.beyond(from);
+        if bytes > 0 {
+            self.insert(from, to);
+        }
+        let delivered = self.nxt - before;
+        self.unread += delivered;
+        Stored {
+            skip: from - start,
+            start: from,
+            bytes,
+            delivered,
+            filled_gap: had_gap && delivered > 0,
+            in_order: delivered > 0 && self.ranges.is_empty(),
+        }
+    }
+
+    fn insert(&mut self, mut from: Pos, mut to: Pos) {
+        let first = self.ranges.partition_point(|r| r.end < from);
+        let last = self.ranges.partition_point(|r| r.start <= to);
+        if first < last {
+            from = from.min(self.ranges[first].start);
+            to = to.max(self.ranges[last - 1].end);
+        }
+        if from <= self.nxt {
+            self.nxt = to;
+            self.ranges.drain(first..last);
+            return;
+        }
+        self.stamp += 1;
+        let range = Range { start: from, end: to, stamp: self.stamp };
+        if first < last {
+            self.ranges[first] = range;
+            self.ranges.drain(first + 1..last);
+        } else {
+            self.ranges.insert(first, range);
+        }
+    }
+
+    /// Notes the place of the peer's FIN, if it lies within the window.
+    pub(super) fn note_fin(&mut self, at: Pos) {
+        if at < self.edge || at == self.nxt {
+            self.fin.get_or_insert(at);
+        }
+    }
+
+    /// Steps over the FIN once everything before it has arrived; true the one time that happens.
+    pub(super) fn take_fin(&mut self) -> bool {
+        let reached = self.fin == Some(self.nxt);
+        if reached {
+            self.nxt = self.nxt + 1;
+            self.edge = self.edge.max(self.nxt);
+            self.fin = None;
+        }
+        reached
+    }
+
+    /// The application has read `bytes`.
+    pub(super) fn read(&mut self, bytes: u64) -> u64 {
+        let bytes = bytes.min(self.unread);
+        self.unread -= bytes;
+        bytes
+    }
+
+    /// Bytes that wait for the application.
+    pub(super) fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    /// How far the window's right edge could move if it were advertised at once.
+    pub(super) fn could_open(&self, policy: &impl AckPolicy) -> u64 {
+        self.target(policy).beyond(self.edge)
+    }
+
+    fn target(&self, policy: &impl AckPolicy) -> Pos {
+        let offer = policy.offer(self.buffer - self.unread.min(self.buffer));
+        let offer = offer.min(u64::from(u16::MAX) << self.scale);
+        self.nxt + ((offer >> self.scale) << self.scale)
+    }
+
+    /// Window field of the next segment; moves the right edge. RFC 9293 section 3.8.6.2.2: the edge stays until it can
+    /// move by a segment or half the buffer.
+    pub(super) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
+        let target = self.target(policy);
+        if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
+            self.edge = target;
+        }
+        // Rounded up, so that a window that is no multiple of the scale does not seem to shrink (RFC 7323 section 2.4).
+        let field = self.window().div_ceil(1 << self.scale).min(u64::from(u16::MAX));
+        self.edge = self.edge.max(self.nxt + (field << self.scale));
+        field as u16
+    }
+
+    /// Is there a gap?
+    pub(super) fn has_gap(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Up to `limit` blocks, the one that changed last first.
+    pub(super) fn sack_blocks(&self, limit: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::new();
+        let mut below = u64::MAX;
+        while blocks.len() < limit.min(blocks.capacity()) {
+            let Some(range) = self.ranges.iter().filter(|r| r.stamp < below).max_by_key(|r| r.stamp) else { break };
+            below = range.stamp;
+            blocks.push((range.start.seq(self.irs), range.end.seq(self.irs)));
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ack_policy::ReceiverPolicy;
+    use super::*;
+
+    fn receiver() -> Receiver {
+        let mut receiver = Receiver::new(10_000, 1_000);
+        receiver.synchronise(Seq::from_wire(u32::MAX - 500));
+        receiver
+    }
+
+    fn at(offset: u64) -> Pos {
+        Pos::FIRST + offset
+    }
+
+    /// RFC 2018 section 4: the first block holds the latest arrival, the others follow in the order they changed.
+    #[test]
+    fn sack_blocks_name_the_latest_arrival_first() {
+        let mut receiver = receiver();
+        for offset in [2_000, 4_000, 6_000] {
+            assert_eq!(receiver.store(at(offset), 1_000).delivered, 0);
+        }
+        receiver.store(at(3_000), 500);
+        let seq = |offset: u64| at(offset).seq(Seq::from_wire(u32::MAX - 500));
+        let blocks = receiver.sack_blocks(3);
+        assert_eq!(blocks.as_slice(), [(seq(2_000), seq(3_500)), (seq(6_000), seq(7_000)), (seq(4_000), seq(5_000))]);
+        assert_eq!(receiver.sack_blocks(1).len(), 1);
+    }
+
+    #[test]
+    fn a_closed_gap_delivers_all_that_waited() {
+        let mut receiver = receiver();
+        receiver.store(at(1_000), 1_000);
+        receiver.store(at(3_000), 1_000);
+        let stored = receiver.store(at(0), 1_500);
+        assert_eq!((stored.delivered, stored.filled_gap, stored.in_order), (2_000, true, false));
+        let stored = receiver.store(at(1_500), 1_500);
+        assert_eq!((stored.skip, stored.bytes, stored.delivered), (500, 1_000, 2_000));
+        assert!(stored.in_order && receiver.sack_blocks(4).is_empty());
+    }
+
+    #[test]
+    fn bytes_beyond_the_window_are_cut() {
+        let mut receiver = receiver();
+        let stored = receiver.store(at(9_500), 1_000);
+        assert_eq!(stored.bytes, 500);
+    }
+
+    /// RFC 9293 section 3.8.6.2.2: the window does not open in drops.
+    #[test]
+    fn the_window_opens_by_a_segment_at_least() {
+        let policy = ReceiverPolicy::EVERY_SEGMENT;
+        let mut receiver = receiver();
+        receiver.store(at(0), 10_000);
+        assert_eq!(receiver.advertise(&policy), 0);
+        receiver.read(999);
+        assert_eq!(receiver.advertise(&policy), 0);
+        receiver.read(1);
+        assert_eq!(receiver.advertise(&policy), 1_000);
+    }
+}

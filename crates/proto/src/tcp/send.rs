@@ -1,0 +1,195 @@
+//! The send sequence space (RFC 9293 section 3.3.1) and the list of segments under way.
+
+use super::position::Pos;
+use fourhop_units::{Seq, Time};
+use std::collections::VecDeque;
+
+/// A segment under way. Boundaries are those of its first transmission.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: Pos,
+    /// When it last left.
+    at: Time,
+    retransmitted: bool,
+}
+
+/// The send side of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct SendSpace {
+    pub(super) iss: Seq,
+    /// SND.UNA: everything before is acknowledged.
+    pub(super) una: Pos,
+    /// SND.NXT: what goes next. Returns to `una` after a time-out.
+    pub(super) nxt: Pos,
+    /// The place after the last ever sent; `una <= nxt <= max`.
+    pub(super) max: Pos,
+    /// The place after the last byte the user has written.
+    pub(super) end: Pos,
+    /// The user has closed: a FIN stands at `end`.
+    pub(super) fin: bool,
+    /// SND.WND in bytes.
+    pub(super) wnd: u64,
+    /// Largest window the peer ever offered: its buffer, for the silly-window rule.
+    pub(super) max_wnd: u64,
+    /// SND.WL1: where the segment that last set the window began.
+    wl1: Pos,
+    /// SND.WL2: what it acknowledged.
+    wl2: Pos,
+    /// Shift of the window field in arriving segments, SYN excepted.
+    pub(super) scale: u8,
+    /// Largest payload of a segment.
+    pub(super) mss: u32,
+    /// Acknowledged bytes that did not make a whole segment.
+    acked_rest: u64,
+    sent: VecDeque<Sent>,
+}
+
+/// What a new acknowledgement covers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acked {
+    /// Bytes of the stream.
+    pub(super) bytes: u64,
+    /// Whole segments, together with what earlier ones left over.
+    pub(super) segments: u32,
+    /// When the newest segment covered had left; `None` if any of those covered was sent more than once.
+    pub(super) sent_at: Option<Time>,
+}
+
+impl SendSpace {
+    pub(super) fn new(iss: Seq, mss: u32) -> SendSpace {
+        SendSpace {
+            iss,
+            una: Pos::SYN,
+            nxt: Pos::SYN,
+            max: Pos::SYN,
+            end: Pos::FIRST,
+            fin: false,
+            wnd: 0,
+            max_wnd: 0,
+            wl1: Pos::SYN,
+            wl2: Pos::SYN,
+            scale: 0,
+            mss,
+            acked_rest: 0,
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// Place of an arriving acknowledgement number.
+    pub(super) fn locate(&self, ack: Seq) -> Pos {
+        self.una.locate(self.iss, ack)
+    }
+
+    /// Is anything unacknowledged?
+    pub(super) fn outstanding(&self) -> bool {
+        self.max > self.una
+    }
+
+    /// Is the FIN sent and acknowledged?
+    pub(super) fn fin_acked(&self) -> bool {
+        self.fin && self.una > self.end
+    }
+
+    /// Bytes between SND.UNA and SND.NXT.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.nxt.beyond(self.una)
+    }
+
+    /// The same in segments, rounded up.
+    pub(super) fn in_flight_segments(&self) -> u32 {
+        self.in_flight().div_ceil(u64::from(self.mss)) as u32
+    }
+
+    /// Data or FIN beyond SND.NXT?
+    pub(super) fn unsent(&self) -> bool {
+        self.nxt < self.end || (self.fin && self.nxt == self.end)
+    }
+
+    /// RFC 9293 section 3.10.7.4: takes the window of a segment that is newer than the one that set it. True if the
+    /// window changed.
+    pub(super) fn update_window(&mut self, seq: Pos, ack: Pos, field: u16, scaled: bool) -> bool {
+        let newer = self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack);
+        if !newer || ack < self.una {
+            return false;
+        }
+        let wnd = u64::from(field) << if scaled { self.scale } else { 0 };
+        let changed = wnd != self.wnd;
+        (self.wnd, self.wl1, self.wl2) = (wnd, seq, ack);
+        self.max_wnd = self.max_wnd.max(wnd);
+        changed
+    }
+
+    /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.
+    pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
+        let known = self.max;
+        let mut from = self.una;
+        for sent in &mut self.sent {
+            if sent.end > start && from < end {
+                sent.retransmitted = true;
+                sent.at = now;
+            }
+            from = sent.end;
+        }
+        let recorded = self.sent.back().map_or(self.una, |last| last.end);
+        if end > recorded {
+            // A segment that began within what was sent before is ambiguous as a whole (Karn).
+            self.sent.push_back(Sent { end, at: now, retransmitted: start < known });
+        }
+        self.max = self.max.max(end);
+        start >= known
+    }
+
+    /// Moves SND.UNA to `ack`, which lies beyond it and not beyond what was sent.
+    pub(super) fn acknowledge(&mut self, ack: Pos) -> Acked {
+        let bytes = ack.min(self.end).offset() - self.una.min(self.end).offset();
+        let mut sent_at = None;
+        let mut ambiguous = false;
+        while let Some(front) = self.sent.front().copied().filter(|front| front.end <= ack) {
+            ambiguous |= front.retransmitted;
+            sent_at = Some(front.at);
+            self.sent.pop_front();
+        }
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.acked_rest += bytes;
+        let mss = u64::from(self.mss);
+        let mut segments = self.acked_rest / mss;
+        self.acked_rest %= mss;
+        if !self.outstanding() && self.acked_rest > 0 {
+            segments += 1;
+            self.acked_rest = 0;
+        }
+        Acked { bytes, segments: segments as u32, sent_at: sent_at.filter(|_| !ambiguous) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Karn's rule on the list: an acknowledgement that covers a segment sent twice gives no time.
+    #[test]
+    fn an_ack_over_a_retransmission_gives_no_time() {
+        let mut snd = SendSpace::new(Seq::from_wire(7), 100);
+        let at = |n: u64| Pos::FIRST + n * 100;
+        (snd.una, snd.nxt, snd.max, snd.end) = (at(0), at(0), at(0), at(50));
+        for n in 0..4 {
+            assert!(snd.note_sent(at(n), at(n + 1), Time::from_millis(n)));
+        }
+        assert_eq!(snd.acknowledge(at(1)).sent_at, Some(Time::ZERO));
+        assert!(!snd.note_sent(at(1), at(2), Time::from_millis(9)));
+        let acked = snd.acknowledge(at(3));
+        assert_eq!((acked.sent_at, acked.segments), (None, 2));
+        assert_eq!(snd.acknowledge(at(4)).sent_at, Some(Time::from_millis(3)));
+    }
+
+    #[test]
+    fn parts_of_segments_add_up() {
+        let mut snd = SendSpace::new(Seq::from_wire(7), 100);
+        (snd.una, snd.nxt, snd.max, snd.end) = (Pos::FIRST, Pos::FIRST, Pos::FIRST, Pos::FIRST + 250);
+        snd.note_sent(Pos::FIRST, Pos::FIRST + 250, Time::ZERO);
+        assert_eq!(snd.acknowledge(Pos::FIRST + 60).segments, 0);
+        assert_eq!(snd.acknowledge(Pos::FIRST + 120).segments, 1);
+        assert_eq!(snd.acknowledge(Pos::FIRST + 250).segments, 2);
+    }
+}

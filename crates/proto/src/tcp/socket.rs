@@ -1,0 +1,451 @@
+//! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
+
+use super::ack_policy::ReceiverPolicy;
+use super::config::Config;
+use super::position::Pos;
+use super::receive::Receiver;
+use super::recovery::Recovery;
+use super::rtt::RttEstimator;
+use super::send::SendSpace;
+use super::timer::{Timer, Timers};
+use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
+use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Transport, View, Window};
+use fourhop_units::{Dur, Seq, Time};
+
+/// States of a connection (RFC 9293 section 3.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// No connection.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Sent a SYN, waits for its answer.
+    SynSent,
+    /// Answered a SYN, waits for the acknowledgement.
+    SynReceived,
+    /// Data flows both ways.
+    Established,
+    /// The user has closed; the FIN is not yet acknowledged.
+    FinWait1,
+    /// The FIN is acknowledged; the peer may still send.
+    FinWait2,
+    /// The peer has closed; the user may still send.
+    CloseWait,
+    /// Both have closed; our FIN is not yet acknowledged.
+    Closing,
+    /// The peer closed first, then the user; our FIN is not yet acknowledged.
+    LastAck,
+    /// Both FINs are acknowledged; old segments die out.
+    TimeWait,
+}
+
+impl State {
+    /// May data, or a FIN, be (re)transmitted?
+    pub(super) fn may_transmit(self) -> bool {
+        use State::*;
+        matches!(self, Established | FinWait1 | CloseWait | Closing | LastAck)
+    }
+
+    /// May payload arrive?
+    pub(super) fn may_receive(self) -> bool {
+        matches!(self, State::Established | State::FinWait1 | State::FinWait2)
+    }
+}
+
+/// What a socket asks its driver to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Send a segment. Its payload is the `segment.payload` bytes of the outgoing stream from `stream_offset` on.
+    Send {
+        /// The segment.
+        segment: TcpSegment,
+        /// Where in the stream its payload begins.
+        stream_offset: u64,
+    },
+    /// Of the segment just handled, `bytes` of payload after the first `skip` belong at `stream_offset` of the arriving
+    /// stream. Drivers without real bytes ignore it.
+    Stored {
+        /// Bytes of payload to skip.
+        skip: u32,
+        /// Where in the stream the rest begins.
+        stream_offset: u64,
+        /// How many bytes were taken.
+        bytes: u32,
+    },
+    /// So many more bytes are readable in order.
+    Delivered {
+        /// How many.
+        bytes: u64,
+    },
+    /// The connection is established.
+    Connected,
+    /// The peer will send no more; all it sent has been delivered.
+    PeerClosed,
+    /// The connection has ended in order; the socket may be dropped.
+    Closed,
+    /// The connection was reset by the peer, refused, or given up after too many time-outs; the socket may be dropped.
+    Reset,
+}
+
+/// Counters of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Stats {
+    /// Segments with data or FIN, retransmissions included.
+    pub segments_sent: u64,
+    /// Of those, retransmissions.
+    pub segments_retransmitted: u64,
+    /// Segments without data or FIN.
+    pub acks_sent: u64,
+    /// Data segments known to have arrived.
+    pub segments_acked: u64,
+    /// Bytes of the outgoing stream acknowledged.
+    pub bytes_acked: u64,
+    /// Bytes of the arriving stream delivered in order.
+    pub bytes_delivered: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Recoveries begun by duplicate ACKs or SACK evidence.
+    pub fast_retransmits: u64,
+    /// Zero-window probes sent.
+    pub window_probes: u64,
+}
+
+/// Timestamps in use (RFC 7323).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimestampState {
+    /// TS.Recent: what to echo.
+    pub(super) recent: u32,
+    /// When it was taken.
+    pub(super) taken: Time,
+}
+
+/// One end of a connection.
+///
+/// # Call order
+/// [`open`](Socket::open) once on a socket made by [`new`](Socket::new); one made by [`listen`](Socket::listen) waits
+/// for a SYN. Then, in any order and with time that never runs backwards: [`handle_segment`](Socket::handle_segment),
+/// [`handle_timeout`](Socket::handle_timeout), [`write`](Socket::write), [`read`](Socket::read),
+/// [`close`](Socket::close), [`abort`](Socket::abort), [`handle_hint`](Socket::handle_hint). Each may change
+/// [`next_timeout`](Socket::next_timeout) and appends to `out` what the driver has to do, in order; getters change
+/// nothing. An early `handle_timeout` does nothing. After [`Action::Closed`] or [`Action::Reset`] nothing more comes.
+#[derive(Clone, Debug)]
+pub struct Socket {
+    pub(super) config: Config,
+    pub(super) transport: &'static Transport,
+    pub(super) state: State,
+    pub(super) local_port: u16,
+    pub(super) remote_port: u16,
+    pub(super) snd: SendSpace,
+    pub(super) rcv: Receiver,
+    pub(super) recovery: Recovery,
+    pub(super) rtt: RttEstimator,
+    pub(super) timers: Timers,
+    pub(super) cc: Controller,
+    pub(super) win: Window,
+    pub(super) policy: ReceiverPolicy,
+    pub(super) stats: Stats,
+    /// Present where both ends offered timestamps.
+    pub(super) timestamps: Option<TimestampState>,
+    /// Both ends offered selective acknowledgements.
+    pub(super) sack: bool,
+    /// The peer's SYN carried a window scale.
+    pub(super) peer_scales: bool,
+    /// Before this instant a paced segment waits.
+    pub(super) next_send: Time,
+    /// Window probes in a row.
+    pub(super) probes: u32,
+    /// An acknowledgement has to leave with this call.
+    pub(super) ack_due: bool,
+    /// Last.ACK.sent of RFC 7323.
+    pub(super) last_ack_sent: Pos,
+}
+
+impl Socket {
+    /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
+    /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
+    pub fn new(config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+        let initial = Window {
+            cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
+            cwnd_cnt: 0,
+            ssthresh: config.initial_ssthresh.max(2),
+            cwnd_clamp: config.cwnd_clamp,
+            pacing: None,
+        };
+        Socket {
+            transport,
+            state: State::Closed,
+            local_port: local,
+            remote_port: remote,
+            snd: SendSpace::new(iss, config.mss),
+            rcv: Receiver::new(config.receive_buffer, config.mss),
+            recovery: Recovery::new(),
+            rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
+            timers: Timers::default(),
+            cc: transport.controller(),
+            win: initial,
+            policy: config.receiver,
+            stats: Stats::default(),
+            timestamps: None,
+            sack: false,
+            peer_scales: false,
+            next_send: Time::ZERO,
+            probes: 0,
+            ack_due: false,
+            last_ack_sent: Pos::SYN,
+            config,
+        }
+    }
+
+    /// A socket that waits for one connection on port `local`.
+    pub fn listen(config: Config, transport: &'static Transport, local: u16, iss: Seq) -> Socket {
+        Socket { state: State::Listen, ..Socket::new(config, transport, local, 0, iss) }
+    }
+
+    /// Sends the SYN.
+    pub fn open(&mut self, now: Time, out: &mut Vec<Action>) {
+        if self.state == State::Closed && self.snd.max == Pos::SYN {
+            self.start_handshake(now, State::SynSent, out);
+        }
+    }
+
+    /// Appends `bytes` to the outgoing stream; a transfer without end is a very large number. Ignored after `close`.
+    pub fn write(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) {
+        if !self.snd.fin {
+            self.snd.end = self.snd.end.advance(bytes);
+            self.transmit(now, out);
+        }
+    }
+
+    /// The application has read `bytes`; only with [`Config::explicit_read`]. Returns how many there were.
+    pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) -> u64 {
+        let read = self.rcv.read(bytes);
+        let worthwhile = u64::from(self.config.receive_buffer / 2).min(2 * u64::from(self.config.mss));
+        if self.state.may_receive() && self.rcv.could_open(&self.policy) >= worthwhile {
+            self.send_ack(now, out);
+        }
+        read
+    }
+
+    /// The user will write no more: a FIN follows the last byte. Arriving data is still delivered.
+    pub fn close(&mut self, now: Time, out: &mut Vec<Action>) {
+        if self.snd.fin {
+            return;
+        }
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => {
+                self.end();
+                out.push(Action::Closed);
+                return;
+            }
+            State::Established => self.state = State::FinWait1,
+            State::CloseWait => self.state = State::LastAck,
+            _ => {}
+        }
+        self.snd.fin = true;
+        self.transmit(now, out);
+    }
+
+    /// Ends the connection at once with a reset.
+    pub fn abort(&mut self, out: &mut Vec<Action>) {
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            self.send_reset(self.snd.max, out);
+        }
+        self.end();
+        out.push(Action::Closed);
+    }
+
+    /// Another layer has something to tell congestion control.
+    pub fn handle_hint(&mut self, now: Time, hint: Hint, out: &mut Vec<Action>) {
+        let view = self.view(now, self.snd.in_flight_segments());
+        self.cc.on_hint(&mut self.win, &view, hint);
+        self.transmit(now, out);
+    }
+
+    /// The earliest instant at which `handle_timeout` has something to do.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    /// Handles all timers that have expired.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        for timer in Timer::ALL {
+            if self.timers.take_expired(timer, now) {
+                match timer {
+                    Timer::Retransmit => self.on_retransmit_timeout(now, out),
+                    Timer::Persist => self.probe_window(now, out),
+                    Timer::DelayedAck => self.send_ack(now, out),
+                    Timer::Pacing => self.transmit(now, out),
+                    Timer::TimeWait => {
+                        self.end();
+                        out.push(Action::Closed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A segment for this connection has arrived.
+    pub fn handle_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.on_segment_in_listen(now, segment, out),
+            State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
+            _ => {
+                self.on_segment(now, segment, out);
+                if self.ack_due && self.state != State::Closed {
+                    self.send_ack(now, out);
+                }
+            }
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.1: the reset for a segment that no socket takes; `None` if it is a reset itself.
+    pub fn refuse(segment: &TcpSegment) -> Option<TcpSegment> {
+        if segment.flags.rst {
+            return None;
+        }
+        let (seq, ack) = match segment.flags.ack {
+            true => (segment.ack, Seq::default()),
+            false => (Seq::default(), segment.seq + segment.seq_len()),
+        };
+        Some(TcpSegment {
+            src_port: segment.dst_port,
+            dst_port: segment.src_port,
+            seq,
+            ack,
+            flags: TcpFlags { rst: true, ack: !segment.flags.ack, ..TcpFlags::default() },
+            window: 0,
+            options: TcpOptions::default(),
+            payload: 0,
+        })
+    }
+
+    pub(super) fn start_handshake(&mut self, now: Time, state: State, out: &mut Vec<Action>) {
+        self.state = state;
+        (self.snd.nxt, self.snd.max) = (Pos::FIRST, Pos::FIRST);
+        self.rtt.start_timing(Pos::FIRST, now);
+        self.timers.set(Timer::Retransmit, now + self.rtt.rto());
+        self.send_syn(now, out);
+    }
+
+    /// Is the handshake under way?
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.state, State::SynSent | State::SynReceived)
+    }
+
+    /// The answer to a SYN or SYN-ACK is overdue.
+    pub(super) fn resend_syn(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.timers.set(Timer::Retransmit, now + self.rtt.rto());
+        self.send_syn(now, out);
+    }
+
+    pub(super) fn enter_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.timers.stop_all();
+        self.timers.set(Timer::TimeWait, now + self.config.time_wait);
+    }
+
+    /// Nothing more happens here.
+    pub(super) fn end(&mut self) {
+        self.state = State::Closed;
+        self.snd.fin = true;
+        self.timers.stop_all();
+    }
+
+    /// The peer has been silent for too many time-outs.
+    pub(super) fn abandon(&mut self, out: &mut Vec<Action>) {
+        self.end();
+        out.push(Action::Reset);
+    }
+
+    /// The clock of timestamps: milliseconds (RFC 7323 section 5.4), from an arbitrary start.
+    pub(super) fn timestamp(&self, now: Time) -> u32 {
+        self.snd.iss.to_wire().wrapping_add((now.as_nanos() / 1_000_000) as u32)
+    }
+
+    /// What congestion control may see.
+    pub(super) fn view(&self, now: Time, in_flight: u32) -> View {
+        View {
+            now,
+            in_flight,
+            snd_wnd: u32::try_from(self.snd.wnd / u64::from(self.snd.mss)).unwrap_or(u32::MAX),
+            mss: self.snd.mss,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+            rto: self.rtt.base_rto(),
+            state: self.recovery.state,
+        }
+    }
+
+    /// Where the connection stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The window variables.
+    pub fn window(&self) -> &Window {
+        &self.win
+    }
+
+    /// The transport this socket runs.
+    pub fn transport(&self) -> &'static Transport {
+        self.transport
+    }
+
+    /// Congestion window in segments.
+    pub fn cwnd(&self) -> u32 {
+        self.win.cwnd
+    }
+
+    /// Slow-start threshold in segments.
+    pub fn ssthresh(&self) -> u32 {
+        self.win.ssthresh
+    }
+
+    /// Least time between two segments, if the algorithm paces.
+    pub fn pacing_interval(&self) -> Option<Dur> {
+        self.win.pacing
+    }
+
+    /// Smoothed round trip; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Dur> {
+        self.rtt.srtt()
+    }
+
+    /// Retransmission time-out with back-off.
+    pub fn rto(&self) -> Dur {
+        self.rtt.rto()
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.snd.in_flight()
+    }
+
+    /// Bytes written and not sent, or sent and not acknowledged.
+    pub fn unacknowledged(&self) -> u64 {
+        self.snd.end.beyond(self.snd.una.max(Pos::FIRST))
+    }
+
+    /// Bytes that wait for [`read`](Socket::read).
+    pub fn readable(&self) -> u64 {
+        self.rcv.unread()
+    }
+
+    /// Phase of loss recovery.
+    pub fn recovery_state(&self) -> CaState {
+        self.recovery.state
+    }
+
+    /// Ports of this end and of the peer; the peer's is 0 while listening.
+    pub fn ports(&self) -> (u16, u16) {
+        (self.local_port, self.remote_port)
+    }
+}

@@ -1,0 +1,7 @@
+//! Packet scripts and in-memory networks.
+
+mod loss;
+mod pair;
+mod script;
+mod states;
+mod windows;

@@ -1,0 +1,235 @@
+//! Two sockets and a network between them that delays, loses, doubles and reorders. Real bytes travel beside the
+//! lengths: byte k of a stream is a function of k, and what arrives is checked byte by byte.
+
+use super::script::newreno;
+use crate::tcp::{Action, Config, ReceiverPolicy, Socket, State};
+use crate::wire::TcpSegment;
+use fourhop_units::{Dur, Seq, Time};
+use proptest::prelude::*;
+
+/// What happens to one segment in the network.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Delivered,
+    Lost,
+    Doubled,
+    /// Later than others by so many milliseconds.
+    Late(u64),
+}
+
+struct Packet {
+    arrives: Time,
+    order: u64,
+    to: usize,
+    segment: TcpSegment,
+    payload: Vec<u8>,
+}
+
+struct Pair {
+    now: Time,
+    sockets: [Socket; 2],
+    network: Vec<Packet>,
+    fates: Vec<Fate>,
+    sent: usize,
+    order: u64,
+    received: [Vec<u8>; 2],
+    delivered: [u64; 2],
+    closed: [bool; 2],
+}
+
+const LATENCY: Dur = Dur::from_millis(20);
+
+fn byte(offset: u64) -> u8 {
+    (offset.wrapping_mul(0x9e37_79b9) >> 13) as u8
+}
+
+impl Pair {
+    fn new(config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        let client = Socket::new(config.clone(), newreno(), 1, 2, Seq::from_wire(iss[0]));
+        let server = Socket::listen(config, newreno(), 2, Seq::from_wire(iss[1]));
+        Pair {
+            now: Time::ZERO,
+            sockets: [client, server],
+            network: Vec::new(),
+            fates,
+            sent: 0,
+            order: 0,
+            received: [Vec::new(), Vec::new()],
+            delivered: [0; 2],
+            closed: [false; 2],
+        }
+    }
+
+    fn act(&mut self, who: usize, arrived: &[u8], out: Vec<Action>) {
+        for action in out {
+            match action {
+                Action::Send { segment, stream_offset } => self.carry(who, segment, stream_offset),
+                Action::Stored { skip, stream_offset, bytes } => {
+                    let (skip, at, bytes) = (skip as usize, stream_offset as usize, bytes as usize);
+                    let stream = &mut self.received[who];
+                    if stream.len() < at + bytes {
+                        stream.resize(at + bytes, 0);
+                    }
+                    stream[at..at + bytes].copy_from_slice(&arrived[skip..skip + bytes]);
+                }
+                Action::Delivered { bytes } => self.delivered[who] += bytes,
+                Action::PeerClosed => {
+                    let now = self.now;
+                    let mut more = Vec::new();
+                    self.sockets[who].close(now, &mut more);
+                    self.act(who, &[], more);
+                }
+                Action::Closed => self.closed[who] = true,
+                Action::Connected => {}
+                Action::Reset => panic!("a reset"),
+            }
+        }
+    }
+
+    fn carry(&mut self, from: usize, segment: TcpSegment, offset: u64) {
+        let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered);
+        self.sent += 1;
+        let payload: Vec<u8> = (offset..offset + u64::from(segment.payload)).map(byte).collect();
+        let (copies, late) = match fate {
+            Fate::Delivered => (1, 0),
+            Fate::Lost => (0, 0),
+            Fate::Doubled => (2, 0),
+            Fate::Late(ms) => (1, ms),
+        };
+        for copy in 0..copies {
+            self.order += 1;
+            self.network.push(Packet {
+                arrives: self.now + LATENCY + Dur::from_millis(late + 7 * copy),
+                order: self.order,
+                to: 1 - from,
+                segment: segment.clone(),
+                payload: payload.clone(),
+            });
+        }
+    }
+
+    /// One event. False if nothing is left to happen.
+    fn step(&mut self) -> bool {
+        let packet = (0..self.network.len()).min_by_key(|&i| (self.network[i].arrives, self.network[i].order));
+        let timer = (0..2).filter_map(|i| Some((self.sockets[i].next_timeout()?, i))).min();
+        let mut out = Vec::new();
+        match (packet, timer) {
+            (Some(i), timer) if timer.is_none_or(|(at, _)| self.network[i].arrives <= at) => {
+                let packet = self.network.swap_remove(i);
+                self.now = packet.arrives;
+                self.sockets[packet.to].handle_segment(self.now, &packet.segment, &mut out);
+                self.act(packet.to, &packet.payload, out);
+            }
+            (_, Some((at, who))) => {
+                self.now = self.now.max(at);
+                self.sockets[who].handle_timeout(self.now, &mut out);
+                self.act(who, &[], out);
+            }
+            (None, None) => return false,
+            (Some(_), None) => unreachable!("covered by the first arm"),
+        }
+        for socket in &self.sockets {
+            assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
+            assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
+        }
+        true
+    }
+
+    /// Runs until nothing happens any more; a livelock fails instead of hanging.
+    fn drive_bounded(&mut self, steps: usize) {
+        for _ in 0..steps {
+            if !self.step() {
+                return;
+            }
+        }
+        panic!("no end after {steps} events at {}", self.now);
+    }
+
+    fn transfer(mut self, bytes: [u64; 2]) -> Pair {
+        let mut out = Vec::new();
+        self.sockets[1].write(Time::ZERO, bytes[1], &mut out);
+        self.sockets[0].open(Time::ZERO, &mut out);
+        self.sockets[0].write(Time::ZERO, bytes[0], &mut out);
+        self.act(0, &[], out);
+        // The client closes once connected; the server when it hears of that.
+        while self.sockets[0].state() == State::SynSent {
+            assert!(self.step(), "the handshake hangs");
+        }
+        let mut out = Vec::new();
+        let now = self.now;
+        self.sockets[0].close(now, &mut out);
+        self.act(0, &[], out);
+        self.drive_bounded(20_000);
+        for (who, sent) in [(1, bytes[0]), (0, bytes[1])] {
+            assert_eq!(self.delivered[who], sent, "all of the stream, once");
+            assert_eq!(self.received[who].len() as u64, sent);
+            assert!(self.received[who].iter().enumerate().all(|(at, b)| *b == byte(at as u64)), "in order");
+        }
+        assert_eq!(self.closed, [true, true]);
+        self
+    }
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        6 => Just(Fate::Delivered),
+        2 => Just(Fate::Lost),
+        1 => Just(Fate::Doubled),
+        2 => (1u64..200).prop_map(Fate::Late),
+    ]
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 4]>(), 1u32..20).prop_map(
+        |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle], buffer)| Config {
+            mss,
+            initial_window,
+            timestamps,
+            sack,
+            nagle,
+            receiver: match delayed {
+                true => ReceiverPolicy::delayed(Dur::from_millis(40)),
+                false => ReceiverPolicy::EVERY_SEGMENT,
+            },
+            receive_buffer: buffer * 1_000,
+            max_timeouts: None,
+            // Longer than all losses together can delay a last ACK: a peer that forgets too early cannot give it.
+            time_wait: Dur::from_secs(10_000),
+            ..if ns2 { Config::ns2() } else { Config::standard() }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// RFC 9293 section 3.4: the stream arrives whole, once and in order, both ways, under any pattern of loss,
+    /// reordering and duplication, and the connection ends in order.
+    #[test]
+    fn the_stream_arrives_whole_once_and_in_order(
+        config in config(),
+        fates in prop::collection::vec(fate(), 0..150),
+        bytes in any::<[u16; 2]>(),
+        iss in any::<[u32; 2]>(),
+    ) {
+        Pair::new(config, fates, iss).transfer(bytes.map(u64::from));
+    }
+}
+
+/// A path without loss carries a transfer without one retransmission, at no more than the window per round trip.
+#[test]
+fn a_clean_path_needs_no_retransmission() {
+    for config in [Config::ns2(), Config::standard()] {
+        let pair = Pair::new(config, Vec::new(), [u32::MAX - 5_000, 1]).transfer([300_000, 0]);
+        let stats = pair.sockets[0].stats();
+        assert_eq!((stats.segments_retransmitted, stats.timeouts, stats.bytes_acked), (0, 0, 300_000));
+    }
+}
+
+/// Streams longer than the sequence space lose no count (RFC 9293 section 3.4).
+#[test]
+fn the_sequence_space_wraps_in_the_middle_of_losses() {
+    let fates = (0..400).map(|n| if n % 11 == 10 { Fate::Lost } else { Fate::Delivered }).collect();
+    let pair = Pair::new(Config::standard(), fates, [u32::MAX - 100_000, u32::MAX - 3]).transfer([250_000, 50_000]);
+    assert!(pair.sockets[0].stats().fast_retransmits > 0);
+}

@@ -1,0 +1,64 @@
+//! The timers of a connection: a table with one slot for each.
+
+use fourhop_units::Time;
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Timer {
+    /// RFC 6298: the oldest segment under way is overdue.
+    Retransmit,
+    /// RFC 9293 section 3.8.6.1: ask a peer that closed its window.
+    Persist,
+    /// RFC 9293 section 3.8.6.3: an acknowledgement has waited long enough.
+    DelayedAck,
+    /// RFC 9293 section 3.3.2: two maximum segment lifetimes in TIME-WAIT.
+    TimeWait,
+    /// The next segment may start.
+    Pacing,
+}
+
+impl Timer {
+    /// Every timer; those that expire at one instant fire in this order.
+    pub(super) const ALL: [Timer; 5] =
+        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Pacing];
+}
+
+/// When each timer expires.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timers([Option<Time>; Timer::ALL.len()]);
+
+impl Timers {
+    /// (Re)starts a timer.
+    pub(super) fn set(&mut self, timer: Timer, at: Time) {
+        self.0[timer as usize] = Some(at);
+    }
+
+    /// Stops a timer.
+    pub(super) fn stop(&mut self, timer: Timer) {
+        self.0[timer as usize] = None;
+    }
+
+    /// Stops all.
+    pub(super) fn stop_all(&mut self) {
+        self.0 = Default::default();
+    }
+
+    /// Does it run?
+    pub(super) fn is_set(&self, timer: Timer) -> bool {
+        self.0[timer as usize].is_some()
+    }
+
+    /// Stops a timer that has expired and says whether it had.
+    pub(super) fn take_expired(&mut self, timer: Timer, now: Time) -> bool {
+        let expired = self.0[timer as usize].is_some_and(|at| at <= now);
+        if expired {
+            self.stop(timer);
+        }
+        expired
+    }
+
+    /// The earliest expiry.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.0.iter().flatten().min().copied()
+    }
+}

@@ -1,9 +1,10 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
-use super::Scenario;
-use super::sections::{self, BackoffDraw};
+use super::sections::{self, AckPolicy, BackoffDraw};
+use super::{FlowTransport, Scenario, Traffic};
+use fourhop_cc::registry::Recovery;
 use fourhop_proto::route::aodv;
-use fourhop_proto::{mac, net, phy, route};
+use fourhop_proto::{mac, net, phy, route, tcp};
 
 impl Scenario {
     /// What the MAC of every node is given.
@@ -134,6 +135,54 @@ impl Scenario {
             data_ttl: routing.data_ttl,
             buffer_capacity: routing.buffer_capacity as usize,
             buffer_timeout: routing.buffer_timeout,
+        }
+    }
+    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched
+    /// on.
+    pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
+        let options = &self.tcp;
+        let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
+        tcp::Config {
+            mss: options.mss.get() as u32,
+            mss_without_option: options.mss_without_option.get() as u32,
+            initial_window: options.initial_window,
+            initial_ssthresh: options.initial_ssthresh.unwrap_or(u32::MAX),
+            window_limit: traffic.window,
+            cwnd_clamp: options.cwnd_clamp.unwrap_or(u32::MAX),
+            grow_only_when_limited: options.grow_only_when_limited,
+            growth_limit: options.growth_limit,
+            dup_ack_threshold: options.dup_ack_threshold,
+            limited_transmit: options.limited_transmit,
+            window_cut: match options.window_cut {
+                sections::WindowCut::WindowInUse => tcp::WindowCut::WindowInUse,
+                sections::WindowCut::FlightSize => tcp::WindowCut::FlightSize,
+            },
+            cut_on_each_timeout: options.cut_on_each_timeout,
+            recovery_burst: options.recovery_burst,
+            impatient: options.impatient,
+            grow_on_full_ack: options.grow_on_full_ack,
+            rtt_tick: options.rtt_tick,
+            rtt_sampling: match options.rtt_sampling {
+                sections::RttSampling::OneTimedSegment => tcp::RttSampling::OneTimedSegment,
+                sections::RttSampling::EveryAck => tcp::RttSampling::EveryAck,
+            },
+            rto_initial: options.rto_initial,
+            rto_min: options.rto_min,
+            rto_max: options.rto_max,
+            rto_granularity: options.rto_granularity,
+            forget_srtt_beyond_backoff: options.forget_srtt_beyond_backoff,
+            max_timeouts: options.max_timeouts,
+            pace_retransmissions: options.pace_retransmissions,
+            nagle: options.nagle,
+            timestamps: options.timestamps,
+            sack: options.sack || recovers_by_sack,
+            receive_buffer: options.receive_buffer.get() as u32,
+            explicit_read: false,
+            receiver: match options.ack_policy {
+                AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
+                AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
+            },
+            time_wait: options.time_wait,
         }
     }
 }

@@ -49,8 +49,8 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for what
-/// is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
+/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for
+/// what is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
 /// refused. `besides` are keys of the table that are sections of their own. `None` if there were problems.
 pub fn resolve<S: Section>(
     node: Option<&Node>,

@@ -280,19 +280,19 @@ fn traffic_that_the_topology_cannot_have() {
         "chain.toml:10:9: traffic.pairs: found 2, allowed: a whole number from 1 to 1, as many as the topology has \
          natural pairs"
     );
-    let random = "profile = \"ns2\"\nduration = \"9s\"\ntraffic.transport = \"newreno\"\n[topology]\nkind = \"random\"\n\
-                  nodes = 9\nwidth = \"300m\"\nheight = \"300m\"";
+    let random = "profile = \"ns2\"\nduration = \"9s\"\ntraffic.transport = \"newreno\"\n[topology]\n\
+                  kind = \"random\"\nnodes = 9\nwidth = \"300m\"\nheight = \"300m\"";
     assert_eq!(
         load(random).unwrap_err().to_string(),
-        "chain.toml:3:1: traffic.pairs: found nothing, allowed: a whole number from 1 to 72, as many as there are pairs \
-         of nodes"
+        "chain.toml:3:1: traffic.pairs: found nothing, allowed: a whole number from 1 to 72, as many as there are \
+         pairs of nodes"
     );
     let cross = "profile = \"ns2\"\nduration = \"9s\"\ntopology = { kind = \"cross\", hops = 4 }\n[traffic]\n\
                  transport = \"newreno\"\nstagger = \"8s\"";
     assert_eq!(
         load(cross).unwrap_err().to_string(),
-        "chain.toml:6:11: traffic.stagger: found \"8s\", allowed: less, so that flow 2 starts before the end of the run \
-         at 9s"
+        "chain.toml:6:11: traffic.stagger: found \"8s\", allowed: less, so that flow 2 starts before the end of \
+         the run at 9s"
     );
 }
 

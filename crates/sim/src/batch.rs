@@ -1,7 +1,8 @@
 //! Many runs of one scenario on all cores.
 //!
-//! Worker threads take seeds from a shared list and hand back results as they finish. A run sees nothing but its seed and
-//! its [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion differs.
+//! Worker threads take seeds from a shared list and hand back results as they finish. A run sees nothing but its seed
+//! and its [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion
+//! differs.
 
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -202,21 +203,21 @@ mod tests {
 
     #[test]
     fn dropping_ends_the_runs() {
-        let ended = Arc::new(AtomicU64::new(0));
-        let count = ended.clone();
-        let batch = Batch::start(2, 0..2, move |_, control| {
+        let (begun, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (begins, ends) = (begun.clone(), ended.clone());
+        let batch = Batch::start(2, 0..5, move |_, control| {
+            begins.fetch_add(1, Ordering::SeqCst);
             while !control.is_stopped() {
                 std::thread::yield_now();
             }
-            count.fetch_add(1, Ordering::SeqCst);
+            ends.fetch_add(1, Ordering::SeqCst);
             Ok::<_, ()>(())
         });
-        // Both workers have begun once a result can no longer be avoided: give them the time to take their seeds.
-        while Arc::strong_count(&ended) < 2 {
+        while begun.load(Ordering::SeqCst) < 2 {
             std::thread::yield_now();
         }
         drop(batch);
-        assert!(ended.load(Ordering::SeqCst) <= 2);
+        assert_eq!(ended.load(Ordering::SeqCst), 2);
         assert_eq!(Arc::strong_count(&ended), 1, "the workers have let go of the work");
     }
 

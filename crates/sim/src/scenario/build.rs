@@ -303,13 +303,13 @@ impl Builder {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
         }
         let transport: String = Field::from_value(resolved.values.get("transport"));
-        let fitting = match transport.as_str() {
-            "udp" => "\"cbr\", which is what goes over \"udp\"",
-            "ping" => "\"ping\", which is what goes over \"ping\"",
-            _ => "\"bulk\" or \"transfer\", which go over TCP",
+        let (fits, allowed) = match transport.as_str() {
+            "udp" => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\""),
+            "ping" => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\""),
+            _ => (matches!(app, AppKind::Bulk | AppKind::Transfer), "\"bulk\" or \"transfer\", which go over TCP"),
         };
-        if !fitting.split(',').next().unwrap_or_default().contains(&format!("{:?}", app.name())) {
-            self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), fitting));
+        if !fits {
+            self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), allowed));
         }
         let time = |key: &str| Option::<Dur>::from_value(resolved.values.get(key));
         let show = |d: Dur| Unit::Time.format(d.as_nanos() as f64);
@@ -385,11 +385,11 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
     let given = "INVARIANT: keys of the kind are present";
     let spacing = || keys.spacing.expect(given).0;
     let single = || match keys.hops.as_ref().expect(given) {
-        Value::Int(n) => Ok(*n as u32),
-        _ => Err(("hops", "a whole number: there is only one length".to_owned())),
+        Value::Int(n) => *n as u32,
+        other => unreachable!("INVARIANT: only parallel chains have a list, not {other:?}"),
     };
     Ok(match keys.kind {
-        TopologyKind::Chain => Topology::Chain { hops: single()?, spacing: spacing() },
+        TopologyKind::Chain => Topology::Chain { hops: single(), spacing: spacing() },
         TopologyKind::ParallelChains => {
             let hops = match keys.hops.as_ref().expect(given) {
                 Value::List(items) => items.iter().map(|n| u32::from_value(Some(n))).collect(),
@@ -404,7 +404,7 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
             let separation = keys.separation.expect(given).0;
             Topology::ParallelChains { hops, spacing: spacing(), separation, centred: keys.centred.expect(given) }
         }
-        TopologyKind::Cross => match single()? {
+        TopologyKind::Cross => match single() {
             hops if hops % 2 == 0 => Topology::Cross { hops, spacing: spacing() },
             _ => return Err(("hops", "an even number: the lines share their middle node".to_owned())),
         },

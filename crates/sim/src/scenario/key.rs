@@ -1,5 +1,5 @@
-//! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it may
-//! hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
+//! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it
+//! may hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
 //! writer, the JSON Schema and the reference page all come from that row.
 
 use super::quantity::Unit;
@@ -38,8 +38,8 @@ pub enum Kind {
     Transport,
     /// A node by its number, or `"first"` or `"last"`.
     Node,
-    /// A whole number from .. to, or a list of such numbers.
-    IntOrList(u64, u64),
+    /// A whole number from .. to, or, for the kinds named, a list of such numbers.
+    IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.
     Positions,
 }
@@ -140,7 +140,7 @@ fields! {
     String: Value::Text(s) => s.clone(), s => Value::Text(s.clone());
     Dur: Value::Quantity(Unit::Time, ns) => Dur::from_nanos(*ns as u64),
         d => Value::Quantity(Unit::Time, d.as_nanos() as f64);
-    Rate: Value::Quantity(Unit::Rate, bps) => Rate::from_bps(*bps as u64).expect("INVARIANT: ranges of rates exclude 0"),
+    Rate: Value::Quantity(Unit::Rate, bps) => Rate::from_bps(*bps as u64).expect("INVARIANT: rates are above 0"),
         r => Value::Quantity(Unit::Rate, r.bps() as f64);
     Bytes: Value::Quantity(Unit::Size, b) => Bytes(*b as u64), b => Value::Quantity(Unit::Size, b.get() as f64);
     Watt: Value::Quantity(Unit::Power, w) => Watt(*w), w => Value::Quantity(Unit::Power, w.0);
@@ -167,7 +167,7 @@ pub struct Metres(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Hertz(pub f64);
 
-/// Shorthands for the rows.
+/// A time from .. to, in the rows of a table, as are the others below.
 pub const fn time(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Time, from, to)
 }
@@ -255,7 +255,9 @@ macro_rules! choice {
         impl $crate::scenario::key::Field for $name {
             fn from_value(value: Option<&$crate::scenario::key::Value>) -> Self {
                 match value {
-                    Some($crate::scenario::key::Value::Text(s)) => $name::find(s).expect("INVARIANT: choices are checked"),
+                    Some($crate::scenario::key::Value::Text(s)) => {
+                        $name::find(s).expect("INVARIANT: choices are checked")
+                    }
                     other => panic!("INVARIANT: a choice is a text, not {other:?}"),
                 }
             }

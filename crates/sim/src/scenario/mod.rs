@@ -1,8 +1,8 @@
 //! Scenarios: what is simulated, described once.
 //!
-//! Every key is one row of a table in [`sections`]; reading TOML and JSON, writing the resolved scenario, the JSON Schema
-//! and the reference page all follow from those rows. A scenario is strict: an unknown or missing key, a wrong unit or an
-//! impossible value is a [`Problem`] with file, line and key, and all problems are found at once.
+//! Every key is one row of a table in [`sections`]; reading TOML and JSON, writing the resolved scenario, the JSON
+//! Schema and the reference page all follow from those rows. A scenario is strict: an unknown or missing key, a wrong
+//! unit or an impossible value is a [`Problem`] with file, line and key, and all problems are found at once.
 //!
 //! ```text
 //! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
@@ -14,6 +14,7 @@
 
 mod build;
 mod catalog;
+mod convert;
 mod error;
 mod key;
 mod network;

@@ -28,9 +28,9 @@ const STATEMENTS: [(&str, &str); 5] = [
     ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
 ];
 
-/// Reads such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated time
-/// (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured from 10 % of the
-/// duration on, a file with UDP alone from the start of its first flow.
+/// Reads such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated
+/// time (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured from 10 %
+/// of the duration on, a file with UDP alone from the start of its first flow.
 ///
 /// # Errors
 /// Everything that is wrong with the file, the two values and the overrides.

@@ -1,7 +1,7 @@
 //! Quantities with units as people write them: `2Mbps`, `200 m`, `40ms`, `1460B`, `24.5dBm`.
 //!
-//! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would lose
-//! digits; every range in the schema lies far below.
+//! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would
+//! lose digits; every range in the schema lies far below.
 
 use fourhop_units::{Dbm, Watt};
 
@@ -107,8 +107,8 @@ impl Unit {
         }
     }
 
-    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit of which it is a
-    /// whole multiple, or with as many digits as it needs.
+    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit of which it is
+    /// a whole multiple, or with as many digits as it needs.
     pub fn format(self, value: f64) -> String {
         match self {
             Unit::Power => {

@@ -49,8 +49,8 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for what
-/// is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
+/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for
+/// what is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
 /// refused. `besides` are keys of the table that are sections of their own. `None` if there were problems.
 pub fn resolve<S: Section>(
     node: Option<&Node>,
@@ -102,12 +102,12 @@ pub fn resolve<S: Section>(
         if key.is_optional() && entry.value.data == Data::Text("none".into()) {
             continue;
         }
-        match read(&key.kind, &entry.value) {
+        match read(&key.kind, selector, &entry.value) {
             Ok(value) => {
                 resolved.values.insert(key.name, value);
             }
             Err(hint) => {
-                let mut problem = entry.value.at.problem(&full, entry.value.describe(), key.allowed());
+                let mut problem = entry.value.at.problem(&full, entry.value.describe(), key.allowed(selector));
                 problem.hint = hint;
                 problems.push(problem);
             }
@@ -118,7 +118,7 @@ pub fn resolve<S: Section>(
         if key.default == Fallback::Required {
             // Where the kind is not known, whether this key is needed is not known either.
             if key.only_for.is_empty() || selector.is_some() {
-                problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed()));
+                problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed(selector)));
             }
         } else if let Some(value) = key.default_value(profile) {
             resolved.values.insert(key.name, value);
@@ -133,9 +133,9 @@ pub fn transport_names() -> Vec<&'static str> {
 }
 
 impl Key {
-    /// What may stand there, for messages and documentation.
-    pub fn allowed(&self) -> String {
-        self.kind.allowed() + if self.is_optional() { ", or \"none\"" } else { "" }
+    /// What may stand there in a section of the kind `selector`, for messages and documentation.
+    pub fn allowed(&self, selector: Option<&str>) -> String {
+        self.kind.allowed(selector) + if self.is_optional() { ", or \"none\"" } else { "" }
     }
 
     /// The default in `profile`; `None` if there is none or it follows from other keys.
@@ -160,8 +160,8 @@ impl Key {
 }
 
 impl Kind {
-    /// What may stand there, for messages and documentation.
-    pub fn allowed(&self) -> String {
+    /// What may stand there in a section of the kind `selector`.
+    fn allowed(&self, selector: Option<&str>) -> String {
         match self {
             Kind::Bool => "true or false".into(),
             Kind::Int(from, to) => format!("a whole number from {from} to {to}"),
@@ -170,12 +170,20 @@ impl Kind {
             Kind::Text => "a text".into(),
             Kind::Transport => one_of(transport_names()),
             Kind::Node => "a node number, \"first\" or \"last\"".into(),
-            Kind::IntOrList(from, to) => format!("a whole number from {from} to {to}, or a list of such numbers"),
+            Kind::IntOrList(from, to, lists_for) => {
+                let list = if takes_list(lists_for, selector) { ", or a list of such numbers" } else { "" };
+                format!("a whole number from {from} to {to}{list}")
+            }
             Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
                                 \"1000km\""
                 .into(),
         }
     }
+}
+
+/// May a section of the kind `selector` have a list? If the kind is not known, it may.
+fn takes_list(lists_for: &[&str], selector: Option<&str>) -> bool {
+    selector.is_none_or(|s| lists_for.contains(&s))
 }
 
 fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -188,7 +196,7 @@ fn base(unit: Unit, text: &str) -> f64 {
 }
 
 /// Reads a value of `kind`; the error is a hint, if more can be said than that it is not allowed.
-fn read(kind: &Kind, node: &Node) -> Result<Value, Option<String>> {
+fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Option<String>> {
     match (kind, &node.data) {
         (Kind::Bool, Data::Bool(b)) => Ok(Value::Bool(*b)),
         (Kind::Int(from, to), data) => int(data, *from, *to).map(Value::Int),
@@ -205,11 +213,13 @@ fn read(kind: &Kind, node: &Node) -> Result<Value, Option<String>> {
         (Kind::Node, Data::Text(s)) if s == "first" || s == "last" => Ok(Value::Text(s.clone())),
         // The range follows from the topology and is checked with it.
         (Kind::Node, Data::Int(n)) if *n >= 0 => Ok(Value::Int(*n as u64)),
-        (Kind::IntOrList(from, to), Data::List(items)) if !items.is_empty() => {
+        (Kind::IntOrList(from, to, lists_for), Data::List(items))
+            if !items.is_empty() && takes_list(lists_for, selector) =>
+        {
             let numbers = items.iter().map(|item| int(&item.data, *from, *to).map(Value::Int));
             numbers.collect::<Result<_, _>>().map(Value::List)
         }
-        (Kind::IntOrList(from, to), data) => int(data, *from, *to).map(Value::Int),
+        (Kind::IntOrList(from, to, _), data) => int(data, *from, *to).map(Value::Int),
         (Kind::Positions, Data::List(places)) if places.len() >= 2 => {
             places.iter().map(place).collect::<Result<_, _>>().map(Value::List)
         }

@@ -91,7 +91,7 @@ fn property(key: &Key) -> Json {
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Transport => json!({ "enum": transport_names() }),
         Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last"] }] }),
-        Kind::IntOrList(from, to) => {
+        Kind::IntOrList(from, to, _) => {
             json!({ "anyOf": [int(from, to), { "type": "array", "items": int(from, to), "minItems": 1 }] })
         }
         Kind::Positions => json!({
@@ -131,7 +131,7 @@ fn quantity(unit: Unit) -> Json {
 
 /// The documentation of a key with its values.
 fn describe(key: &Key) -> String {
-    let mut text = format!("{} {}.", key.doc.trim(), capitalised(&key.allowed()));
+    let mut text = format!("{} {}.", key.doc.trim(), capitalised(&key.allowed(None)));
     if let Kind::Choice(choices) = key.kind {
         for (name, meaning) in choices {
             text += &format!(" {name}: {meaning}.");
@@ -184,7 +184,7 @@ pub fn reference_markdown() -> String {
                     choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
                 }
                 Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
-                _ => key.allowed(),
+                _ => key.allowed(None),
             };
             page += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
         }

@@ -1,9 +1,12 @@
-//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and `--set`
-//! all become such a tree, and one walk over it finds every problem.
+//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and
+//! `--set` all become such a tree, and one walk over it finds every problem.
 
 use super::error::{Problem, ScenarioError};
 use std::sync::Arc;
 use toml_edit::{Document, Item, TableLike, Value};
+
+/// Letters of a text that a message shows.
+const SHOWN: usize = 60;
 
 /// Where something stands.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,6 +63,9 @@ impl Node {
             Data::Bool(b) => b.to_string(),
             Data::Int(n) => n.to_string(),
             Data::Float(x) => x.to_string(),
+            Data::Text(s) if s.chars().count() > SHOWN => {
+                format!("{:?}...", s.chars().take(SHOWN).collect::<String>())
+            }
             Data::Text(s) => format!("{s:?}"),
             Data::List(items) => match items.len() {
                 0 => "an empty list".into(),

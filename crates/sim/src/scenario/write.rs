@@ -1,5 +1,5 @@
-//! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the result
-//! gives the same scenario.
+//! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
+//! result gives the same scenario.
 
 use super::key::{Metres, Section, Value};
 use super::sections::{AppKind, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};

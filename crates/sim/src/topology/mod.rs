@@ -87,8 +87,8 @@ impl Topology {
         }
     }
 
-    /// The places of all nodes in the run with `seed`; `range` is the reach of the radio in metres, within which a random
-    /// network has to be connected.
+    /// The places of all nodes in the run with `seed`; `range` is the reach of the radio in metres, within which a
+    /// random network has to be connected.
     ///
     /// # Errors
     /// If no draw of a random network is connected.

@@ -53,8 +53,8 @@ choice! {
 }
 
 section! {
-    /// Routing protocol and the parameters of AODV (RFC 3561 section 10); the named options are where ns-2.35 and the RFC
-    /// differ.
+    /// Routing protocol and the parameters of AODV (RFC 3561 section 10); the named options are where ns-2.35 and the
+    /// RFC differ.
     Routing = "routing" {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");

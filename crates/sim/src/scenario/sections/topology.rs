@@ -22,7 +22,8 @@ section! {
         /// Number of chains.
         chains: Option<u32>, Kind::Int(2, 64), Computed("2, or as many as `hops` lists"), &["parallel-chains"];
         /// Hops from end to end; parallel chains may have a list, one number per chain; a cross needs an even number.
-        hops: Option<Value>, Kind::IntOrList(1, 256), Required, &["chain", "parallel-chains", "cross"];
+        hops: Option<Value>, Kind::IntOrList(1, 256, &["parallel-chains"]), Required,
+            &["chain", "parallel-chains", "cross"];
         /// Columns of nodes.
         columns: Option<u32>, Kind::Int(1, 64), Required, &["grid"];
         /// Rows of nodes.
@@ -41,7 +42,7 @@ section! {
         height: Option<Metres>, length("0.1m", "1000km"), Required, &["random"];
         /// How often nodes may be placed again before the network is given up as disconnected.
         redraws: Option<u32>, Kind::Int(1, 100_000), Both("1000"), &["random"];
-        /// Seed of the places alone; without it they follow the seed of the run.
+        /// Seed of places and random pairs alone; without it they follow the seed of the run.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random"];
         /// Places of the nodes, such as `[["0m", "0m"], ["200m", "0m"]]`.
         positions: Option<Value>, Kind::Positions, Required, &["positions"];

@@ -15,8 +15,8 @@ choice! {
 
 section! {
     /// The topology's natural pairs of nodes, all with the same traffic: a chain from first to last node, each of the
-    /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to bottom,
-    /// random pairs elsewhere.
+    /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to
+    /// bottom, random pairs elsewhere.
     TrafficKeys = "traffic" {
         /// Number of pairs: the first so many of the natural ones; in `random` and `positions`, how many to draw.
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");

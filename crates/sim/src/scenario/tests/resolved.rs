@@ -20,6 +20,52 @@ fn defaults_follow_the_profile() {
     assert_eq!(standard.flows[0].traffic.window, None);
 }
 
+/// The tables repeat the defaults of the protocol crates, whose configurations are the reference.
+#[test]
+fn defaults_are_those_of_the_protocols() {
+    use fourhop_proto::{mac, net, phy, route, tcp};
+    let ns2 = with(&[]).unwrap();
+    assert_eq!(ns2.mac_config(), mac::Config::ns2());
+    assert_eq!(ns2.receiver_config(), phy::Config::ns2());
+    assert_eq!(ns2.link_config(), net::Config::ns2());
+    assert_eq!(ns2.aodv_config(), route::Config::ns2());
+    assert_eq!(ns2.propagation(), phy::two_ray::TwoRay::WAVELAN);
+    let standard = with(&["profile=standard"]).unwrap();
+    assert_eq!(standard.mac_config(), mac::Config::standard());
+    assert_eq!(standard.receiver_config(), phy::Config::standard());
+    assert_eq!(standard.link_config(), net::Config::standard());
+    assert_eq!(standard.aodv_config(), route::Config::standard());
+    let tcp = |scenario: &Scenario| format!("{:?}", scenario.tcp_config(&scenario.flows[0].traffic));
+    assert_eq!(tcp(&ns2), format!("{:?}", tcp::Config::ns2()));
+    assert_eq!(tcp(&standard), format!("{:?}", tcp::Config::standard()));
+}
+
+#[test]
+fn options_reach_the_protocols() {
+    let scenario = with(&[
+        "radio.capture=false",
+        "radio.rate=11Mbps",
+        "routing.hello=true",
+        "routing.hello_interval=2s",
+        "routing.repair=off",
+        "routing.retry_tick=50ms",
+        "link.queue_limit=20",
+        "flows[0].window=3",
+        "tcp.ack_policy=delayed",
+    ])
+    .unwrap();
+    assert_eq!(scenario.receiver_config().capture_ratio, None);
+    assert_eq!(scenario.mac_config().data_rate, Rate::kbps(11_000));
+    let aodv = scenario.aodv_config();
+    assert_eq!(aodv.hello.map(|h| (h.interval, h.allowed_loss)), Some((Dur::from_secs(2), 2)));
+    assert_eq!(aodv.repair, fourhop_proto::route::aodv::RepairRule::Off);
+    assert_eq!(aodv.retry, fourhop_proto::route::aodv::Retry::PacketOrTick(Dur::from_millis(50)));
+    assert_eq!(scenario.link_config().queue.limit, 20);
+    let tcp = scenario.tcp_config(&scenario.flows[0].traffic);
+    assert_eq!(tcp.window_limit, Some(3));
+    assert!(matches!(tcp.receiver, fourhop_proto::tcp::ReceiverPolicy::Delayed(_)));
+}
+
 /// Each default lies in its range and has its row's kind; each row's kind fits its field.
 #[test]
 fn tables_agree_with_themselves() {
@@ -110,8 +156,8 @@ fn traffic_runs_between_natural_pairs() {
     assert_eq!(some[1].traffic.start, Time::from_secs(2));
 }
 
-const RANDOM: &str = "profile = \"ns2\"\nduration = \"50s\"\n[topology]\nkind = \"random\"\nnodes = 40\nwidth = \"1km\"\n\
-                      height = \"1km\"\n[traffic]\ntransport = \"newreno\"\npairs = 10";
+const RANDOM: &str = "profile = \"ns2\"\nduration = \"50s\"\n[topology]\nkind = \"random\"\nnodes = 40\n\
+                      width = \"1km\"\nheight = \"1km\"\n[traffic]\ntransport = \"newreno\"\npairs = 10";
 
 #[test]
 fn random_flows_are_distinct_and_a_function_of_the_seed() {

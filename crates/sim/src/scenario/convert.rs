@@ -1,0 +1,188 @@
+//! From the sections of a scenario to the configurations of the protocol crates.
+
+use super::sections::{self, AckPolicy, BackoffDraw};
+use super::{FlowTransport, Scenario, Traffic};
+use fourhop_cc::registry::Recovery;
+use fourhop_proto::route::aodv;
+use fourhop_proto::{mac, net, phy, route, tcp};
+
+impl Scenario {
+    /// What the MAC of every node is given.
+    pub fn mac_config(&self) -> mac::Config {
+        let (mac, radio) = (&self.mac, &self.radio);
+        mac::Config {
+            data_rate: radio.rate,
+            basic_rate: radio.basic_rate,
+            plcp: radio.plcp,
+            slot: mac.slot,
+            sifs: mac.sifs,
+            cw_min: mac.cw_min,
+            cw_max: mac.cw_max,
+            short_retry_limit: mac.short_retry_limit,
+            long_retry_limit: mac.long_retry_limit,
+            rts_threshold: mac.rts_threshold,
+            data_overhead: mac.data_overhead,
+            propagation_margin: mac.propagation_margin,
+            backoff_draw: match mac.backoff_draw {
+                BackoffDraw::BelowCw => mac::BackoffDraw::BelowCw,
+                BackoffDraw::UpToCw => mac::BackoffDraw::UpToCw,
+            },
+            immediate_access: mac.immediate_access,
+            cts_refused_by_eifs: mac.cts_refused_by_eifs,
+            nav_reset: mac.nav_reset,
+            eifs_then_difs: mac.eifs_then_difs,
+            eifs_ended_by_good_frame: mac.eifs_ended_by_good_frame,
+            eifs_on_undecodable: mac.eifs_on_undecodable,
+            capture_nav: mac.capture_nav,
+        }
+    }
+
+    /// What the receiver of every node is given.
+    pub fn receiver_config(&self) -> phy::Config {
+        let radio = &self.radio;
+        phy::Config {
+            rx_threshold: radio.rx_threshold,
+            cs_threshold: radio.cs_threshold,
+            capture_ratio: radio.capture.then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
+            late_capture: radio.late_capture,
+            lock_on_undecodable: radio.lock_on_undecodable,
+            energy_detection: radio.energy_detection,
+        }
+    }
+
+    /// What the link layer of every node is given.
+    pub fn link_config(&self) -> net::Config {
+        let link = &self.link;
+        net::Config {
+            delay: link.delay,
+            arp_delay: link.arp_delay,
+            arp: link.arp,
+            arp_retry: link.arp_retry,
+            queue: net::queue::Config { limit: link.queue_limit as usize, routing_first: link.routing_first },
+            sizes: match link.sizes {
+                sections::Sizes::Ns2 => net::sizes::Sizes::Ns2,
+                sections::Sizes::Standard => net::sizes::Sizes::Standard,
+            },
+        }
+    }
+
+    /// What AODV of every node is given, if that is the routing protocol.
+    pub fn aodv_config(&self) -> route::Config {
+        let routing = &self.routing;
+        aodv::Config {
+            active_route_timeout: routing.active_route_timeout,
+            my_route_timeout: routing.my_route_timeout,
+            net_diameter: routing.net_diameter,
+            node_traversal_time: routing.node_traversal_time,
+            timeout_buffer: routing.timeout_buffer,
+            ttl_start: routing.ttl_start,
+            ttl_increment: routing.ttl_increment,
+            ttl_threshold: routing.ttl_threshold,
+            rreq_retries: routing.rreq_retries,
+            rreq_rate_limit: routing.rreq_rate_limit,
+            rerr_rate_limit: routing.rerr_rate_limit,
+            local_add_ttl: routing.local_add_ttl,
+            destination_only: routing.destination_only,
+            gratuitous: routing.gratuitous,
+            hello: routing.hello.then_some(aodv::HelloConfig {
+                interval: routing.hello_interval,
+                allowed_loss: routing.allowed_hello_loss,
+            }),
+            first_search: match routing.first_search {
+                sections::FirstSearch::TtlStart => aodv::FirstSearch::TtlStart,
+                sections::FirstSearch::FullFlood => aodv::FirstSearch::FullFlood,
+            },
+            retry: routing.retry_tick.map_or(aodv::Retry::Timer, aodv::Retry::PacketOrTick),
+            search_timeout: routing
+                .measured_wait_max
+                .map_or(aodv::SearchTimeout::Traversal, |max| aodv::SearchTimeout::Measured { max }),
+            after_failure: routing.lock_out.map_or(aodv::AfterFailure::Restart, aodv::AfterFailure::LockOut),
+            expiry: routing.expiry_tick.map_or(aodv::Expiry::AtDeadline, aodv::Expiry::OnTick),
+            delete_invalid_routes: routing.delete_invalid_routes,
+            id_lifetime: routing.id_period.map_or(aodv::IdLifetime::PathDiscovery, aodv::IdLifetime::PurgedEvery),
+            reverse_lifetime: routing
+                .reverse_lifetime
+                .map_or(aodv::ReverseLifetime::Minimal, aodv::ReverseLifetime::Fixed),
+            neighbour_routes: routing.neighbour_routes,
+            own_seqno: match routing.own_seqno {
+                sections::OwnSeqno::Rfc => aodv::OwnSeqno::Rfc,
+                sections::OwnSeqno::Even => aodv::OwnSeqno::Even,
+            },
+            refresh: match routing.refresh {
+                sections::Refresh::WholePath => aodv::Refresh::WholePath,
+                sections::Refresh::DestinationOnly => aodv::Refresh::DestinationOnly,
+            },
+            lifetime_in_whole_seconds: routing.lifetime_in_whole_seconds,
+            reply_from_repair: routing.reply_from_repair,
+            repair: match routing.repair {
+                sections::RepairRule::Off => aodv::RepairRule::Off,
+                sections::RepairRule::WithinMaxRepairTtl => aodv::RepairRule::WithinMaxRepairTtl,
+                sections::RepairRule::FartherFromSource => aodv::RepairRule::FartherFromSource,
+            },
+            repair_seqno_incremented: routing.repair_seqno_incremented,
+            repair_deadline: match routing.repair_deadline {
+                sections::RepairDeadline::DiscoveryPeriod => aodv::RepairDeadline::DiscoveryPeriod,
+                sections::RepairDeadline::InstantAsDelay => aodv::RepairDeadline::InstantAsDelay,
+            },
+            repair_failure_reported: routing.repair_failure_reported,
+            control_breaks_links: routing.control_breaks_links,
+            rediscover_at_source: routing.rediscover_at_source,
+            purge_queue: routing.purge_queue,
+            rerr_without_precursors: routing.rerr_without_precursors,
+            rerr_needs_seqno: routing.rerr_needs_seqno,
+            broadcast_jitter: routing.broadcast_jitter,
+            flush_spacing: routing.flush_spacing,
+            data_ttl: routing.data_ttl,
+            buffer_capacity: routing.buffer_capacity as usize,
+            buffer_timeout: routing.buffer_timeout,
+        }
+    }
+    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched
+    /// on.
+    pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
+        let options = &self.tcp;
+        let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
+        tcp::Config {
+            mss: options.mss.get() as u32,
+            mss_without_option: options.mss_without_option.get() as u32,
+            initial_window: options.initial_window,
+            initial_ssthresh: options.initial_ssthresh.unwrap_or(u32::MAX),
+            window_limit: traffic.window,
+            cwnd_clamp: options.cwnd_clamp.unwrap_or(u32::MAX),
+            grow_only_when_limited: options.grow_only_when_limited,
+            growth_limit: options.growth_limit,
+            dup_ack_threshold: options.dup_ack_threshold,
+            limited_transmit: options.limited_transmit,
+            window_cut: match options.window_cut {
+                sections::WindowCut::WindowInUse => tcp::WindowCut::WindowInUse,
+                sections::WindowCut::FlightSize => tcp::WindowCut::FlightSize,
+            },
+            cut_on_each_timeout: options.cut_on_each_timeout,
+            recovery_burst: options.recovery_burst,
+            impatient: options.impatient,
+            grow_on_full_ack: options.grow_on_full_ack,
+            rtt_tick: options.rtt_tick,
+            rtt_sampling: match options.rtt_sampling {
+                sections::RttSampling::OneTimedSegment => tcp::RttSampling::OneTimedSegment,
+                sections::RttSampling::EveryAck => tcp::RttSampling::EveryAck,
+            },
+            rto_initial: options.rto_initial,
+            rto_min: options.rto_min,
+            rto_max: options.rto_max,
+            rto_granularity: options.rto_granularity,
+            forget_srtt_beyond_backoff: options.forget_srtt_beyond_backoff,
+            max_timeouts: options.max_timeouts,
+            pace_retransmissions: options.pace_retransmissions,
+            nagle: options.nagle,
+            timestamps: options.timestamps,
+            sack: options.sack || recovers_by_sack,
+            receive_buffer: options.receive_buffer.get() as u32,
+            explicit_read: false,
+            receiver: match options.ack_policy {
+                AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
+                AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
+            },
+            time_wait: options.time_wait,
+        }
+    }
+}

@@ -150,7 +150,8 @@ impl Receiver {
             && over_the_rest
             && self.config.survives(copy.power, slot.frame.power);
         // The wreck of a collision lasts to the later of the two ends, and is as strong as the frame that ends then.
-        let loser = if takes_over || copy.end > slot.frame.end { core::mem::replace(&mut slot.frame, copy) } else { copy };
+        let loser =
+            if takes_over || copy.end > slot.frame.end { core::mem::replace(&mut slot.frame, copy) } else { copy };
         slot.condition = if takes_over { Condition::Good } else { Condition::Lost(DropReason::Collision) };
         self.aside.push(Aside { tx: loser.tx, power: loser.power, reason: DropReason::Collision });
         ArrivalEffect::Occupied

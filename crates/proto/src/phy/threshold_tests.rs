@@ -46,9 +46,7 @@ fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
 //   3            |======|
 #[test]
 fn after_a_capture_a_further_frame_is_received_cleanly_only_without_energy_detection() {
-    for (config, expected) in
-        [(Config::ns2(), GOOD), (Config::standard(), bad(Collision))]
-    {
+    for (config, expected) in [(Config::ns2(), GOOD), (Config::standard(), bad(Collision))] {
         let mut bench = Bench::new(config);
         bench.arrive(1, 16.0, 50);
         assert_eq!(bench.arrive(2, 1.5, 200), ArrivalEffect::CapturedAway);

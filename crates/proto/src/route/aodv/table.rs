@@ -110,6 +110,11 @@ impl Route {
         self.state != RouteState::Invalid
     }
 
+    /// Hops of the route, or of the last one there was; 0 if none was ever known.
+    pub(super) fn known_hops(&self) -> u8 {
+        if self.hops != Self::UNKNOWN_HOPS { self.hops } else { self.last_hops.unwrap_or(0) }
+    }
+
     /// Neighbours that send through this route, in order of address.
     pub fn precursors(&self) -> &[Ipv4Addr] {
         &self.precursors

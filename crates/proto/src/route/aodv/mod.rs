@@ -23,6 +23,8 @@
 //! # Choices where RFC 3561 leaves room
 //! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same route.
 //! - A node never takes over a sequence number older than a valid one it has, also from a route error.
+//! - A lost neighbour that is heard again gets its route back with the number the break left, as a lower bound and not to
+//!   answer requests with. Forgetting the number, as 6.5 can be read, lets routes form loops.
 //! - A route error for a packet without a route goes to the precursors if there are any and is broadcast otherwise.
 //! - A route that expires has its sequence number incremented, as one that breaks (6.1 allows it).
 //! - A route error for a packet without a route does not increment the number again (6.11): the broken route did, and a

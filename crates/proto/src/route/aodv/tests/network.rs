@@ -4,7 +4,7 @@ use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A message as it went on air.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Transmission {
     pub at: Time,
     pub from: u32,
@@ -31,6 +31,8 @@ pub struct Network {
     pub unicast_loss: u32,
     /// The next data packet from the one to the other is lost although the link works.
     pub fail_next: Option<(u32, u32)>,
+    /// Call every node at all multiples of this, asked for or not.
+    pub poke: Option<Dur>,
     chance: Stream,
     /// Interface queues: packets sent by routing, not on the air yet. Key: (departure, order).
     events: BTreeMap<(Time, u64), Event>,
@@ -52,6 +54,7 @@ impl Network {
             broadcast_loss: 0,
             unicast_loss: 0,
             fail_next: None,
+            poke: None,
             chance: Stream::global(3, Purpose::Impairment),
             events: BTreeMap::new(),
             order: 0,
@@ -192,6 +195,12 @@ impl Network {
                 self.now = until;
                 return;
             };
+            while let Some(at) = self.poke.map(|poke| self.now.next_multiple_of(poke)).filter(|&at| at < next) {
+                self.now = at;
+                let mut out = Vec::new();
+                self.nodes.iter_mut().for_each(|node| node.handle_timeout(at, &mut out));
+                assert_eq!(out, [], "an early call at {at}");
+            }
             self.now = self.now.max(next);
             if event_at == Some(next) {
                 let event = event.and_then(|key| self.events.remove(&key)).expect("looked up above");

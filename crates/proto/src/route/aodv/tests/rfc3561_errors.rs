@@ -210,10 +210,14 @@ fn a_lost_neighbour_heard_again_is_a_neighbour_and_nothing_more() {
     bench.fail(data(1, 6, 1), 6);
     assert_eq!((bench.route(6).state, bench.route(6).seqno), (RouteState::Invalid, 21));
     bench.receive_rreq(6, 1, rreq(8, 1, 1, 77, None));
-    assert_eq!((bench.route(6).is_valid(), bench.route(6).known_seqno()), (true, None));
-    // Its own number is the truth, also below the increment made here.
-    bench.receive_rreq(6, 1, rreq(6, 20, 2, 77, None));
-    assert_eq!(bench.route(6).known_seqno(), Some(20));
+    let route = bench.route(6);
+    assert_eq!((route.is_valid(), route.hops, route.heard_only), (true, 1, true));
+    assert_eq!(replies(&bench.receive_rreq(4, 5, rreq(1, 10, 1, 6, Some(3)))), [], "it knows no number to answer with");
+    // A second break does not run further ahead of the neighbour's own number, which then counts again.
+    bench.fail(data(1, 6, 2), 6);
+    assert_eq!(bench.route(6).seqno, 21);
+    bench.receive_rreq(6, 1, rreq(6, 21, 2, 77, None));
+    assert_eq!((bench.route(6).heard_only, bench.route(6).seqno), (false, 21));
 }
 
 #[test]

@@ -125,6 +125,12 @@ fn a_request_of_the_destination_releases_the_buffer_at_once_and_ends_the_search(
     // Without a request outstanding the way back lives 6 s.
     bench.receive_rreq(6, 5, rreq(8, 10, 1, 5, None));
     assert_eq!(bench.route(8).expires, bench.now + Dur::from_secs(6));
+    // With one it lives 10 s, also if nothing waits any more.
+    let mut bench = Bench::new(Config { buffer_timeout: ms(1), ..Config::ns2() });
+    bench.originate(9, 1);
+    bench.pass(ms(5));
+    assert_eq!(dropped(&bench.receive_rreq(6, 5, rreq(9, 10, 1, 5, None))), [(1, DropReason::BufferTimeout)]);
+    assert_eq!(bench.route(9).expires, bench.now + Dur::from_secs(10));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //!
 //! | file | section of RFC 3561 |
 //! |---|---|
-//! | [`table`](self) | 6.1 sequence numbers, 6.2 routes and precursors |
+//! | `table` | 6.1 sequence numbers, 6.2 routes and precursors |
 //! | `discovery` | 6.3 and 6.4: requests of this node |
 //! | `request`, `seen` | 6.5 and 6.6: requests of others |
 //! | `reply` | 6.7 |

@@ -442,7 +442,7 @@ fn outage(config: Config) -> Dur {
 #[test]
 fn local_repair_is_a_dead_end_of_11_to_17_s() {
     let dead_end = outage(Config::ns2());
-    assert!(dead_end > Dur::from_secs(9) && dead_end < Dur::from_secs(18), "{dead_end}");
+    assert!(dead_end > Dur::from_secs(11) && dead_end < Dur::from_secs(17), "{dead_end}");
     for config in [
         Config { repair: RepairRule::Off, ..Config::ns2() },
         Config { repair_seqno_incremented: true, ..Config::ns2() },

@@ -158,3 +158,33 @@ impl Router {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Body, EchoMessage, PacketMeta};
+    use fourhop_units::{NodeId, Purpose, Stream};
+
+    #[test]
+    fn both_kinds_of_router_answer_for_the_packets_they_are_given() {
+        let [here, neighbour, far] = [0, 1, 2].map(|n| NodeId(n).ipv4());
+        let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 8 });
+        let packet = Ipv4Packet { src: here, dst: far, ttl: 9, ident: 0, body, meta: PacketMeta::default() };
+        let mut out = Vec::new();
+        let mut fixed = Router::Static(StaticRoutes::new(here, [(far, neighbour)]));
+        fixed.handle_outgoing(Time::ZERO, packet.clone(), &mut out);
+        let next_hop = NextHop::Unicast(neighbour);
+        assert_eq!(out, [Action::Send { packet: packet.clone(), next_hop }]);
+        assert_eq!((fixed.next_hop(far), fixed.held(), fixed.next_timeout()), (Some(neighbour), 0, None));
+        out.clear();
+        fixed.handle_link_failure(Time::ZERO, Some(packet.clone()), neighbour, DropReason::RtsRetryLimit, &mut out);
+        assert_eq!(out, [Action::Drop { packet: packet.clone(), reason: DropReason::LinkBroken }]);
+        out.clear();
+        let jitter = Stream::new(1, NodeId(0), Purpose::RoutingJitter);
+        let mut aodv = Router::Aodv(Box::new(Aodv::new(here, Config::standard(), jitter)));
+        aodv.handle_outgoing(Time::ZERO, packet, &mut out);
+        assert!(matches!(&out[..], [Action::Send { packet, next_hop: NextHop::Broadcast }] if packet.is_routing()));
+        assert_eq!((aodv.next_hop(far), aodv.held()), (None, 1));
+        assert!(aodv.next_timeout().is_some());
+    }
+}

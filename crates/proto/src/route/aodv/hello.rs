@@ -65,9 +65,8 @@ impl Aodv {
         let was_valid = route.is_valid();
         if route.accepts(rrep.destination_seqno, 1) {
             route.update(rrep.destination_seqno, 1, from);
-        } else if !was_valid {
-            // An older number than the broken route's: the neighbour is there, what it knows of itself is not newer.
-            route.update(route.seqno, 1, from);
+        } else {
+            route.hear();
         }
         route.expires = if was_valid { route.expires.max(until) } else { until };
         self.watch(until);

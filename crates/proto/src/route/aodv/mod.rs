@@ -5,7 +5,7 @@
 //!
 //! | file | section of RFC 3561 |
 //! |---|---|
-//! | [`table`](self) | 6.1 sequence numbers, 6.2 routes and precursors |
+//! | `table` | 6.1 sequence numbers, 6.2 routes and precursors |
 //! | `discovery` | 6.3 and 6.4: requests of this node |
 //! | `request`, `seen` | 6.5 and 6.6: requests of others |
 //! | `reply` | 6.7 |
@@ -23,8 +23,13 @@
 //! # Choices where RFC 3561 leaves room
 //! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same route.
 //! - A node never takes over a sequence number older than a valid one it has, also from a route error.
+//! - A lost neighbour that is heard again gets its route back with the number the break left, as a lower bound and not to
+//!   answer requests with. Forgetting the number, as 6.5 can be read, lets routes form loops.
 //! - A route error for a packet without a route goes to the precursors if there are any and is broadcast otherwise.
 //! - A route that expires has its sequence number incremented, as one that breaks (6.1 allows it).
+//! - A route error for a packet without a route does not increment the number again (6.11): the broken route did, and a
+//!   number that ran ahead of the destination's by more than one would make nodes refuse its requests.
+//! - A search whose last hop count is known starts at that plus TTL_INCREMENT also beyond TTL_THRESHOLD (6.4).
 
 mod buffer;
 mod config;
@@ -38,6 +43,8 @@ mod reply;
 mod request;
 mod seen;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
@@ -350,12 +357,14 @@ impl Aodv {
     fn refresh(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
         let until = now + self.config.active_route_timeout;
         let route = self.table.get_mut(dst).filter(|route| route.has_next_hop())?;
-        match self.config.refresh {
-            Refresh::WholePath => route.expires = route.expires.max(until),
-            Refresh::DestinationOnly => route.expires = until,
-        }
         let next_hop = route.next_hop;
-        self.watch(until);
+        // A lifetime that grows needs no earlier look at the table than the one already due.
+        if until >= route.expires {
+            route.expires = until;
+        } else if self.config.refresh == Refresh::DestinationOnly {
+            route.expires = until;
+            self.watch(until);
+        }
         Some(next_hop)
     }
 

@@ -41,9 +41,8 @@ impl Aodv {
         route.state = RouteState::InRepair;
         match self.config.repair {
             RepairRule::WithinMaxRepairTtl => {
-                let last_hops = route.last_hops.unwrap_or(route.hops);
-                let source_hops =
-                    self.table.get(source).map_or(0, |r| r.last_hops.filter(|_| !r.is_valid()).unwrap_or(r.hops));
+                let last_hops = route.known_hops();
+                let source_hops = self.table.get(source).map_or(0, Route::known_hops);
                 let ttl = last_hops.max(source_hops / 2).saturating_add(self.config.local_add_ttl);
                 let ttl = ttl.min(self.config.net_diameter);
                 if let Err(allowed_at) = self.rreq_rate.try_pass(now) {

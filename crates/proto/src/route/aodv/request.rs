@@ -25,8 +25,8 @@ impl Aodv {
         }
     }
 
-    /// A message from a neighbour is proof of a route to it (RFC 3561 sections 6.5 and 6.7). Its sequence number stays
-    /// unknown unless the route was valid already.
+    /// A message from a neighbour is proof of a route to it, but says nothing of its sequence number (RFC 3561 sections
+    /// 6.5 and 6.7).
     pub(super) fn neighbour_seen(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
         if !self.config.neighbour_routes || neighbour == self.addr {
             return;
@@ -34,17 +34,8 @@ impl Aodv {
         let until = now + self.config.active_route_timeout;
         let route = self.table.entry(neighbour);
         let before = route.state;
-        if before == RouteState::Valid {
-            route.expires = route.expires.max(until);
-        } else {
-            // The number of a broken route is this node's own increment, not the neighbour's: kept as valid, it would
-            // make this node refuse what the neighbour says next.
-            route.seqno_valid = false;
-            route.expires = until;
-            route.state = RouteState::Valid;
-        }
-        route.next_hop = neighbour;
-        route.hops = 1;
+        route.expires = if before == RouteState::Valid { route.expires.max(until) } else { until };
+        route.hear();
         self.watch(until);
         if before != RouteState::Valid {
             self.route_came_up(now, neighbour, before, Dur::ZERO, out);
@@ -147,6 +138,7 @@ impl Aodv {
                 };
                 usable
                     && route.seqno_valid
+                    && !route.heard_only
                     && !rreq.destination_seqno.is_some_and(|requested| is_newer(requested, route.seqno))
             })
     }

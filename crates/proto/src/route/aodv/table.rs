@@ -66,6 +66,9 @@ pub struct Route {
     pub seqno: u32,
     /// Is `seqno` known at all?
     pub seqno_valid: bool,
+    /// Is the route valid only because the neighbour it leads to was heard since it broke? Then `seqno` is this node's
+    /// own increment: a lower bound that the neighbour may have reached itself by now, good for no answer.
+    pub heard_only: bool,
     /// Hops to the destination.
     pub hops: u8,
     /// The neighbour that packets go to; meaningless in an invalid route.
@@ -90,6 +93,7 @@ impl Route {
             dst,
             seqno: 0,
             seqno_valid: false,
+            heard_only: false,
             hops: Self::UNKNOWN_HOPS,
             next_hop: Ipv4Addr::UNSPECIFIED,
             expires: Time::ZERO,
@@ -110,6 +114,11 @@ impl Route {
         self.state != RouteState::Invalid
     }
 
+    /// Hops of the route, or of the last one there was; 0 if none was ever known.
+    pub(super) fn known_hops(&self) -> u8 {
+        if self.hops != Self::UNKNOWN_HOPS { self.hops } else { self.last_hops.unwrap_or(0) }
+    }
+
     /// Neighbours that send through this route, in order of address.
     pub fn precursors(&self) -> &[Ipv4Addr] {
         &self.precursors
@@ -124,13 +133,15 @@ impl Route {
     /// no number is known, or it is newer, or equal with fewer hops; any hop count is fewer than an invalid route's. The
     /// one place that compares routes: a metric other than hops would enter here.
     pub fn accepts(&self, seqno: u32, hops: u8) -> bool {
-        !self.seqno_valid || is_newer(seqno, self.seqno) || (seqno == self.seqno && hops < self.hops)
+        let better = hops < self.hops || self.heard_only;
+        !self.seqno_valid || is_newer(seqno, self.seqno) || (seqno == self.seqno && better)
     }
 
     /// Takes over what a message said about the destination. The caller sets the lifetime.
     pub(super) fn update(&mut self, seqno: u32, hops: u8, next_hop: Ipv4Addr) {
         self.seqno = seqno;
         self.seqno_valid = true;
+        self.heard_only = false;
         self.hops = hops;
         self.next_hop = next_hop;
         self.state = RouteState::Valid;
@@ -139,10 +150,18 @@ impl Route {
     /// The route broke or expired: its sequence number moves on (RFC 3561 section 6.11), so that no older route is taken
     /// for a fresh one, and it becomes invalid.
     pub(super) fn break_down(&mut self, forget_at: Time) {
-        if self.seqno_valid {
+        if self.seqno_valid && !self.heard_only {
             self.seqno = self.seqno.wrapping_add(1);
         }
         self.invalidate(forget_at);
+    }
+
+    /// A message from the neighbour this entry is about: a valid route of one hop, whose number stays what it was.
+    pub(super) fn hear(&mut self) {
+        self.heard_only |= !self.is_valid();
+        self.next_hop = self.dst;
+        self.hops = 1;
+        self.state = RouteState::Valid;
     }
 
     /// Makes it invalid without touching the sequence number.
@@ -151,6 +170,7 @@ impl Route {
             self.last_hops = Some(self.hops);
             self.hops = Self::UNKNOWN_HOPS;
         }
+        self.heard_only = false;
         self.state = RouteState::Invalid;
         self.expires = forget_at;
     }

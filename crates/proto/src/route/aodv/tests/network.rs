@@ -1,0 +1,251 @@
+//! A small network in memory: nodes with AODV, links that work or do not, a fixed time per hop.
+
+use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A message as it went on air.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transmission {
+    pub at: Time,
+    pub from: u32,
+    pub message: AodvMessage,
+    pub ttl: u8,
+}
+
+enum Event {
+    Arrive { to: u32, from: u32, packet: Ipv4Packet },
+    Fail { at: u32, next_hop: u32, packet: Ipv4Packet },
+}
+
+/// Nodes 0.. with the same configuration.
+pub struct Network {
+    pub nodes: Vec<Aodv>,
+    pub now: Time,
+    links: BTreeSet<(u32, u32)>,
+    /// Time on the way for one hop.
+    pub hop: Dur,
+    /// Time until the link layer gives up.
+    pub give_up: Dur,
+    /// Losses of broadcasts and of unicasts (which then fail), in 256ths.
+    pub broadcast_loss: u32,
+    pub unicast_loss: u32,
+    /// The next data packet from the one to the other is lost although the link works.
+    pub fail_next: Option<(u32, u32)>,
+    /// Call every node at all multiples of this, asked for or not.
+    pub poke: Option<Dur>,
+    chance: Stream,
+    /// Interface queues: packets sent by routing, not on the air yet. Key: (departure, order).
+    events: BTreeMap<(Time, u64), Event>,
+    order: u64,
+    pub log: Vec<Transmission>,
+    pub delivered: Vec<(Time, Ipv4Packet)>,
+    pub dropped: Vec<(Time, Ipv4Packet, DropReason)>,
+    pub handed_in: usize,
+}
+
+impl Network {
+    pub fn new(nodes: u32, config: Config) -> Network {
+        Network {
+            nodes: (0..nodes).map(|n| node(n, config)).collect(),
+            now: at_ms(1_000),
+            links: BTreeSet::new(),
+            hop: ms(2),
+            give_up: ms(30),
+            broadcast_loss: 0,
+            unicast_loss: 0,
+            fail_next: None,
+            poke: None,
+            chance: Stream::global(3, Purpose::Impairment),
+            events: BTreeMap::new(),
+            order: 0,
+            log: Vec::new(),
+            delivered: Vec::new(),
+            dropped: Vec::new(),
+            handed_in: 0,
+        }
+    }
+
+    /// Node 0 - 1 - 2 ...
+    pub fn chain(nodes: u32, config: Config) -> Network {
+        let mut network = Network::new(nodes, config);
+        for n in 1..nodes {
+            network.connect(n - 1, n);
+        }
+        network
+    }
+
+    pub fn connect(&mut self, a: u32, b: u32) {
+        self.links.extend([(a, b), (b, a)]);
+    }
+
+    pub fn cut(&mut self, a: u32, b: u32) {
+        self.links.remove(&(a, b));
+        self.links.remove(&(b, a));
+    }
+
+    pub fn send(&mut self, src: u32, dst: u32, number: u16) {
+        self.handed_in += 1;
+        let mut out = Vec::new();
+        let mut packet = data(src, dst, number);
+        packet.meta.created = self.now;
+        self.nodes[src as usize].handle_outgoing(self.now, packet, &mut out);
+        self.perform(src, out);
+    }
+
+    fn schedule(&mut self, delay: Dur, event: Event) {
+        self.order += 1;
+        self.events.insert((self.now + delay, self.order), event);
+    }
+
+    fn perform(&mut self, at: u32, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Drop { packet, reason } => {
+                    if !packet.is_routing() {
+                        self.dropped.push((self.now, packet, reason));
+                    }
+                }
+                Action::PurgeQueue { next_hop } => self.purge(at, next_hop),
+                Action::Send { packet, next_hop } => self.transmit(at, packet, next_hop),
+            }
+        }
+    }
+
+    /// Everything not yet on the air for that neighbour; the last nanosecond of its way counts as the air.
+    fn purge(&mut self, at: u32, next_hop: Ipv4Addr) {
+        let now = self.now;
+        let mut purged = Vec::new();
+        self.events.retain(|&(time, _), event| {
+            let queued = match event {
+                Event::Fail { at: node, next_hop: n, .. } => *node == at && ip(*n) == next_hop,
+                Event::Arrive { to, from, .. } => *from == at && ip(*to) == next_hop,
+            };
+            let keep = !queued || time <= now;
+            if let (false, Event::Fail { packet, .. } | Event::Arrive { packet, .. }) = (keep, event) {
+                purged.push(packet.clone());
+            }
+            keep
+        });
+        let data = purged.into_iter().filter(|packet| !packet.is_routing());
+        self.dropped.extend(data.map(|packet| (now, packet, DropReason::QueuePurged)));
+    }
+
+    fn transmit(&mut self, from: u32, packet: Ipv4Packet, next_hop: NextHop) {
+        if let Body::Aodv(message) = &packet.body {
+            let (message, ttl) = (message.clone(), packet.ttl);
+            self.log.push(Transmission { at: self.now, from, message, ttl });
+        }
+        match next_hop {
+            NextHop::Broadcast => {
+                let receivers: Vec<u32> = self.links.range((from, 0)..(from + 1, 0)).map(|&(_, to)| to).collect();
+                for to in receivers {
+                    if self.chance.below(256) >= self.broadcast_loss {
+                        self.schedule(self.hop, Event::Arrive { to, from, packet: packet.clone() });
+                    }
+                }
+            }
+            NextHop::Unicast(addr) => {
+                let to = NodeId::from_ipv4(addr).expect("a node of this network").0;
+                let fails = self.fail_next == Some((from, to)) && !packet.is_routing();
+                if fails {
+                    self.fail_next = None;
+                }
+                if !fails && self.links.contains(&(from, to)) && self.chance.below(256) >= self.unicast_loss {
+                    self.schedule(self.hop, Event::Arrive { to, from, packet });
+                } else {
+                    self.schedule(self.give_up, Event::Fail { at: from, next_hop: to, packet });
+                }
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let mut out = Vec::new();
+        let now = self.now;
+        match event {
+            Event::Arrive { to, from, mut packet } => {
+                packet.meta.hops += 1;
+                let node = &mut self.nodes[to as usize];
+                if packet.is_routing() {
+                    node.handle_message(now, packet, ip(from), &mut out);
+                } else if packet.dst == ip(to) {
+                    self.delivered.push((now, packet));
+                } else {
+                    node.handle_transit(now, packet, Some(ip(from)), &mut out);
+                }
+                self.perform(to, out);
+            }
+            Event::Fail { at, next_hop, packet } => {
+                let node = &mut self.nodes[at as usize];
+                node.handle_link_failure(now, Some(packet), ip(next_hop), DropReason::RtsRetryLimit, &mut out);
+                self.perform(at, out);
+            }
+        }
+    }
+
+    /// Drives the network up to `until`, in at most so many steps that a livelock is noticed.
+    #[track_caller]
+    pub fn run_until(&mut self, until: Time) {
+        for _ in 0..200_000 {
+            let event = self.events.keys().next().copied();
+            let timer = (0..self.nodes.len()).filter_map(|n| Some((self.nodes[n].next_timeout()?, n))).min();
+            let event_at = event.map(|(at, _)| at);
+            let Some(next) = [event_at, timer.map(|(at, _)| at)].into_iter().flatten().min().filter(|&at| at <= until)
+            else {
+                self.now = until;
+                return;
+            };
+            while let Some(at) = self.poke.map(|poke| self.now.next_multiple_of(poke)).filter(|&at| at < next) {
+                self.now = at;
+                let mut out = Vec::new();
+                self.nodes.iter_mut().for_each(|node| node.handle_timeout(at, &mut out));
+                assert_eq!(out, [], "an early call at {at}");
+            }
+            self.now = self.now.max(next);
+            if event_at == Some(next) {
+                let event = event.and_then(|key| self.events.remove(&key)).expect("looked up above");
+                self.handle(event);
+            } else if let Some((_, n)) = timer {
+                let mut out = Vec::new();
+                self.nodes[n].handle_timeout(self.now, &mut out);
+                self.perform(n as u32, out);
+            }
+        }
+        panic!("the network does not come to rest: livelock at {}", self.now);
+    }
+
+    #[track_caller]
+    pub fn pass(&mut self, dur: Dur) {
+        self.run_until(self.now + dur);
+    }
+
+    pub fn in_flight(&self) -> usize {
+        let packets = self.events.values().map(|event| match event {
+            Event::Arrive { packet, .. } | Event::Fail { packet, .. } => packet,
+        });
+        packets.filter(|packet| !packet.is_routing()).count()
+    }
+
+    /// Own requests of `node`: (time, TTL).
+    pub fn requests_of(&self, node: u32) -> Vec<(Time, u8)> {
+        let own = |t: &&Transmission| matches!(&t.message, AodvMessage::Rreq(r) if r.originator == ip(node));
+        self.log.iter().filter(|t| t.from == node).filter(own).map(|t| (t.at, t.ttl)).collect()
+    }
+
+    /// Numbers of the packets delivered, in order.
+    pub fn delivered_numbers(&self) -> Vec<u16> {
+        self.delivered.iter().map(|(_, packet)| number(packet)).collect()
+    }
+
+    /// Nodes that sent a route error, in order of time.
+    pub fn error_senders(&self) -> Vec<u32> {
+        self.log.iter().filter(|t| matches!(t.message, AodvMessage::Rerr(_))).map(|t| t.from).collect()
+    }
+
+    #[track_caller]
+    pub fn assert_conserved(&self) {
+        let held: usize = self.nodes.iter().map(Aodv::held).sum();
+        let accounted = self.delivered.len() + self.dropped.len() + held + self.in_flight();
+        assert_eq!(self.handed_in, accounted, "packets appeared or vanished");
+    }
+}

@@ -1,0 +1,173 @@
+//! Any topology, any loss, any change: packets are conserved, routes have no loops, nothing runs for ever, sequence
+//! numbers do not go back, and calls that come early change nothing.
+
+use super::*;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send { src: u32, dst: u32, count: u8 },
+    Connect(u32, u32),
+    Cut(u32, u32),
+    Pass(u64),
+}
+
+const NODES: u32 = 7;
+
+fn step() -> impl Strategy<Value = Step> {
+    let node = 0..NODES;
+    prop_oneof![
+        4 => (node.clone(), node.clone(), 1u8..8).prop_map(|(src, dst, count)| Step::Send { src, dst, count }),
+        2 => (node.clone(), node.clone()).prop_map(|(a, b)| Step::Connect(a, b)),
+        2 => (node.clone(), node).prop_map(|(a, b)| Step::Cut(a, b)),
+        4 => prop_oneof![0u64..200, 200u64..20_000].prop_map(Step::Pass),
+    ]
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    let hello = Config { hello: Some(HelloConfig::standard()), ..Config::standard() };
+    let mixed = Config { repair_seqno_incremented: true, retry: Retry::Timer, ..Config::ns2() };
+    let ticking = Config {
+        retry: Retry::PacketOrTick(Dur::from_millis(500)),
+        repair: RepairRule::FartherFromSource,
+        purge_queue: true,
+        after_failure: AfterFailure::LockOut(Dur::from_secs(10)),
+        ..Config::standard()
+    };
+    prop_oneof![Just(Config::standard()), Just(Config::ns2()), Just(hello), Just(mixed), Just(ticking)]
+}
+
+/// What a node knows: (destination, its number, until when it may not be forgotten).
+type Known = Vec<(Ipv4Addr, u32, Time)>;
+
+/// Sequence numbers of every node: its own and those it knows.
+fn numbers(network: &Network) -> Vec<(u32, Known)> {
+    let of = |aodv: &Aodv| {
+        let known = aodv.routes().iter().filter_map(|route| {
+            let until = match (aodv.config().delete_invalid_routes, route.state) {
+                (false, _) => Time::from_secs(1_000_000),
+                (true, RouteState::Invalid) => route.expires,
+                (true, _) => network.now + aodv.config().delete_period(),
+            };
+            Some((route.dst, route.known_seqno()?, until))
+        });
+        (aodv.seqno(), known.collect())
+    };
+    network.nodes.iter().map(of).collect()
+}
+
+/// A cycle in the valid routes to a destination, if there is one.
+fn find_loop(network: &Network) -> Option<(u32, u32)> {
+    for dst in 0..NODES {
+        for start in 0..NODES {
+            let mut at = start;
+            for _ in 0..=NODES {
+                let route = network.nodes[at as usize].route(ip(dst)).filter(|route| route.is_valid());
+                let Some(next) = route.and_then(|route| NodeId::from_ipv4(route.next_hop)) else { break };
+                at = next.0;
+                if at == dst {
+                    break;
+                }
+                if at == start {
+                    return Some((start, dst));
+                }
+            }
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_are_conserved_routes_have_no_loops_and_numbers_do_not_go_back(
+        config in configs(),
+        links in prop::collection::vec((0..NODES, 0..NODES), 4..16),
+        steps in prop::collection::vec(step(), 1..40),
+        loss in (0u32..100, 0u32..100),
+    ) {
+        let mut network = Network::new(NODES, config);
+        (network.broadcast_loss, network.unicast_loss) = loss;
+        for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
+            network.connect(a, b);
+        }
+        let mut before = numbers(&network);
+        let mut next_number = 0;
+        for step in steps {
+            match step {
+                Step::Send { src, dst, count } if src != dst => {
+                    for _ in 0..count {
+                        next_number += 1;
+                        network.send(src, dst, next_number);
+                    }
+                }
+                Step::Connect(a, b) if a != b => network.connect(a, b),
+                Step::Cut(a, b) => network.cut(a, b),
+                Step::Pass(length) => network.pass(ms(length)),
+                _ => {}
+            }
+            network.assert_conserved();
+            prop_assert_eq!(find_loop(&network), None, "routes from a node to a destination come back to it");
+            let after = numbers(&network);
+            for ((own, known), (own_after, known_after)) in before.iter().zip(&after) {
+                prop_assert!(!is_newer(*own, *own_after), "own number went from {own} to {own_after}");
+                for (dst, seqno, until) in known.iter().filter(|(.., until)| network.now < *until) {
+                    let seqno_after = known_after.iter().find(|(d, ..)| d == dst).map(|&(_, seqno, _)| seqno);
+                    prop_assert!(seqno_after.is_some(), "{dst}: number {seqno} forgotten before {until}");
+                    prop_assert!(!is_newer(*seqno, seqno_after.unwrap()), "{dst}: {seqno} became {seqno_after:?}");
+                }
+            }
+            before = after;
+        }
+        // Long after the last packet nothing is left to do but HELLOs.
+        network.pass(Dur::from_secs(120));
+        network.assert_conserved();
+        prop_assert_eq!(network.in_flight(), 0);
+        prop_assert_eq!(network.nodes.iter().map(Aodv::waiting_control).sum::<usize>(), 0);
+        if config.after_failure == AfterFailure::Restart {
+            prop_assert_eq!(network.nodes.iter().map(Aodv::held).sum::<usize>(), 0);
+        }
+    }
+
+    /// A packet may wander while routes change, but never longer than its TTL, and a network that stands still after the
+    /// routes have settled delivers everything.
+    #[test]
+    fn a_network_at_rest_delivers(
+        config in configs(),
+        links in prop::collection::vec((0..NODES, 0..NODES), 0..8),
+        flows in prop::collection::vec((0..NODES, 0..NODES), 1..6),
+    ) {
+        let mut network = Network::chain(NODES, config);
+        for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
+            network.connect(a, b);
+        }
+        for (number, &(src, dst)) in flows.iter().filter(|(src, dst)| src != dst).enumerate() {
+            network.send(src, dst, number as u16);
+            network.pass(ms(700));
+        }
+        network.pass(Dur::from_secs(40));
+        prop_assert_eq!(network.delivered.len(), network.handed_in, "dropped: {:?}", network.dropped);
+    }
+
+    /// The ticks of ns-2 run at all multiples of 0.5 s; a node that is only called when it asks for it does the same.
+    #[test]
+    fn early_calls_change_nothing(
+        config in configs(),
+        sends in prop::collection::vec((0..NODES, 0..NODES, 0u64..3_000), 1..20),
+        loss in 0u32..100,
+    ) {
+        let logs = [None, Some(ms(50))].map(|poke| {
+            let mut network = Network::chain(NODES, config);
+            (network.broadcast_loss, network.unicast_loss, network.poke) = (loss, loss, poke);
+            for (number, &(src, dst, pause)) in sends.iter().enumerate() {
+                if src != dst {
+                    network.send(src, dst, number as u16);
+                }
+                network.pass(ms(pause));
+            }
+            (network.log, network.delivered, network.dropped)
+        });
+        prop_assert_eq!(&logs[0], &logs[1]);
+    }
+}

@@ -96,7 +96,7 @@ fn wrong_type() {
     assert_eq!(message("[topology]", "mac = 3\n[topology]"), "chain.toml:4:7: mac: found 3, allowed: a table of keys");
     assert_eq!(
         message("\"100s\"", "2026-11-21"),
-        "chain.toml:2:12: duration: found the date 2026-11-21, allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, s, min, h)"
+        "chain.toml:2:12: duration: found the date 2026-11-21, allowed: a time from \"1ms\" to \"1000000s\""
     );
     assert_eq!(
         load("profile = \"ns2\"\nduration = \"1s\"\nflows = 3\ntopology = { kind = \"chain\", hops = 1 }")
@@ -118,7 +118,7 @@ fn negative_or_absurd_number() {
     );
     assert_eq!(
         message("\"100s\"", "\"-1s\""),
-        "chain.toml:2:12: duration: found \"-1s\", allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, s, min, h)"
+        "chain.toml:2:12: duration: found \"-1s\", allowed: a time from \"1ms\" to \"1000000s\""
     );
     assert_eq!(
         message("[topology]", "radio.tx_power = \"90dBm\"\n[topology]"),

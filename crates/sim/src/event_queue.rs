@@ -84,6 +84,17 @@ impl EventQueue {
         self.heap.get(1..self.heap.len().min(1 + ARITY))?.iter().map(|&(key, _)| key).min()
     }
 
+    /// Moves the event of `slot` to `key` unless it is due earlier already; says whether it has moved. A slot whose event
+    /// comes too early is asked again then, which is cheaper than moving it each time it is put off.
+    pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
+        let place = self.places[slot.0 as usize];
+        let sooner = place == ABSENT || key < self.heap[place as usize].0;
+        if sooner {
+            self.set(slot, Some(key));
+        }
+        sooner
+    }
+
     /// Puts the event of `slot` at `key`, wherever it was before; `None` removes it.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
         let place = self.places[slot.0 as usize];

@@ -136,27 +136,35 @@ impl World {
     }
 
     fn timer(&mut self, slot: Slot) {
-        self.events += 1;
         let index = slot.0 as usize;
-        self.nodes[index].handle_timeout(self.now, &mut self.radiated);
+        let node = &mut self.nodes[index];
+        if node.next_timeout().is_some_and(|at| at <= self.now) {
+            self.events += 1;
+            node.handle_timeout(self.now, &mut self.radiated);
+        }
         self.queue.set(slot, timer_key(index, &self.nodes[index]));
-        self.begin_transmissions(NodeId(slot.0));
+        if !self.radiated.is_empty() {
+            self.begin_transmissions(NodeId(slot.0));
+        }
     }
 
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize - self.nodes.len();
+        let tx = TxId(index as u32);
+        // What ends the walk: the next event of another slot, or the end of the run.
+        let mut limit = self.queue.first_key_besides(slot);
+        let Some(transmission) = &mut self.transmissions[index] else { return };
+        let neighbours = self.channel.neighbours(transmission.src);
+        let airtime = transmission.frame.airtime;
         loop {
-            let Some(transmission) = &mut self.transmissions[index] else { return };
-            let neighbours = self.channel.neighbours(transmission.src);
-            let neighbour = neighbours[transmission.cursor as usize];
+            let neighbour = &neighbours[transmission.cursor as usize];
             let node_index = neighbour.node.index();
             let node = &mut self.nodes[node_index];
-            let tx = TxId(index as u32);
-            let airtime = transmission.frame.airtime;
             self.events += 1;
+            let arrival = transmission.start + neighbour.delay;
             if transmission.leaving {
-                self.now = transmission.start + neighbour.delay + airtime;
+                self.now = arrival + airtime;
                 self.receptions += 1;
                 let departure = node.handle_departure(self.now, tx, &transmission.frame, &mut self.radiated);
                 if let Some(tap) = &mut self.tap
@@ -164,10 +172,15 @@ impl World {
                 {
                     tap.received(self.now, neighbour.node, neighbour.power, &transmission.frame);
                 }
+                if let Some(timer) = timer_key(node_index, node)
+                    && self.queue.hasten(Slot(node_index as u32), timer)
+                {
+                    limit = Some(limit.map_or(timer, |limit| limit.min(timer)));
+                }
             } else {
-                self.now = transmission.start + neighbour.delay;
-                let copy = Arrival { tx, power: neighbour.power, end: self.now + airtime };
-                node.handle_arrival(self.now, copy, airtime);
+                // An arrival makes the medium busy: it puts timers off, never forward.
+                self.now = arrival;
+                node.handle_arrival(arrival, Arrival { tx, power: neighbour.power, end: arrival + airtime }, airtime);
             }
             transmission.cursor += 1;
             if transmission.cursor as usize == neighbours.len() {
@@ -175,15 +188,13 @@ impl World {
                     self.transmissions[index] = None;
                     self.free.push(index as u32);
                     self.queue.set(slot, None);
-                    self.queue.set(Slot(node_index as u32), timer_key(node_index, &self.nodes[node_index]));
                     return;
                 }
                 transmission.cursor = 0;
                 transmission.leaving = true;
             }
             let next = step_key(transmission, neighbours);
-            self.queue.set(Slot(node_index as u32), timer_key(node_index, &self.nodes[node_index]));
-            if next.time() > end || self.queue.first_key_besides(slot).is_some_and(|other| other < next) {
+            if next.time() > end || limit.is_some_and(|limit| limit < next) {
                 self.queue.set(slot, Some(next));
                 return;
             }

@@ -113,8 +113,8 @@ enum Answer {
 
 /// The MAC of one station.
 ///
-/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`], and then
-/// [`Dcf::handle_departure`] once the receiver has judged, for each change of the receiver; and [`Dcf::handle_timeout`] at
+/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`] when a copy occupies
+/// the receiver, then [`Dcf::handle_reception`] or [`Dcf::handle_error`] once the receiver has judged; and [`Dcf::handle_timeout`] at
 /// [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`.
 #[derive(Clone, Debug)]
 pub struct Dcf {
@@ -142,6 +142,10 @@ pub struct Dcf {
     eifs_until: Time,
     /// When a NAV that an RTS has set may be dropped.
     nav_reset: Option<Time>,
+
+    /// Derived once from `config`: they are asked for at every reception.
+    eifs_before_difs: Dur,
+    difs: Dur,
 
     cw: u32,
     short_retries: u32,
@@ -171,6 +175,8 @@ impl Dcf {
             nav: Time::ZERO,
             eifs_until: Time::ZERO,
             nav_reset: None,
+            eifs_before_difs: config.eifs_before_difs(),
+            difs: config.difs(),
             cw: config.cw_min,
             short_retries: 0,
             long_retries: 0,
@@ -237,25 +243,27 @@ impl Dcf {
     /// A copy of `airtime` vanished under a stronger frame.
     pub fn handle_captured_away(&mut self, now: Time, airtime: Dur) {
         if self.config.capture_nav {
-            self.eifs_until = self.eifs_until.max(now + airtime + self.config.eifs_before_difs());
+            self.eifs_until = self.eifs_until.max(now + airtime + self.eifs_before_difs);
         }
     }
 
-    /// The receiver gave its verdict on `frame`; `receiver_busy` says whether it still senses anything.
-    pub fn handle_departure(
-        &mut self,
-        now: Time,
-        verdict: Verdict,
-        frame: &Frame,
-        receiver_busy: bool,
-        out: &mut Vec<Action>,
-    ) {
-        match verdict {
-            Verdict::Missed => {}
-            Verdict::Bad(DropReason::Undecodable) if !self.config.eifs_on_undecodable => {}
-            Verdict::Bad(_) => self.eifs_until = self.eifs_until.max(now + self.config.eifs_before_difs()),
-            Verdict::Good => self.handle_frame(now, frame, out),
+    /// The receiver lost the frame that occupied it; `receiver_busy` says whether it still senses anything.
+    pub fn handle_error(&mut self, now: Time, verdict: Verdict, receiver_busy: bool) {
+        let eifs = match verdict {
+            Verdict::Good | Verdict::Missed => false,
+            Verdict::Bad(DropReason::Undecodable) => self.config.eifs_on_undecodable,
+            Verdict::Bad(_) => true,
+        };
+        if eifs {
+            self.eifs_until = self.eifs_until.max(now + self.eifs_before_difs);
         }
+        self.receiver_busy = receiver_busy;
+        self.update_access(now);
+    }
+
+    /// The receiver has received `frame`; `receiver_busy` says whether it still senses anything.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, receiver_busy: bool, out: &mut Vec<Action>) {
+        self.handle_frame(now, frame, out);
         self.receiver_busy = receiver_busy;
         self.update_access(now);
     }
@@ -273,10 +281,11 @@ impl Dcf {
                 // Only the end of the NAV can then set the station free; every other change is an event of its own.
                 (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
             } else {
-                backoff.ends(self.config.difs(), self.config.slot)
+                backoff.ends(self.difs, self.config.slot)
             }
         });
-        [self.sifs_ends, self.state_ends, access, self.nav_reset].into_iter().flatten().min()
+        let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
+        Time::earlier_of(exchange, Time::earlier_of(access, self.nav_reset))
     }
 
     /// Does what is due at `now`; nothing if called early.
@@ -294,7 +303,7 @@ impl Dcf {
             self.after_sifs(now, out);
         }
         self.update_access(now);
-        let access = self.backoff.and_then(|backoff| backoff.ends(self.config.difs(), self.config.slot));
+        let access = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
         if access.is_some_and(|at| at <= now) {
             self.backoff = None;
             self.access(now, out);
@@ -325,7 +334,7 @@ impl Dcf {
                 if backoff.is_immediate() {
                     self.draw_backoff();
                 } else {
-                    backoff.freeze(now, self.config.difs(), self.config.slot);
+                    backoff.freeze(now, self.difs, self.config.slot);
                 }
             }
         }
@@ -341,7 +350,7 @@ impl Dcf {
     fn request_access(&mut self, now: Time) {
         match self.idle_since {
             Some(since) if self.config.immediate_access && self.sifs_ends.is_none() && self.is_idle(now) => {
-                self.backoff = Some(Backoff::immediate(since, now, self.config.difs()));
+                self.backoff = Some(Backoff::immediate(since, now, self.difs));
             }
             _ => self.draw_backoff(),
         }

@@ -180,10 +180,7 @@ impl Node {
 
     /// When [`Node::handle_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<Time> {
-        match (self.mac.next_timeout(), self.upper_timeout) {
-            (Some(mac), Some(upper)) => Some(mac.min(upper)),
-            (mac, upper) => mac.or(upper),
-        }
+        Time::earlier_of(self.mac.next_timeout(), self.upper_timeout)
     }
 
     /// A copy of a frame of `airtime` begins to arrive.
@@ -205,20 +202,20 @@ impl Node {
                     self.mac.handle_receiver_idle(now);
                 }
             }
-            Departure::Judged(verdict) => {
-                match verdict {
-                    Verdict::Good => self.crossings.frames_received += 1,
-                    Verdict::Bad(reason) => self.drops.count(reason),
-                    Verdict::Missed => self.drops.count(DropReason::HalfDuplex),
-                }
+            Departure::Judged(Verdict::Good) => {
+                self.crossings.frames_received += 1;
                 let mut actions = self.scratch.mac.take();
-                self.mac.handle_departure(now, verdict, frame, self.receiver.busy(), &mut actions);
+                self.mac.handle_reception(now, frame, self.receiver.busy(), &mut actions);
                 if !actions.is_empty() {
                     self.perform_mac(now, &mut actions, out);
                     self.refresh_upper();
                 }
                 self.offer_next(now);
                 self.scratch.mac.give(actions);
+            }
+            Departure::Judged(verdict) => {
+                self.drops.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
+                self.mac.handle_error(now, verdict, self.receiver.busy());
             }
         }
         departure

@@ -325,6 +325,20 @@ def test_demo_makes_the_figure(fourhop: Command, tmp_path: Path) -> None:
         assert path.stat().st_size > 5000
 
 
+def test_ctrl_c_in_the_demo_shows_the_chains_that_finished(tmp_path: Path) -> None:
+    running = start("demo", "--out", tmp_path, "--runs", "2", "--duration", "3000s", "--jobs", "2")
+    assert running.stderr is not None
+    while "2 hops: run 3 of 16" not in running.stderr.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert "Traceback" not in stderr
+    assert "interrupted: 1 of 8 chains finished" in stderr
+    assert stdout.splitlines()[1].split()[0] == "1"
+    assert (tmp_path / "goodput-over-hops.pdf").exists()
+
+
 def test_demo_stops_before_it_starts_if_it_cannot_write(fourhop: Command, tmp_path: Path) -> None:
     blocked = tmp_path / "demo"
     blocked.write_text("", encoding="utf-8")

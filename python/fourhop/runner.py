@@ -95,7 +95,8 @@ def run(
         jobs: runs at a time; all cores if not given.
         progress: called a few times a second with a `Progress`, from the calling thread.
         out: folder to write the result into, as `Result.save` does; checked for being writable before the first run.
-        pcap: folder for packet captures, one file a node, in a folder for each seed if there are several.
+        pcap: folder for packet captures, one file a node, in a folder for each seed if there are several. Runs
+            that were begun and did not count, past a precision target or at Ctrl-C, leave theirs too.
         precision_of: which goodput `precision` is about: that of all flows together, or that of every single flow. A
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.

@@ -560,13 +560,17 @@ fn a_cts_is_refused_by_nav_always_and_by_eifs_and_capture_in_ns2() {
         }
         bench.log.is_empty()
     };
-    let nav = |bench: &mut Bench| drop(bench.hear(0, &frame(FrameKind::Rts, 3, 2, 6966).clone()));
+    let nav = |bench: &mut Bench| {
+        bench.hear(0, &frame(FrameKind::Rts, 3, 2, 6966));
+    };
     let answered_nav = |bench: &mut Bench| {
         bench.hear(0, &frame(FrameKind::Rts, 3, 2, 6966));
         bench.hear(362, &frame(FrameKind::Cts, 2, 3, 6652));
     };
-    // Each ends at 1200, so that its EIFS reaches into the instant of the CTS (1562): 1200 + 364.
-    let eifs = |bench: &mut Bench| drop(bench.noise(1000, 200, DropReason::Collision));
+    // Each ends at 1200 or a little later, so that its EIFS of 364 reaches beyond the instant of the CTS, 1562.
+    let eifs = |bench: &mut Bench| {
+        bench.noise(1000, 200, DropReason::Collision);
+    };
     let captured = |bench: &mut Bench| {
         bench.run(900);
         bench.mac.handle_captured_away(us(900), Dur::from_micros(304));

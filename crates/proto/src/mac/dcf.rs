@@ -227,6 +227,7 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
+        self.note_reservation_ended(now);
         if self.backoff.is_none() {
             self.request_access(now);
         }
@@ -290,6 +291,7 @@ impl Dcf {
 
     /// Does what is due at `now`; nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.note_reservation_ended(now);
         if self.nav_reset.is_some_and(|at| at <= now) {
             self.nav_reset = None;
             self.nav = self.nav.min(now);
@@ -315,6 +317,14 @@ impl Dcf {
 
     fn is_idle(&self, now: Time) -> bool {
         !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
+    }
+
+    /// The receiver and the station's own exchanges end with an event, a reservation does not where nothing waits for it:
+    /// the medium has been idle since then.
+    fn note_reservation_ended(&mut self, now: Time) {
+        if self.idle_since.is_none() && self.is_idle(now) {
+            self.idle_since = Some(self.nav.max(self.eifs_until));
+        }
     }
 
     /// Freezes or resumes the back-off to match the medium.
@@ -551,7 +561,7 @@ impl Dcf {
         match &frame.kind {
             FrameKind::Rts => self.handle_rts(now, frame),
             FrameKind::Cts => self.handle_cts(now),
-            FrameKind::Ack => self.handle_ack(),
+            FrameKind::Ack => self.handle_ack(now),
             FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
         }
     }
@@ -576,7 +586,7 @@ impl Dcf {
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
-    fn handle_ack(&mut self) {
+    fn handle_ack(&mut self, now: Time) {
         if self.state != TxState::Data {
             return;
         }
@@ -590,6 +600,10 @@ impl Dcf {
         self.state = TxState::Idle;
         self.state_ends = None;
         self.succeeded_or_gave_up(true);
+        if self.answer.is_some() {
+            // An ACK of its own was owed meanwhile, for a frame without RTS.
+            self.sifs_ends = Some(now + self.config.sifs);
+        }
     }
 
     fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {

@@ -137,10 +137,8 @@ impl World {
 
     fn timer(&mut self, slot: Slot) {
         let index = slot.0 as usize;
-        let node = &mut self.nodes[index];
-        if node.next_timeout().is_some_and(|at| at <= self.now) {
+        if self.nodes[index].handle_timeout(self.now, &mut self.radiated) {
             self.events += 1;
-            node.handle_timeout(self.now, &mut self.radiated);
         }
         self.queue.set(slot, timer_key(index, &self.nodes[index]));
         if !self.radiated.is_empty() {
@@ -172,7 +170,8 @@ impl World {
                 {
                     tap.received(self.now, neighbour.node, neighbour.power, &transmission.frame);
                 }
-                if let Some(timer) = timer_key(node_index, node)
+                if node.may_be_sooner(departure)
+                    && let Some(timer) = timer_key(node_index, node)
                     && self.queue.hasten(Slot(node_index as u32), timer)
                 {
                     limit = Some(limit.map_or(timer, |limit| limit.min(timer)));

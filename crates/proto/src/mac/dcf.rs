@@ -219,6 +219,7 @@ impl Dcf {
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
     pub fn handle_packet(&mut self, now: Time, msdu: Msdu) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        self.catch_up(now);
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
         let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
@@ -227,7 +228,6 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
-        self.note_reservation_ended(now);
         if self.backoff.is_none() {
             self.request_access(now);
         }
@@ -236,6 +236,7 @@ impl Dcf {
 
     /// A copy of a frame begins to arrive at the receiver.
     pub fn handle_arrival(&mut self, now: Time) {
+        self.catch_up(now);
         self.receiver_busy = true;
         self.nav_reset = None;
         self.update_access(now);
@@ -275,23 +276,30 @@ impl Dcf {
         self.update_access(now);
     }
 
+    /// Does a packet wait for access to the medium? Otherwise a change of the medium moves no timer forward.
+    pub fn awaits_access(&self) -> bool {
+        self.outgoing.is_some() && self.backoff.is_some()
+    }
+
     /// When [`Dcf::handle_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<Time> {
-        let access = self.backoff.as_ref().and_then(|backoff| {
-            if backoff.is_frozen() {
-                // Only the end of the NAV can then set the station free; every other change is an event of its own.
-                (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
-            } else {
-                backoff.ends(self.difs, self.config.slot)
-            }
-        });
         let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
-        Time::earlier_of(exchange, Time::earlier_of(access, self.nav_reset))
+        let wait = if self.outgoing.is_some() { self.access_timeout() } else { None };
+        Time::earlier_of(exchange, Time::earlier_of(wait, self.nav_reset))
+    }
+
+    fn access_timeout(&self) -> Option<Time> {
+        let backoff = self.backoff.as_ref()?;
+        if !backoff.is_frozen() {
+            return backoff.ends(self.difs, self.config.slot);
+        }
+        // Only the end of the NAV can then set the station free; every other change is an event of its own.
+        (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
     }
 
     /// Does what is due at `now`; nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        self.note_reservation_ended(now);
+        self.catch_up(now);
         if self.nav_reset.is_some_and(|at| at <= now) {
             self.nav_reset = None;
             self.nav = self.nav.min(now);
@@ -319,11 +327,20 @@ impl Dcf {
         !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
     }
 
-    /// The receiver and the station's own exchanges end with an event, a reservation does not where nothing waits for it:
-    /// the medium has been idle since then.
-    fn note_reservation_ended(&mut self, now: Time) {
+    /// What has happened since the last event without one of its own, because nothing waited for it: a reservation has run
+    /// out, so that the medium has been idle since then (the receiver and the station's own exchanges end with an event),
+    /// and a post-back-off has ended.
+    fn catch_up(&mut self, now: Time) {
         if self.idle_since.is_none() && self.is_idle(now) {
-            self.idle_since = Some(self.nav.max(self.eifs_until));
+            let since = self.nav.max(self.eifs_until);
+            self.idle_since = Some(since);
+            if let Some(backoff) = &mut self.backoff {
+                backoff.resume(since);
+            }
+        }
+        let ends = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
+        if self.outgoing.is_none() && ends.is_some_and(|at| at <= now) {
+            self.backoff = None;
         }
     }
 

@@ -178,6 +178,11 @@ impl Node {
         }
     }
 
+    /// After a departure: can [`Node::next_timeout`] have moved forward? For most frames at most nodes it has not.
+    pub fn may_be_sooner(&self, departure: Departure) -> bool {
+        departure == Departure::Judged(Verdict::Good) || self.mac.awaits_access()
+    }
+
     /// When [`Node::handle_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         Time::earlier_of(self.mac.next_timeout(), self.upper_timeout)
@@ -221,19 +226,22 @@ impl Node {
         departure
     }
 
-    /// Does what is due at `now`; nothing if called early.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) {
-        if self.mac.next_timeout().is_some_and(|at| at <= now) {
+    /// Does what is due at `now`; nothing, and says so, if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) -> bool {
+        let mac_due = self.mac.next_timeout().is_some_and(|at| at <= now);
+        if mac_due {
             let mut actions = self.scratch.mac.take();
             self.mac.handle_timeout(now, &mut actions);
             self.perform_mac(now, &mut actions, out);
             self.scratch.mac.give(actions);
         }
-        if self.upper_timeout.is_some_and(|at| at <= now) {
+        let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
+        if upper_due {
             self.upper_layers(now);
             self.refresh_upper();
         }
         self.offer_next(now);
+        mac_due || upper_due
     }
 
     fn upper_layers(&mut self, now: Time) {

@@ -43,7 +43,7 @@ impl Time {
 
     /// Seconds since the start, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// How long ago `earlier` was; zero if it lies ahead.
@@ -118,7 +118,7 @@ impl Dur {
 
     /// Seconds, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The difference, or zero if `other` is longer.

@@ -43,7 +43,7 @@ impl Time {
 
     /// Seconds since the start, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// How long ago `earlier` was; zero if it lies ahead.
@@ -109,7 +109,7 @@ impl Dur {
 
     /// Seconds, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The difference, or zero if `other` is longer.
@@ -256,5 +256,13 @@ mod tests {
         assert_eq!(Dur::from_millis(40).to_string(), "40 ms");
         assert_eq!(Dur::from_nanos(666_667).to_string(), "666.667 us");
         assert_eq!(Dur::from_secs_f64(200.0 / 3e8).as_nanos(), 667);
+    }
+
+    #[test]
+    fn whole_seconds_are_whole_numbers() {
+        for s in [1, 3, 1000, 123_457] {
+            assert_eq!(Dur::from_secs(s).as_secs_f64(), s as f64);
+            assert_eq!(Time::from_secs(s).as_secs_f64(), s as f64);
+        }
     }
 }

@@ -51,6 +51,15 @@ impl Time {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
+    /// The earlier of two times that may not be set.
+    pub fn earlier_of(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+            (a, None) => a,
+            (None, b) => b,
+        }
+    }
+
     /// The first multiple of `step` that lies after this instant.
     ///
     /// # Panics

@@ -17,6 +17,14 @@ const DIFS: u64 = 50;
 const SLOT: u64 = 20;
 const EIFS: u64 = 364;
 
+/// Hands the station the receiver's verdict on the frame that occupied it.
+fn judge(mac: &mut Dcf, now: Time, verdict: Verdict, frame: &Frame, out: &mut Vec<Action>) {
+    match verdict {
+        Verdict::Good => mac.handle_reception(now, frame, false, out),
+        lost => mac.handle_error(now, lost, false),
+    }
+}
+
 struct Bench {
     mac: Dcf,
     draws: Stream,
@@ -82,7 +90,7 @@ impl Bench {
         self.mac.handle_arrival(us(at));
         let end = at + frame.airtime.as_micros_rounded();
         self.run(end - 1);
-        self.mac.handle_departure(us(end), verdict, frame, false, &mut self.out);
+        judge(&mut self.mac, us(end), verdict, frame, &mut self.out);
         self.note(end);
         end
     }
@@ -347,7 +355,7 @@ fn half_duplex_a_frame_missed_while_sending_has_no_effect() {
     let start = DIFS + bench.draw(31);
     bench.run(start);
     bench.mac.handle_arrival(us(start + 10));
-    bench.mac.handle_departure(us(start + 314), Verdict::Missed, &rts_for_us(), false, &mut bench.out);
+    judge(&mut bench.mac, us(start + 314), Verdict::Missed, &rts_for_us(), &mut bench.out);
     bench.run(start + 719);
     let again = start + 720 + bench.draw(63);
     bench.run(again);
@@ -593,7 +601,7 @@ fn a_captured_frame_keeps_ns2_silent_for_its_air_time_and_an_eifs() {
         bench.mac.handle_arrival(us(0));
         bench.packet(50, packet());
         bench.mac.handle_captured_away(us(100), Dur::from_micros(6328));
-        bench.mac.handle_departure(us(352), Verdict::Good, &frame(FrameKind::Ack, 3, 2, 0), false, &mut bench.out);
+        judge(&mut bench.mac, us(352), Verdict::Good, &frame(FrameKind::Ack, 3, 2, 0), &mut bench.out);
         let wait = bench.draw(config.backoff_values(31));
         bench.next_is(free + DIFS + wait, "RTS");
     }

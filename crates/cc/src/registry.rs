@@ -85,5 +85,6 @@ impl Transport {
 // The table. Name in scenarios, variant(type) = constructor, recovery, one line of summary.
 transports! {
     "newreno", NewReno(Reno) = Reno, Recovery::NewReno, "NewReno: RFC 5681 window, RFC 6582 recovery";
+    "sack", Sack(Reno) = Reno, Recovery::Sack, "SACK: RFC 5681 window, RFC 6675 recovery";
     "reno", Reno(Reno) = Reno, Recovery::Reno, "Reno: RFC 5681 window and fast recovery";
 }

@@ -215,6 +215,11 @@ fn tcp_config(tcp: &sections::Tcp, window: Option<u32>) -> tcp::Config {
         nagle: tcp.nagle,
         timestamps: tcp.timestamps,
         sack: tcp.sack,
+        sack_blocks: tcp.sack_blocks,
+        sack_recovery: match tcp.sack_recovery {
+            sections::SackRecovery::Scoreboard => tcp::SackRecovery::Scoreboard,
+            sections::SackRecovery::PipeCounter => tcp::SackRecovery::PipeCounter,
+        },
         receive_buffer: tcp.receive_buffer.get() as u32,
         explicit_read: false,
         receiver: match tcp.ack_policy {

@@ -22,6 +22,18 @@ pub enum WindowCut {
     FlightSize,
 }
 
+/// How transports that recover by SACK do it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SackRecovery {
+    /// RFC 6675: the scoreboard says what is lost and how much is under way.
+    Scoreboard,
+    /// ns-2.35's `Sack1`: recovery begins with exactly the third ACK that reports something and not while a time-out is
+    /// repaired; what is under way is counted (outstanding less three, one less per ACK, two less per partial ACK);
+    /// every hole below the highest report goes once, upwards, before fresh data; nothing is sent on duplicate ACKs
+    /// outside recovery but by limited transmit; the ACK that ends recovery forgets the scoreboard and the recovery point.
+    PipeCounter,
+}
+
 /// Options of a connection. Plain data: start from a profile and change fields.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -85,6 +97,10 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
+    /// SACK blocks an ACK carries at most; four fit, three beside timestamps. ns-2.35's sink: 3.
+    pub sack_blocks: u32,
+    /// How transports that recover by SACK do it.
+    pub sack_recovery: SackRecovery,
     /// Bytes of receive buffer. ns-2.35's sink has no limit: 1 GiB, the most window scaling can say.
     pub receive_buffer: u32,
     /// The application reads with [`Socket::read`](super::Socket::read) instead of at once, so that the window can close.
@@ -126,6 +142,8 @@ impl Config {
             nagle: false,
             timestamps: false,
             sack: false,
+            sack_blocks: 3,
+            sack_recovery: SackRecovery::PipeCounter,
             receive_buffer: 1 << 30,
             explicit_read: false,
             receiver: ReceiverPolicy::EVERY_SEGMENT,
@@ -163,6 +181,8 @@ impl Config {
             nagle: false,
             timestamps: true,
             sack: true,
+            sack_blocks: 4,
+            sack_recovery: SackRecovery::Scoreboard,
             receive_buffer: 1 << 20,
             explicit_read: false,
             receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),

@@ -31,6 +31,8 @@ pub(super) struct Recovery {
     pub(super) resend: Option<Pos>,
     /// Time-outs in a row.
     pub(super) timeouts: u32,
+    /// ns-2.35's count of segments in the network during recovery by SACK; below zero if ACKs outnumber them.
+    pub(super) pipe: i64,
 }
 
 impl Recovery {
@@ -44,6 +46,7 @@ impl Recovery {
             limited: 0,
             resend: None,
             timeouts: 0,
+            pipe: 0,
         }
     }
 }
@@ -57,8 +60,15 @@ impl Socket {
         let outstanding = self.snd.in_flight() > 0;
         let window_changed =
             self.snd.update_window(self.rcv.locate(segment.seq), ack, segment.window, !segment.flags.syn);
+        let news = self.recovers_by_sack() && self.take_sack_blocks(ack, segment);
         if ack > self.snd.una {
             self.on_new_ack(now, ack, segment, out);
+        } else if self.recovers_by_sack() {
+            if ack == self.snd.una && outstanding && (news || (segment.payload == 0 && !window_changed)) {
+                self.on_sack_duplicate(now, news, out);
+            } else {
+                self.transmit(now, out);
+            }
         } else if ack == self.snd.una && outstanding && segment.payload == 0 && !segment.flags.fin && !window_changed {
             self.on_duplicate_ack(now, out);
         } else {
@@ -88,14 +98,21 @@ impl Socket {
             total_sent: self.stats.segments_sent - self.stats.segments_retransmitted,
         };
         if partial {
-            self.on_partial_ack(now, acked.segments);
+            if self.recovers_by_sack() {
+                self.on_sack_partial_ack(now);
+            } else {
+                self.on_partial_ack(now, acked.segments);
+            }
             self.inform(now, in_flight, &event);
         } else {
             let leaves_recovery = self.recovery.state == CaState::Recovery;
             let next = if self.recovery.state == CaState::Loss && !covered { CaState::Loss } else { CaState::Open };
             self.recovery.dup_acks = 0;
             self.recovery.inflation = 0;
-            if leaves_recovery && !self.config.grow_on_full_ack {
+            if self.recovers_by_sack() {
+                self.on_sack_ack(leaves_recovery);
+                event.credit = if leaves_recovery { 0 } else { event.credit };
+            } else if leaves_recovery && !self.config.grow_on_full_ack {
                 // RFC 6582 section 3.2 step 3, full acknowledgement, first option.
                 let under_way = self.snd.in_flight_segments().max(1) + 1;
                 self.win.set_cwnd(self.win.ssthresh.min(under_way));
@@ -146,14 +163,19 @@ impl Socket {
         } else if self.recovery.dup_acks >= threshold {
             self.transmit_at_most(now, 0, burst, out);
         } else {
-            if self.recovery.state == CaState::Open {
-                self.set_ca_state(now, CaState::Disorder);
-            }
+            self.announce_disorder(now);
             if self.config.limited_transmit {
                 // RFC 3042: one fresh segment, at most two beyond the congestion window.
                 let sent = self.transmit_at_most(now, self.recovery.dup_acks, 1, out);
                 self.recovery.limited += sent;
             }
+        }
+    }
+
+    /// The first duplicate ACK of a series.
+    pub(super) fn announce_disorder(&mut self, now: Time) {
+        if self.recovery.state == CaState::Open {
+            self.set_ca_state(now, CaState::Disorder);
         }
     }
 
@@ -166,7 +188,7 @@ impl Socket {
     }
 
     /// RFC 5681 section 3.2 step 2 with RFC 6582's recovery point.
-    fn enter_recovery(&mut self, now: Time) {
+    pub(super) fn enter_recovery(&mut self, now: Time) {
         self.stats.fast_retransmits += 1;
         self.cut(now, CaState::Recovery, Cause::FastRetransmit);
         self.recovery.recover = self.snd.max;
@@ -204,6 +226,7 @@ impl Socket {
         self.recovery.dup_acks = 0;
         self.recovery.limited = 0;
         self.recovery.recover = self.snd.max;
+        self.scoreboard.clear();
         self.snd.nxt = self.snd.una;
         self.recovery.resend = Some(self.snd.una);
         self.restart_retransmit_timer(now);
@@ -239,7 +262,7 @@ impl Socket {
         }
     }
 
-    fn set_ca_state(&mut self, now: Time, state: CaState) {
+    pub(super) fn set_ca_state(&mut self, now: Time, state: CaState) {
         self.recovery.state = state;
         let view = self.view(now, self.snd.in_flight_segments());
         self.cc.on_state(&mut self.win, &view, state);

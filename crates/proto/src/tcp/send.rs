@@ -122,13 +122,17 @@ impl SendSpace {
     /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
         let known = self.max;
-        let mut from = self.una;
-        for sent in &mut self.sent {
-            if sent.end > start && from < end {
+        if start < known {
+            let first = self.sent.partition_point(|sent| sent.end <= start);
+            let mut from = first.checked_sub(1).map_or(self.una, |before| self.sent[before].end);
+            for sent in self.sent.range_mut(first..) {
+                if from >= end {
+                    break;
+                }
                 sent.retransmitted = true;
                 sent.at = now;
+                from = sent.end;
             }
-            from = sent.end;
         }
         let recorded = self.sent.back().map_or(self.una, |last| last.end);
         if end > recorded {

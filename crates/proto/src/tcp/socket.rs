@@ -6,10 +6,11 @@ use super::position::Pos;
 use super::receive::Receiver;
 use super::recovery::Recovery;
 use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Transport, View, Window};
+use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Recovery as Strategy, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
 /// States of a connection (RFC 9293 section 3.3.2).
@@ -140,6 +141,7 @@ pub struct Socket {
     pub(super) snd: SendSpace,
     pub(super) rcv: Receiver,
     pub(super) recovery: Recovery,
+    pub(super) scoreboard: Scoreboard,
     pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
     pub(super) cc: Controller,
@@ -165,7 +167,10 @@ pub struct Socket {
 impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
     /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
-    pub fn new(config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+    ///
+    /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
+    pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+        config.sack |= transport.recovery == Strategy::Sack;
         let initial = Window {
             cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
             cwnd_cnt: 0,
@@ -181,6 +186,7 @@ impl Socket {
             snd: SendSpace::new(iss, config.mss),
             rcv: Receiver::new(config.receive_buffer, config.mss),
             recovery: Recovery::new(),
+            scoreboard: Scoreboard::new(),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::default(),
             cc: transport.controller(),

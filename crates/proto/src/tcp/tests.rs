@@ -2,6 +2,7 @@
 
 mod loss;
 mod pair;
+mod sack;
 mod script;
 mod states;
 mod windows;

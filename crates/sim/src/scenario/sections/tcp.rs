@@ -27,6 +27,14 @@ choice! {
     }
 }
 
+choice! {
+    /// How transports that recover by SACK do it.
+    SackRecovery {
+        Scoreboard = "scoreboard", "RFC 6675";
+        PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
+    }
+}
+
 section! {
     /// What all TCP connections have in common; the transport of a flow names its congestion control.
     Tcp = "tcp" {
@@ -84,6 +92,10 @@ section! {
         timestamps: bool, Kind::Bool, Profile("false", "true");
         /// Do receivers report what they hold (RFC 2018)? Transports that recover by it switch it on.
         sack: bool, Kind::Bool, Profile("false", "true");
+        /// SACK blocks an acknowledgement carries at most.
+        sack_blocks: u32, Kind::Int(1, 4), Profile("3", "4");
+        /// How transports that recover by SACK do it.
+        sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES), Profile("pipe-counter", "scoreboard");
         /// Receive buffer.
         receive_buffer: Bytes, size("1kB", "1073741824B"), Profile("1073741824B", "1048576B");
         /// When a receiver acknowledges.

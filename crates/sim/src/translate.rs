@@ -221,10 +221,22 @@ fn tcp_config(tcp: &sections::Tcp, window: Option<u32>) -> tcp::Config {
             sections::SackRecovery::PipeCounter => tcp::SackRecovery::PipeCounter,
         },
         receive_buffer: tcp.receive_buffer.get() as u32,
+        sample_behind_holes: tcp.sample_behind_holes,
+        vegas_backs_off: tcp.vegas_backs_off,
+        vegas_keeps_inflation: tcp.vegas_keeps_inflation,
+        vegas_without_header: tcp.vegas_without_header,
+        cc: fourhop_cc::Params {
+            alpha: tcp.alpha,
+            beta: tcp.beta,
+            gamma: tcp.gamma,
+            pacing_v: tcp.pacing_v,
+            limit: tcp.limit,
+        },
         explicit_read: false,
         receiver: match tcp.ack_policy {
             AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
             AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(tcp.delayed_ack_timeout),
+            AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(tcp.delayed_ack_timeout),
         },
         time_wait: tcp.time_wait,
     }

@@ -145,7 +145,7 @@ impl Router {
     /// Hops to `dst` along the route, where known.
     pub fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
         match self {
-            Router::Static(_) => None,
+            Router::Static(r) => r.hops(dst),
             Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.hops),
         }
     }

@@ -8,6 +8,7 @@
 //! | `output` | which segment goes next: windows, Nagle, silly windows, pacing, probes |
 //! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
 //! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
+//! | `overdue` | Vegas's retransmissions by a fine clock |
 //! | `send` | the send sequence space and the list of segments under way |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges |
@@ -25,6 +26,7 @@ mod ack_policy;
 mod config;
 mod input;
 mod output;
+mod overdue;
 mod position;
 mod receive;
 mod recovery;
@@ -38,6 +40,6 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
-pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, ReceiverPolicy};
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy};
 pub use config::{Config, RttSampling, SackRecovery, WindowCut};
 pub use socket::{Action, Socket, State, Stats};

@@ -70,7 +70,11 @@ impl Socket {
                 self.transmit(now, out);
             }
         } else if ack == self.snd.una && outstanding && segment.payload == 0 && !segment.flags.fin && !window_changed {
-            self.on_duplicate_ack(now, out);
+            if self.watches_fine_clock() {
+                self.on_vegas_duplicate(now, out);
+            } else {
+                self.on_duplicate_ack(now, out);
+            }
         } else {
             self.transmit(now, out);
         }
@@ -79,6 +83,9 @@ impl Socket {
     fn on_new_ack(&mut self, now: Time, ack: Pos, segment: &TcpSegment, out: &mut Vec<Action>) {
         let limited = !self.config.grow_only_when_limited || self.window_limited();
         let in_flight = self.snd.in_flight_segments();
+        if self.watches_fine_clock() {
+            self.end_vegas_inflation();
+        }
         let acked = self.snd.acknowledge(ack);
         self.stats.bytes_acked += acked.bytes;
         self.stats.segments_acked += u64::from(acked.segments);
@@ -87,8 +94,11 @@ impl Socket {
         self.recovery.resend = self.recovery.resend.filter(|&at| at >= ack);
 
         let covered = ack >= self.recovery.recover;
-        let partial = self.recovery.state == CaState::Recovery && !covered && self.transport.recovery != Strategy::Reno;
-        let rtt = self.sample_rtt(now, ack, acked.sent_at, segment, partial);
+        let repairs_holes = matches!(self.transport.recovery, Strategy::NewReno | Strategy::Sack);
+        let partial = self.recovery.state == CaState::Recovery && !covered && repairs_holes;
+        let sample = self.sample_rtt(now, ack, acked.sent_at, segment, partial);
+        let newest = acked.newest_sent_at.map(|at| now - at).filter(|_| self.config.sample_behind_holes);
+        let rtt = sample.or(newest);
         let mut event = Ack {
             acked: acked.segments,
             credit: acked.segments.min(self.config.growth_limit),
@@ -112,7 +122,7 @@ impl Socket {
             if self.recovers_by_sack() {
                 self.on_sack_ack(leaves_recovery);
                 event.credit = if leaves_recovery { 0 } else { event.credit };
-            } else if leaves_recovery && !self.config.grow_on_full_ack {
+            } else if leaves_recovery && !self.config.grow_on_full_ack && !self.watches_fine_clock() {
                 // RFC 6582 section 3.2 step 3, full acknowledgement, first option.
                 let under_way = self.snd.in_flight_segments().max(1) + 1;
                 self.win.set_cwnd(self.win.ssthresh.min(under_way));
@@ -123,6 +133,12 @@ impl Socket {
                 self.set_ca_state(now, next);
             }
             self.inform(now, in_flight, &event);
+        }
+        if self.watches_fine_clock() {
+            if let Some(rtt) = rtt {
+                self.overdue.sample(rtt);
+            }
+            self.check_next_segment(now, out);
         }
         if self.recovery.dup_acks >= self.config.dup_ack_threshold {
             self.transmit_at_most(now, 0, self.recovery_burst(), out);
@@ -183,7 +199,7 @@ impl Socket {
     fn recovery_burst(&self) -> u32 {
         match self.transport.recovery {
             Strategy::NewReno => self.config.recovery_burst.unwrap_or(u32::MAX),
-            Strategy::Reno | Strategy::Sack => u32::MAX,
+            Strategy::Reno | Strategy::Sack | Strategy::Vegas => u32::MAX,
         }
     }
 
@@ -219,7 +235,7 @@ impl Socket {
         let again = self.recovery.state == CaState::Loss && self.recovery.timeouts > 1;
         self.recovery.inflation = 0;
         if again && !self.config.cut_on_each_timeout {
-            self.win.set_cwnd(1);
+            self.win.set_cwnd(self.cc.loss_window());
         } else {
             self.cut(now, CaState::Loss, Cause::Timeout);
         }
@@ -227,6 +243,7 @@ impl Socket {
         self.recovery.limited = 0;
         self.recovery.recover = self.snd.max;
         self.scoreboard.clear();
+        self.overdue.on_timeout(now);
         self.snd.nxt = self.snd.una;
         self.recovery.resend = Some(self.snd.una);
         self.restart_retransmit_timer(now);
@@ -254,11 +271,11 @@ impl Socket {
         let halved = ssthresh == (self.win.cwnd / 2).max(2);
         self.win.ssthresh = ssthresh;
         match cause {
-            Cause::Timeout => self.win.set_cwnd(1),
+            Cause::Timeout => self.win.set_cwnd(self.cc.loss_window()),
             Cause::FastRetransmit if halved && self.config.window_cut == WindowCut::WindowInUse => {
                 self.win.set_fixed(used / 2);
             }
-            Cause::FastRetransmit => self.win.set_cwnd(ssthresh),
+            Cause::FastRetransmit | Cause::Overdue { .. } => self.win.set_cwnd(ssthresh),
         }
     }
 

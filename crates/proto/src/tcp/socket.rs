@@ -2,6 +2,7 @@
 
 use super::ack_policy::ReceiverPolicy;
 use super::config::Config;
+use super::overdue::Overdue;
 use super::position::Pos;
 use super::receive::Receiver;
 use super::recovery::Recovery;
@@ -142,6 +143,7 @@ pub struct Socket {
     pub(super) rcv: Receiver,
     pub(super) recovery: Recovery,
     pub(super) scoreboard: Scoreboard,
+    pub(super) overdue: Overdue,
     pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
     pub(super) cc: Controller,
@@ -187,9 +189,10 @@ impl Socket {
             rcv: Receiver::new(config.receive_buffer, config.mss),
             recovery: Recovery::new(),
             scoreboard: Scoreboard::new(),
+            overdue: Overdue::new(),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::default(),
-            cc: transport.controller(),
+            cc: transport.controller(&config.cc),
             win: initial,
             policy: config.receiver,
             stats: Stats::default(),
@@ -450,6 +453,11 @@ impl Socket {
     /// Bytes that wait for [`read`](Socket::read).
     pub fn readable(&self) -> u64 {
         self.rcv.unread()
+    }
+
+    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    pub fn hides_headers(&self) -> bool {
+        self.config.vegas_without_header && self.watches_fine_clock()
     }
 
     /// Phase of loss recovery.

@@ -17,9 +17,16 @@
 //! A new algorithm is one file here and one line in [`registry`].
 #![forbid(unsafe_code)]
 
+pub mod cubic;
+pub mod cwl;
+mod params;
+pub mod rbp;
 pub mod registry;
 pub mod reno;
+pub mod vegas;
+pub mod westwood;
 
+pub use params::Params;
 pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
@@ -152,6 +159,11 @@ pub enum Cause {
     FastRetransmit,
     /// The retransmission timer ran out.
     Timeout,
+    /// A duplicate ACK found the oldest segment overdue by a fine clock (Vegas); `again`: it had been retransmitted.
+    Overdue {
+        /// Had it been retransmitted before?
+        again: bool,
+    },
 }
 
 /// What other layers tell a sender.
@@ -173,7 +185,7 @@ pub enum Hint {
 /// duplicate, `ssthresh` on the entry into `Recovery` or `Loss` (after `on_state` has announced the new state), `undo`
 /// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces `cwnd`
 /// itself around recovery: before it asks `ssthresh` it lowers `cwnd` to what was really in use, afterwards it sets
-/// `cwnd` to the answer (or to 1 after a time-out). It calls `on_ack` in `Recovery` too, where only `rtt` is meant to be
+/// `cwnd` to the answer (or to `loss_window` after a time-out). It calls `on_ack` in `Recovery` too, where only `rtt` is meant to be
 /// used.
 pub trait CongestionControl {
     /// Name as used in scenarios: at most 15 characters, as Linux allows.
@@ -188,6 +200,11 @@ pub trait CongestionControl {
     /// The slow-start threshold after a loss: half the window (RFC 5681 equation 4), at least 2 segments.
     fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
         (win.cwnd / 2).max(2)
+    }
+
+    /// The window after a time-out, in segments (the loss window of RFC 5681 section 3.1).
+    fn loss_window(&self) -> u32 {
+        1
     }
 
     /// Recovery moved to another phase.
@@ -206,8 +223,39 @@ pub trait CongestionControl {
 mod tests {
     use super::*;
 
-    fn window(cwnd: u32, ssthresh: u32) -> Window {
+    pub(crate) fn window(cwnd: u32, ssthresh: u32) -> Window {
         Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None }
+    }
+
+    pub(crate) fn view() -> View {
+        View {
+            now: Time::from_secs(1),
+            in_flight: 10,
+            snd_wnd: 1_000,
+            mss: 1_460,
+            srtt: Some(Dur::from_millis(100)),
+            min_rtt: Some(Dur::from_millis(100)),
+            rto: Dur::from_secs(1),
+            state: CaState::Open,
+        }
+    }
+
+    pub(crate) fn ack(segments: u32) -> Ack {
+        Ack {
+            acked: segments,
+            credit: segments,
+            rtt: Some(Dur::from_millis(100)),
+            cwnd_limited: true,
+            total_acked: u64::from(segments),
+            total_sent: u64::from(segments),
+        }
+    }
+
+    /// The private area of a Linux congestion control has 104 bytes.
+    #[test]
+    fn states_fit_the_kernels_private_area() {
+        assert!(size_of::<vegas::Vegas>() <= 104 && size_of::<cubic::Cubic>() <= 104);
+        assert!(size_of::<westwood::Westwood>() <= 104);
     }
 
     #[test]

@@ -2,8 +2,13 @@
 //!
 //! To add one: write `your_algorithm.rs` beside this file and add one line to the table at the bottom.
 
+use crate::cubic::Cubic;
+use crate::cwl::Cwl;
+use crate::rbp::Rbp;
 use crate::reno::Reno;
-use crate::{Ack, CaState, Cause, CongestionControl, Hint, View, Window};
+use crate::vegas::Vegas;
+use crate::westwood::Westwood;
+use crate::{Ack, CaState, Cause, CongestionControl, Hint, Params, View, Window};
 
 /// How the stack repairs losses found by duplicate ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +19,9 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675: the SACK scoreboard says what to send.
     Sack,
+    /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission, resends a
+    /// segment that a fine clock finds overdue.
+    Vegas,
 }
 
 macro_rules! transports {
@@ -29,9 +37,9 @@ macro_rules! transports {
             pub const ALL: &[Transport] = &[$(Transport { name: $name, recovery: $recovery, summary: $summary },)+];
 
             /// A fresh algorithm of this transport.
-            pub fn controller(&self) -> Controller {
+            pub fn controller(&self, params: &Params) -> Controller {
                 match self.name {
-                    $($name => Controller::$variant($build),)+
+                    $($name => Controller::$variant(($build)(params)),)+
                     // INVARIANT: transports are made by the table only.
                     other => unreachable!("transport {other} is not in the table"),
                 }
@@ -50,6 +58,9 @@ macro_rules! transports {
             }
             fn ssthresh(&mut self, win: &Window, view: &View, cause: Cause) -> u32 {
                 match self { $(Controller::$variant(c) => c.ssthresh(win, view, cause),)+ }
+            }
+            fn loss_window(&self) -> u32 {
+                match self { $(Controller::$variant(c) => c.loss_window(),)+ }
             }
             fn on_state(&mut self, win: &mut Window, view: &View, state: CaState) {
                 match self { $(Controller::$variant(c) => c.on_state(win, view, state),)+ }
@@ -82,8 +93,16 @@ impl Transport {
     }
 }
 
-// The table. Name in scenarios, variant(type) = constructor, recovery, one line of summary.
+// The table. Name in scenarios, variant(type) = constructor from the parameters, recovery, one line of summary.
 transports! {
-    "newreno", NewReno(Reno) = Reno, Recovery::NewReno, "NewReno: RFC 5681 window, RFC 6582 recovery";
-    "reno", Reno(Reno) = Reno, Recovery::Reno, "Reno: RFC 5681 window and fast recovery";
+    "newreno", NewReno(Reno) = Reno::new, Recovery::NewReno, "NewReno: RFC 5681 window, RFC 6582 recovery";
+    "sack", Sack(Reno) = Reno::new, Recovery::Sack, "SACK: RFC 5681 window, RFC 6675 recovery";
+    "reno", Reno(Reno) = Reno::new, Recovery::Reno, "Reno: RFC 5681 window and fast recovery";
+    "vegas", Vegas(Vegas) = Vegas::new, Recovery::Vegas, "Vegas: the window follows the backlog (Brakmo et al. 1995)";
+    "westwood", Westwood(Westwood) = Westwood::new, Recovery::NewReno,
+        "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
+    "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
+    "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
+    "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
+    "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
 }

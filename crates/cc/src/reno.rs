@@ -6,11 +6,18 @@
 //! Deviation: the window counts segments with a fixed-point fraction, not bytes. Above the threshold equation 3 is applied
 //! once per segment that counts, on the window with its fraction, as ns-2.35 does with a real number.
 
-use crate::{Ack, CaState, CongestionControl, View, Window};
+use crate::{Ack, CaState, CongestionControl, Params, View, Window};
 
 /// Reno's state: none beyond the window variables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
+
+impl Reno {
+    /// Takes no parameter.
+    pub fn new(_params: &Params) -> Reno {
+        Reno
+    }
+}
 
 impl CongestionControl for Reno {
     fn name(&self) -> &'static str {

@@ -11,11 +11,15 @@
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files |
 //! | [`batch`] | many runs on all cores |
+//! | [`best_rate`] | the best rate of paced UDP on a path |
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod best_rate;
 pub mod channel;
 pub mod event_queue;
+#[cfg(test)]
+mod hint_tests;
 pub mod result;
 mod run;
 pub mod scenario;

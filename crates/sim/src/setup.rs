@@ -118,7 +118,8 @@ impl Setup {
                 let ip = |node: usize| NodeId(node as u32).ipv4();
                 let routes = |from: usize| {
                     let paths = &paths;
-                    (0..count).filter_map(move |to| Some((ip(to), ip(paths.next_hop(from, to)?))))
+                    let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
+                    (0..count).filter_map(move |to| Some((ip(to), ip(paths.next_hop(from, to)?), hops(to)?)))
                 };
                 (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
             }

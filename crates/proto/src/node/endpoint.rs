@@ -4,7 +4,8 @@ use crate::app::{cbr::Cbr, ping::Pinger, transfer::Step, transfer::Transfer};
 use crate::tcp::{self, Socket};
 use crate::wire::{Body, EchoMessage, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
-use fourhop_units::{Bytes, Time};
+use fourhop_cc::Hint;
+use fourhop_units::{Bytes, Rate, Time};
 
 /// Names a flow at one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,12 +46,23 @@ pub struct Endpoint {
     pub arrived: Bytes,
     /// Datagrams received, for UDP.
     pub datagrams: u64,
+    /// What the sender was last told about its path.
+    path: Option<Path>,
+}
+
+/// What a node knows about the way to a flow's other end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Path {
+    /// Hops along the present route, if routing counts them.
+    pub hops: Option<u8>,
+    /// Bit rate of the interface.
+    pub link_rate: Rate,
 }
 
 impl Endpoint {
     /// An endpoint to which nothing has happened.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
-        Endpoint { address, kind, received: Bytes(0), arrived: Bytes(0), datagrams: 0 }
+        Endpoint { address, kind, received: Bytes(0), arrived: Bytes(0), datagrams: 0, path: None }
     }
 
     /// The TCP socket, if it has one.
@@ -59,6 +71,35 @@ impl Endpoint {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => Some(socket),
             _ => None,
         }
+    }
+
+    /// Does this end send TCP, so that it wants to know its path?
+    pub fn wants_path(&self) -> bool {
+        matches!(self.kind, EndpointKind::TcpSender(..))
+    }
+
+    /// Do its TCP segments count without headers on the air?
+    pub fn hides_headers(&self) -> bool {
+        matches!(&self.kind, EndpointKind::TcpSender(_, socket) if socket.hides_headers())
+    }
+
+    /// Tells congestion control what has changed about the path. A route that is gone for the moment changes nothing.
+    pub(super) fn handle_path(&mut self, now: Time, path: Path, scratch: &mut Vec<tcp::Action>, out: &mut Vec<Body>) {
+        let known = self.path;
+        let path = Path { hops: path.hops.or(known.and_then(|known| known.hops)), ..path };
+        if known == Some(path) {
+            return;
+        }
+        self.path = Some(path);
+        if let EndpointKind::TcpSender(_, socket) = &mut self.kind {
+            if known.is_none_or(|known| known.link_rate != path.link_rate) {
+                socket.handle_hint(now, Hint::LinkRate(path.link_rate), scratch);
+            }
+            if let Some(hops) = path.hops.filter(|_| known.is_none_or(|known| known.hops != path.hops)) {
+                socket.handle_hint(now, Hint::HopCount(u32::from(hops)), scratch);
+            }
+        }
+        self.perform(now, scratch, out);
     }
 
     /// When [`Endpoint::handle_timeout`] has something to do.

@@ -1,7 +1,7 @@
 //! The stack of one node: passes packets and frames between its layers.
 
 use super::account::{Account, Crossings, Drops, Layers};
-use super::endpoint::{Endpoint, EndpointKind};
+use super::endpoint::{Endpoint, EndpointKind, Path};
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
@@ -260,8 +260,8 @@ impl Node {
             let endpoint = &mut self.endpoints[index];
             if endpoint.next_timeout().is_some_and(|at| at <= now) {
                 endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
-                let peer = endpoint.address.peer;
-                self.originate(now, peer, &mut bodies);
+                let (peer, hides_headers) = (endpoint.address.peer, endpoint.hides_headers());
+                self.originate(now, peer, hides_headers, &mut bodies);
             }
         }
         self.scratch.bodies.give(bodies);
@@ -377,13 +377,17 @@ impl Node {
     fn deliver(&mut self, now: Time, packet: Ipv4Packet) {
         let mut bodies = self.scratch.bodies.take();
         let peer = packet.src;
+        let mut hides_headers = false;
         let known = match &packet.body {
             Body::Tcp(segment) => self
                 .endpoint(peer, segment.dst_port, Some(segment.src_port), |kind| {
                     matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
                 })
                 .map(|index| {
-                    self.endpoints[index].handle_segment(now, segment, &mut self.scratch.tcp, &mut bodies);
+                    self.tell_path(now, index, &mut bodies);
+                    let endpoint = &mut self.endpoints[index];
+                    endpoint.handle_segment(now, segment, &mut self.scratch.tcp, &mut bodies);
+                    hides_headers = endpoint.hides_headers();
                 }),
             Body::Udp(datagram) => self
                 .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
@@ -403,8 +407,19 @@ impl Node {
             Some(()) => self.crossings.delivered += 1,
             None => self.drops.count(DropReason::NoListener),
         }
-        self.originate(now, peer, &mut bodies);
+        self.originate(now, peer, hides_headers, &mut bodies);
         self.scratch.bodies.give(bodies);
+    }
+
+    /// Tells a TCP sender how many hops its route has and what the interface can do, before its segments arrive: that is
+    /// when its window can change.
+    fn tell_path(&mut self, now: Time, index: usize, bodies: &mut Vec<Body>) {
+        let endpoint = &mut self.endpoints[index];
+        if endpoint.wants_path() {
+            let hops = self.router.hops(endpoint.address.peer);
+            let path = Path { hops, link_rate: self.mac.config().data_rate };
+            endpoint.handle_path(now, path, &mut self.scratch.tcp, bodies);
+        }
     }
 
     fn endpoint(
@@ -423,7 +438,7 @@ impl Node {
     }
 
     /// Sends what an endpoint has made.
-    fn originate(&mut self, now: Time, dst: Ipv4Addr, bodies: &mut Vec<Body>) {
+    fn originate(&mut self, now: Time, dst: Ipv4Addr, hides_headers: bool, bodies: &mut Vec<Body>) {
         for body in bodies.drain(..) {
             self.crossings.originated += 1;
             let packet = Ipv4Packet {
@@ -432,7 +447,7 @@ impl Node {
                 ttl: self.ttl,
                 ident: self.next_ident,
                 body,
-                meta: PacketMeta { created: now, hops: 0 },
+                meta: PacketMeta { created: now, hops: 0, hides_headers },
             };
             self.next_ident = self.next_ident.wrapping_add(1);
             let mut actions = self.scratch.route.take();

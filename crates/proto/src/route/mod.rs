@@ -153,7 +153,7 @@ impl Router {
     /// Hops to `dst` along the route, where known.
     pub fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
         match self {
-            Router::Static(_) => None,
+            Router::Static(r) => r.hops(dst),
             Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.hops),
         }
     }
@@ -171,7 +171,7 @@ mod tests {
         let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 8 });
         let packet = Ipv4Packet { src: here, dst: far, ttl: 9, ident: 0, body, meta: PacketMeta::default() };
         let mut out = Vec::new();
-        let mut fixed = Router::Static(StaticRoutes::new(here, [(far, neighbour)]));
+        let mut fixed = Router::Static(StaticRoutes::new(here, [(far, neighbour, 2)]));
         fixed.handle_outgoing(Time::ZERO, packet.clone(), &mut out);
         let next_hop = NextHop::Unicast(neighbour);
         assert_eq!(out, [Action::Send { packet: packet.clone(), next_hop }]);

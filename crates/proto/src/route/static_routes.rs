@@ -12,23 +12,32 @@ use fourhop_units::Time;
 #[derive(Clone, Debug)]
 pub struct StaticRoutes {
     addr: Ipv4Addr,
-    /// (destination, next hop), by destination.
-    next_hops: Vec<(Ipv4Addr, Ipv4Addr)>,
+    /// (destination, next hop, hops), by destination.
+    next_hops: Vec<(Ipv4Addr, Ipv4Addr, u8)>,
 }
 
 impl StaticRoutes {
-    /// The table of the node `addr` from (destination, next hop) pairs; of several for one destination the first counts.
-    pub fn new(addr: Ipv4Addr, routes: impl IntoIterator<Item = (Ipv4Addr, Ipv4Addr)>) -> StaticRoutes {
+    /// The table of the node `addr` from (destination, next hop, hops); of several for one destination the first counts.
+    pub fn new(addr: Ipv4Addr, routes: impl IntoIterator<Item = (Ipv4Addr, Ipv4Addr, u8)>) -> StaticRoutes {
         let mut next_hops: Vec<_> = routes.into_iter().collect();
-        next_hops.sort_by_key(|&(dst, _)| dst);
-        next_hops.dedup_by_key(|&mut (dst, _)| dst);
+        next_hops.sort_by_key(|&(dst, ..)| dst);
+        next_hops.dedup_by_key(|&mut (dst, ..)| dst);
         StaticRoutes { addr, next_hops }
     }
 
     /// The next hop towards `dst`.
     pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        let at = self.next_hops.binary_search_by_key(&dst, |&(d, _)| d).ok()?;
-        Some(self.next_hops[at].1)
+        self.route(dst).map(|(_, next_hop, _)| next_hop)
+    }
+
+    /// Hops to `dst`.
+    pub fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
+        self.route(dst).map(|(.., hops)| hops)
+    }
+
+    fn route(&self, dst: Ipv4Addr) -> Option<(Ipv4Addr, Ipv4Addr, u8)> {
+        let at = self.next_hops.binary_search_by_key(&dst, |&(d, ..)| d).ok()?;
+        Some(self.next_hops[at])
     }
 
     /// A packet made at this node.
@@ -169,7 +178,7 @@ mod tests {
     #[test]
     fn a_relay_takes_one_ttl_and_drops_what_has_none_left() {
         let [a, b] = [NodeId(1), NodeId(2)].map(NodeId::ipv4);
-        let mut routes = StaticRoutes::new(a, [(NodeId(3).ipv4(), b)]);
+        let mut routes = StaticRoutes::new(a, [(NodeId(3).ipv4(), b, 2)]);
         let mut out = Vec::new();
         routes.handle_transit(Time::ZERO, echo(0, 3, 2), &mut out);
         routes.handle_transit(Time::ZERO, echo(0, 3, 1), &mut out);

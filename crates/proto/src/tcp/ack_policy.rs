@@ -84,6 +84,49 @@ impl AckPolicy for DelayedAck {
     }
 }
 
+/// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received (Altman,
+/// Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks", PWC 2003).
+///
+/// Segments out of order and those that fill a gap are acknowledged at once. Deviation: the number of a segment is that of
+/// the bytes received in order, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct DynamicDelayedAck {
+    timeout: Dur,
+    unacknowledged: u32,
+}
+
+impl DynamicDelayedAck {
+    /// Altman, Jiménez 2003: from segments number 2, 5 and 9 on d is 2, 3 and 4.
+    const THRESHOLDS: [u64; 3] = [2, 5, 9];
+
+    /// With the timer of [`DelayedAck::new`].
+    pub const fn new(timeout: Dur) -> DynamicDelayedAck {
+        DynamicDelayedAck { timeout, unacknowledged: 0 }
+    }
+
+    /// Segments per ACK when the `number`th, counted from 0, has arrived.
+    fn per_ack(number: u64) -> u32 {
+        1 + DynamicDelayedAck::THRESHOLDS.iter().filter(|&&threshold| number >= threshold).count() as u32
+    }
+}
+
+impl AckPolicy for DynamicDelayedAck {
+    fn on_segment(&mut self, _now: Time, arrival: &Arrival) -> AckDecision {
+        self.unacknowledged += 1;
+        let number = arrival.received.div_ceil(u64::from(arrival.mss)).saturating_sub(1);
+        let enough = self.unacknowledged >= DynamicDelayedAck::per_ack(number);
+        if !arrival.in_order || arrival.filled_gap || enough {
+            AckDecision::Now
+        } else {
+            AckDecision::Within(self.timeout)
+        }
+    }
+
+    fn on_ack_sent(&mut self, _now: Time) {
+        self.unacknowledged = 0;
+    }
+}
+
 /// A policy chosen at run time, dispatched without a vtable.
 #[derive(Clone, Copy, Debug)]
 pub enum ReceiverPolicy {
@@ -91,6 +134,8 @@ pub enum ReceiverPolicy {
     EverySegment(EverySegment),
     /// [`DelayedAck`].
     Delayed(DelayedAck),
+    /// [`DynamicDelayedAck`].
+    Dynamic(DynamicDelayedAck),
 }
 
 impl ReceiverPolicy {
@@ -101,6 +146,11 @@ impl ReceiverPolicy {
     pub const fn delayed(timeout: Dur) -> ReceiverPolicy {
         ReceiverPolicy::Delayed(DelayedAck::new(timeout))
     }
+
+    /// Delay acknowledgements dynamically, by at most `timeout`.
+    pub const fn dynamic(timeout: Dur) -> ReceiverPolicy {
+        ReceiverPolicy::Dynamic(DynamicDelayedAck::new(timeout))
+    }
 }
 
 impl AckPolicy for ReceiverPolicy {
@@ -108,6 +158,7 @@ impl AckPolicy for ReceiverPolicy {
         match self {
             ReceiverPolicy::EverySegment(p) => p.on_segment(now, arrival),
             ReceiverPolicy::Delayed(p) => p.on_segment(now, arrival),
+            ReceiverPolicy::Dynamic(p) => p.on_segment(now, arrival),
         }
     }
 
@@ -115,6 +166,7 @@ impl AckPolicy for ReceiverPolicy {
         match self {
             ReceiverPolicy::EverySegment(p) => p.on_ack_sent(now),
             ReceiverPolicy::Delayed(p) => p.on_ack_sent(now),
+            ReceiverPolicy::Dynamic(p) => p.on_ack_sent(now),
         }
     }
 
@@ -122,6 +174,51 @@ impl AckPolicy for ReceiverPolicy {
         match self {
             ReceiverPolicy::EverySegment(p) => p.offer(free),
             ReceiverPolicy::Delayed(p) => p.offer(free),
+            ReceiverPolicy::Dynamic(p) => p.offer(free),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of the segments, from 0, at which the policy acknowledges, all arriving in order.
+    fn acknowledged(mut policy: ReceiverPolicy, segments: u64) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        for n in 0..segments {
+            let received = (n + 1) * 1_000;
+            let arrival = Arrival { in_order: true, filled_gap: false, bytes: 1_000, mss: 1_000, received };
+            if policy.on_segment(Time::ZERO, &arrival) == AckDecision::Now {
+                numbers.push(n);
+                policy.on_ack_sent(Time::ZERO);
+            }
+        }
+        numbers
+    }
+
+    /// RFC 5681 section 4.2: at least every second full-sized segment. The first goes at once, as in ns-2.35.
+    #[test]
+    fn delayed_acks_answer_every_second_segment() {
+        assert_eq!(acknowledged(ReceiverPolicy::delayed(Dur::from_millis(100)), 8), [0, 2, 4, 6]);
+    }
+
+    /// Altman, Jiménez 2003, figure of d over the segment number.
+    #[test]
+    fn dynamic_acks_grow_to_every_fourth_segment() {
+        assert_eq!(acknowledged(ReceiverPolicy::dynamic(Dur::from_millis(100)), 22), [0, 1, 3, 6, 10, 14, 18]);
+    }
+
+    #[test]
+    fn gaps_are_answered_at_once() {
+        for mut policy in
+            [ReceiverPolicy::delayed(Dur::from_millis(100)), ReceiverPolicy::dynamic(Dur::from_millis(100))]
+        {
+            let arrival = Arrival { in_order: false, filled_gap: false, bytes: 1_000, mss: 1_000, received: 50_000 };
+            assert_eq!(policy.on_segment(Time::ZERO, &arrival), AckDecision::Now);
+            policy.on_ack_sent(Time::ZERO);
+            let filled = Arrival { filled_gap: true, ..arrival };
+            assert_eq!(policy.on_segment(Time::ZERO, &filled), AckDecision::Now);
         }
     }
 }

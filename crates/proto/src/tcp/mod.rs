@@ -7,6 +7,8 @@
 //! | `input` | arriving segments, state by state |
 //! | `output` | which segment goes next: windows, Nagle, silly windows, pacing, probes |
 //! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
+//! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
+//! | `overdue` | Vegas's retransmissions by a fine clock |
 //! | `send` | the send sequence space and the list of segments under way |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges |
@@ -24,10 +26,13 @@ mod ack_policy;
 mod config;
 mod input;
 mod output;
+mod overdue;
 mod position;
 mod receive;
 mod recovery;
 mod rtt;
+mod sack;
+mod scoreboard;
 mod send;
 mod socket;
 mod timer;
@@ -35,6 +40,6 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
-pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, ReceiverPolicy};
-pub use config::{Config, RttSampling, WindowCut};
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy};
+pub use config::{Config, RttSampling, SackRecovery, WindowCut};
 pub use socket::{Action, Socket, State, Stats};

@@ -6,11 +6,12 @@ use super::position::Pos;
 use super::socket::{Action, Socket, State};
 use super::timer::Timer;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use fourhop_cc::CaState;
 use fourhop_units::{Dur, Seq, Time};
 
 /// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+pub(super) struct Next {
     len: u64,
     fin: bool,
 }
@@ -33,25 +34,43 @@ impl Socket {
                 return 0;
             }
             self.recovery.resend = None;
-            self.retransmit(now, at, out);
+            let until = self.scoreboard.missing_from(at).1.unwrap_or(Pos::LAST);
+            self.retransmit(now, at, until, out);
+        }
+        if self.recovery.state == CaState::Recovery && self.recovers_by_sack() {
+            if budget > 0 {
+                self.transmit_in_sack_recovery(now, out);
+            }
+            self.watch_window(now);
+            return 0;
         }
         while sent < budget {
-            let Some(next) = self.next_segment(extra) else { break };
+            if self.snd.nxt < self.snd.max {
+                // After a time-out: what the receiver has reported since is not sent again (RFC 6675 section 5.1).
+                self.snd.nxt = self.scoreboard.missing_from(self.snd.nxt).0;
+            }
+            let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
+            let Some(next) = self.next_segment(cwnd) else { break };
             let fresh = self.snd.nxt >= self.snd.max;
             if (fresh || self.config.pace_retransmissions) && self.paced_off(now) {
                 break;
             }
-            let start = self.snd.nxt;
-            self.emit(now, start, next.len, next.fin, out);
-            self.snd.nxt = start + next.len + u64::from(next.fin);
+            self.send_next(now, next, out);
             sent += 1;
         }
         self.watch_window(now);
         sent
     }
 
+    /// Sends the segment at SND.NXT.
+    pub(super) fn send_next(&mut self, now: Time, next: Next, out: &mut Vec<Action>) {
+        let start = self.snd.nxt;
+        self.emit(now, start, next.len, next.fin, out);
+        self.snd.nxt = start + next.len + u64::from(next.fin);
+    }
+
     /// Must the next segment wait for the pacing interval? Then the timer runs.
-    fn paced_off(&mut self, now: Time) -> bool {
+    pub(super) fn paced_off(&mut self, now: Time) -> bool {
         let wait = self.win.pacing.is_some() && now < self.next_send;
         if wait {
             self.timers.set(Timer::Pacing, self.next_send);
@@ -59,8 +78,8 @@ impl Socket {
         wait
     }
 
-    /// The segment at SND.NXT, if it may go.
-    fn next_segment(&self, extra: u32) -> Option<Next> {
+    /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
+    pub(super) fn next_segment(&self, cwnd: u64) -> Option<Next> {
         let snd = &self.snd;
         let mss = u64::from(snd.mss);
         let peer_room = (snd.una + snd.wnd).beyond(snd.nxt);
@@ -68,12 +87,16 @@ impl Socket {
             let fin = snd.fin && snd.nxt == snd.end && peer_room > 0;
             return fin.then_some(Next { len: 0, fin });
         }
-        let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
-        let cwnd = cwnd.min(u64::from(self.config.window_limit.unwrap_or(u32::MAX)));
-        let room = (snd.una + cwnd * mss).beyond(snd.nxt).min(peer_room);
+        let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
+        // What the receiver holds already is not under way.
+        let held = if self.counts_pipe() { 0 } else { self.scoreboard.held_before(snd.nxt) };
+        let window = (cwnd * mss + held).min(limit);
+        let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
         let waiting = snd.end - snd.nxt;
-        let len = waiting.min(mss).min(room);
-        let whole = len == mss;
+        // A resent segment stops where the receiver has the rest.
+        let gap = self.scoreboard.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
+        let len = waiting.min(mss).min(room).min(gap);
+        let whole = len == mss || len == gap;
         let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);
         let half_window = len == peer_room && len >= snd.max_wnd / 2;
         if len == 0 || !(whole || last || half_window) {
@@ -89,14 +112,16 @@ impl Socket {
         in_flight >= self.win.cwnd || (self.win.in_slow_start() && 2 * in_flight >= self.win.cwnd)
     }
 
-    /// Sends what was sent at `at` again, as far as one segment reaches.
-    fn retransmit(&mut self, now: Time, at: Pos, out: &mut Vec<Action>) {
-        let data_end = self.snd.end.min(self.snd.max);
+    /// Sends what was sent at `at` again, as far as one segment reaches but not beyond `until`; answers where it ends.
+    pub(super) fn retransmit(&mut self, now: Time, at: Pos, until: Pos, out: &mut Vec<Action>) -> Pos {
+        let data_end = self.snd.end.min(self.snd.max).min(until);
         let len = data_end.beyond(at).min(u64::from(self.snd.mss));
         let end = at + len;
         let fin = self.snd.fin && end == self.snd.end && self.snd.max > self.snd.end;
         self.emit(now, at, len, fin, out);
-        self.snd.nxt = self.snd.nxt.max(end + u64::from(fin));
+        let end = end + u64::from(fin);
+        self.snd.nxt = self.snd.nxt.max(end);
+        end
     }
 
     /// RFC 9293 section 3.8.6.1: while nothing is under way and the peer's window lets nothing go, a timer asks again.
@@ -199,7 +224,7 @@ impl Socket {
         if self.sack && self.rcv.has_gap() {
             // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data gives way to nothing: a full
             // segment carries as many as leave it below the maximum size, that is none.
-            let most = if timestamps.is_some() { 3 } else { 4 };
+            let most = u64::from(self.config.sack_blocks.min(if timestamps.is_some() { 3 } else { 4 }));
             let room = u64::from(self.snd.mss).saturating_sub(payload) / 8;
             let blocks = if payload == 0 { most } else { room.saturating_sub(1).min(most) };
             options.sack = self.rcv.sack_blocks(blocks as usize);

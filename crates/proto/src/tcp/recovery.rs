@@ -31,6 +31,8 @@ pub(super) struct Recovery {
     pub(super) resend: Option<Pos>,
     /// Time-outs in a row.
     pub(super) timeouts: u32,
+    /// ns-2.35's count of segments in the network during recovery by SACK; below zero if ACKs outnumber them.
+    pub(super) pipe: i64,
 }
 
 impl Recovery {
@@ -44,6 +46,7 @@ impl Recovery {
             limited: 0,
             resend: None,
             timeouts: 0,
+            pipe: 0,
         }
     }
 }
@@ -57,10 +60,21 @@ impl Socket {
         let outstanding = self.snd.in_flight() > 0;
         let window_changed =
             self.snd.update_window(self.rcv.locate(segment.seq), ack, segment.window, !segment.flags.syn);
+        let news = self.recovers_by_sack() && self.take_sack_blocks(ack, segment);
         if ack > self.snd.una {
             self.on_new_ack(now, ack, segment, out);
+        } else if self.recovers_by_sack() {
+            if ack == self.snd.una && outstanding && (news || (segment.payload == 0 && !window_changed)) {
+                self.on_sack_duplicate(now, news, out);
+            } else {
+                self.transmit(now, out);
+            }
         } else if ack == self.snd.una && outstanding && segment.payload == 0 && !segment.flags.fin && !window_changed {
-            self.on_duplicate_ack(now, out);
+            if self.watches_fine_clock() {
+                self.on_vegas_duplicate(now, out);
+            } else {
+                self.on_duplicate_ack(now, out);
+            }
         } else {
             self.transmit(now, out);
         }
@@ -69,6 +83,9 @@ impl Socket {
     fn on_new_ack(&mut self, now: Time, ack: Pos, segment: &TcpSegment, out: &mut Vec<Action>) {
         let limited = !self.config.grow_only_when_limited || self.window_limited();
         let in_flight = self.snd.in_flight_segments();
+        if self.watches_fine_clock() {
+            self.end_vegas_inflation();
+        }
         let acked = self.snd.acknowledge(ack);
         self.stats.bytes_acked += acked.bytes;
         self.stats.segments_acked += u64::from(acked.segments);
@@ -77,8 +94,11 @@ impl Socket {
         self.recovery.resend = self.recovery.resend.filter(|&at| at >= ack);
 
         let covered = ack >= self.recovery.recover;
-        let partial = self.recovery.state == CaState::Recovery && !covered && self.transport.recovery != Strategy::Reno;
-        let rtt = self.sample_rtt(now, ack, acked.sent_at, segment, partial);
+        let repairs_holes = matches!(self.transport.recovery, Strategy::NewReno | Strategy::Sack);
+        let partial = self.recovery.state == CaState::Recovery && !covered && repairs_holes;
+        let sample = self.sample_rtt(now, ack, acked.sent_at, segment, partial);
+        let newest = acked.newest_sent_at.map(|at| now - at).filter(|_| self.config.sample_behind_holes);
+        let rtt = sample.or(newest);
         let mut event = Ack {
             acked: acked.segments,
             credit: acked.segments.min(self.config.growth_limit),
@@ -88,14 +108,21 @@ impl Socket {
             total_sent: self.stats.segments_sent - self.stats.segments_retransmitted,
         };
         if partial {
-            self.on_partial_ack(now, acked.segments);
+            if self.recovers_by_sack() {
+                self.on_sack_partial_ack(now);
+            } else {
+                self.on_partial_ack(now, acked.segments);
+            }
             self.inform(now, in_flight, &event);
         } else {
             let leaves_recovery = self.recovery.state == CaState::Recovery;
             let next = if self.recovery.state == CaState::Loss && !covered { CaState::Loss } else { CaState::Open };
             self.recovery.dup_acks = 0;
             self.recovery.inflation = 0;
-            if leaves_recovery && !self.config.grow_on_full_ack {
+            if self.recovers_by_sack() {
+                self.on_sack_ack(leaves_recovery);
+                event.credit = if leaves_recovery { 0 } else { event.credit };
+            } else if leaves_recovery && !self.config.grow_on_full_ack && !self.watches_fine_clock() {
                 // RFC 6582 section 3.2 step 3, full acknowledgement, first option.
                 let under_way = self.snd.in_flight_segments().max(1) + 1;
                 self.win.set_cwnd(self.win.ssthresh.min(under_way));
@@ -106,6 +133,12 @@ impl Socket {
                 self.set_ca_state(now, next);
             }
             self.inform(now, in_flight, &event);
+        }
+        if self.watches_fine_clock() {
+            if let Some(rtt) = rtt {
+                self.overdue.sample(rtt);
+            }
+            self.check_next_segment(now, out);
         }
         if self.recovery.dup_acks >= self.config.dup_ack_threshold {
             self.transmit_at_most(now, 0, self.recovery_burst(), out);
@@ -146,9 +179,7 @@ impl Socket {
         } else if self.recovery.dup_acks >= threshold {
             self.transmit_at_most(now, 0, burst, out);
         } else {
-            if self.recovery.state == CaState::Open {
-                self.set_ca_state(now, CaState::Disorder);
-            }
+            self.announce_disorder(now);
             if self.config.limited_transmit {
                 // RFC 3042: one fresh segment, at most two beyond the congestion window.
                 let sent = self.transmit_at_most(now, self.recovery.dup_acks, 1, out);
@@ -157,16 +188,23 @@ impl Socket {
         }
     }
 
+    /// The first duplicate ACK of a series.
+    pub(super) fn announce_disorder(&mut self, now: Time) {
+        if self.recovery.state == CaState::Open {
+            self.set_ca_state(now, CaState::Disorder);
+        }
+    }
+
     /// Fresh segments an ACK may release during recovery.
     fn recovery_burst(&self) -> u32 {
         match self.transport.recovery {
             Strategy::NewReno => self.config.recovery_burst.unwrap_or(u32::MAX),
-            Strategy::Reno | Strategy::Sack => u32::MAX,
+            Strategy::Reno | Strategy::Sack | Strategy::Vegas => u32::MAX,
         }
     }
 
     /// RFC 5681 section 3.2 step 2 with RFC 6582's recovery point.
-    fn enter_recovery(&mut self, now: Time) {
+    pub(super) fn enter_recovery(&mut self, now: Time) {
         self.stats.fast_retransmits += 1;
         self.cut(now, CaState::Recovery, Cause::FastRetransmit);
         self.recovery.recover = self.snd.max;
@@ -197,13 +235,15 @@ impl Socket {
         let again = self.recovery.state == CaState::Loss && self.recovery.timeouts > 1;
         self.recovery.inflation = 0;
         if again && !self.config.cut_on_each_timeout {
-            self.win.set_cwnd(1);
+            self.win.set_cwnd(self.cc.loss_window());
         } else {
             self.cut(now, CaState::Loss, Cause::Timeout);
         }
         self.recovery.dup_acks = 0;
         self.recovery.limited = 0;
         self.recovery.recover = self.snd.max;
+        self.scoreboard.clear();
+        self.overdue.on_timeout(now);
         self.snd.nxt = self.snd.una;
         self.recovery.resend = Some(self.snd.una);
         self.restart_retransmit_timer(now);
@@ -231,15 +271,15 @@ impl Socket {
         let halved = ssthresh == (self.win.cwnd / 2).max(2);
         self.win.ssthresh = ssthresh;
         match cause {
-            Cause::Timeout => self.win.set_cwnd(1),
+            Cause::Timeout => self.win.set_cwnd(self.cc.loss_window()),
             Cause::FastRetransmit if halved && self.config.window_cut == WindowCut::WindowInUse => {
                 self.win.set_fixed(used / 2);
             }
-            Cause::FastRetransmit => self.win.set_cwnd(ssthresh),
+            Cause::FastRetransmit | Cause::Overdue { .. } => self.win.set_cwnd(ssthresh),
         }
     }
 
-    fn set_ca_state(&mut self, now: Time, state: CaState) {
+    pub(super) fn set_ca_state(&mut self, now: Time, state: CaState) {
         self.recovery.state = state;
         let view = self.view(now, self.snd.in_flight_segments());
         self.cc.on_state(&mut self.win, &view, state);

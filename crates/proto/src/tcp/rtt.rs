@@ -111,6 +111,11 @@ impl RttEstimator {
         }
     }
 
+    /// Something new was acknowledged.
+    pub(super) fn end_back_off(&mut self) {
+        self.backoff = 1;
+    }
+
     /// RFC 6298 section 5.7: after a lost SYN the time-out starts at 3 s at least.
     pub(super) fn syn_was_lost(&mut self) {
         self.backoff = 1;

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 
 /// A segment under way. Boundaries are those of its first transmission.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+pub(super) struct Sent {
     end: Pos,
     /// When it last left.
-    at: Time,
-    retransmitted: bool,
+    pub(super) at: Time,
+    pub(super) retransmitted: bool,
 }
 
 /// The send side of a connection.
@@ -53,6 +53,8 @@ pub(super) struct Acked {
     pub(super) segments: u32,
     /// When the newest segment covered had left; `None` if any of those covered was sent more than once.
     pub(super) sent_at: Option<Time>,
+    /// The same, whatever else was covered, if that newest one was sent once.
+    pub(super) newest_sent_at: Option<Time>,
 }
 
 impl SendSpace {
@@ -122,13 +124,17 @@ impl SendSpace {
     /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
         let known = self.max;
-        let mut from = self.una;
-        for sent in &mut self.sent {
-            if sent.end > start && from < end {
+        if start < known {
+            let first = self.sent.partition_point(|sent| sent.end <= start);
+            let mut from = first.checked_sub(1).map_or(self.una, |before| self.sent[before].end);
+            for sent in self.sent.range_mut(first..) {
+                if from >= end {
+                    break;
+                }
                 sent.retransmitted = true;
                 sent.at = now;
+                from = sent.end;
             }
-            from = sent.end;
         }
         let recorded = self.sent.back().map_or(self.una, |last| last.end);
         if end > recorded {
@@ -139,14 +145,21 @@ impl SendSpace {
         start >= known
     }
 
+    /// The oldest segment under way.
+    pub(super) fn oldest(&self) -> Option<Sent> {
+        self.sent.front().copied()
+    }
+
     /// Moves SND.UNA to `ack`, which lies beyond it and not beyond what was sent.
     pub(super) fn acknowledge(&mut self, ack: Pos) -> Acked {
         let bytes = ack.min(self.end).offset() - self.una.min(self.end).offset();
         let mut sent_at = None;
+        let mut newest_sent_at = None;
         let mut ambiguous = false;
         while let Some(front) = self.sent.front().copied().filter(|front| front.end <= ack) {
             ambiguous |= front.retransmitted;
             sent_at = Some(front.at);
+            newest_sent_at = sent_at.filter(|_| !front.retransmitted);
             self.sent.pop_front();
         }
         self.una = ack;
@@ -159,7 +172,7 @@ impl SendSpace {
             segments += 1;
             self.acked_rest = 0;
         }
-        Acked { bytes, segments: segments as u32, sent_at: sent_at.filter(|_| !ambiguous) }
+        Acked { bytes, segments: segments as u32, sent_at: sent_at.filter(|_| !ambiguous), newest_sent_at }
     }
 }
 

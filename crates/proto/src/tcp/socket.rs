@@ -2,14 +2,16 @@
 
 use super::ack_policy::ReceiverPolicy;
 use super::config::Config;
+use super::overdue::Overdue;
 use super::position::Pos;
 use super::receive::Receiver;
 use super::recovery::Recovery;
 use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Transport, View, Window};
+use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Recovery as Strategy, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
 /// States of a connection (RFC 9293 section 3.3.2).
@@ -140,6 +142,8 @@ pub struct Socket {
     pub(super) snd: SendSpace,
     pub(super) rcv: Receiver,
     pub(super) recovery: Recovery,
+    pub(super) scoreboard: Scoreboard,
+    pub(super) overdue: Overdue,
     pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
     pub(super) cc: Controller,
@@ -165,7 +169,10 @@ pub struct Socket {
 impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
     /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
-    pub fn new(config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+    ///
+    /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
+    pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+        config.sack |= transport.recovery == Strategy::Sack;
         let initial = Window {
             cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
             cwnd_cnt: 0,
@@ -181,9 +188,11 @@ impl Socket {
             snd: SendSpace::new(iss, config.mss),
             rcv: Receiver::new(config.receive_buffer, config.mss),
             recovery: Recovery::new(),
+            scoreboard: Scoreboard::new(),
+            overdue: Overdue::new(),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::default(),
-            cc: transport.controller(),
+            cc: transport.controller(&config.cc),
             win: initial,
             policy: config.receiver,
             stats: Stats::default(),
@@ -449,6 +458,11 @@ impl Socket {
     /// Bytes that wait for [`read`](Socket::read).
     pub fn readable(&self) -> u64 {
         self.rcv.unread()
+    }
+
+    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    pub fn hides_headers(&self) -> bool {
+        self.config.vegas_without_header && self.watches_fine_clock()
     }
 
     /// Phase of loss recovery.

@@ -1,7 +1,10 @@
 //! Packet scripts and in-memory networks.
 
 mod loss;
+mod pacing;
 mod pair;
+mod sack;
 mod script;
 mod states;
+mod vegas;
 mod windows;

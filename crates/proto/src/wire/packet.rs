@@ -11,6 +11,8 @@ pub struct PacketMeta {
     pub created: Time,
     /// Radio hops it has travelled.
     pub hops: u8,
+    /// TCP data that counts without headers on the air, as ns-2.35's Vegas sends it.
+    pub hides_headers: bool,
 }
 
 /// An IPv4 packet (RFC 791), never fragmented.

@@ -176,11 +176,28 @@ impl Scenario {
             nagle: options.nagle,
             timestamps: options.timestamps,
             sack: options.sack || recovers_by_sack,
+            sack_blocks: options.sack_blocks,
+            sack_recovery: match options.sack_recovery {
+                sections::SackRecovery::Scoreboard => tcp::SackRecovery::Scoreboard,
+                sections::SackRecovery::PipeCounter => tcp::SackRecovery::PipeCounter,
+            },
             receive_buffer: options.receive_buffer.get() as u32,
+            sample_behind_holes: options.sample_behind_holes,
+            vegas_backs_off: options.vegas_backs_off,
+            vegas_keeps_inflation: options.vegas_keeps_inflation,
+            vegas_without_header: options.vegas_without_header,
+            cc: fourhop_cc::Params {
+                alpha: options.alpha,
+                beta: options.beta,
+                gamma: options.gamma,
+                pacing_v: options.pacing_v,
+                limit: options.limit,
+            },
             explicit_read: false,
             receiver: match options.ack_policy {
                 AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
                 AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
+                AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
             },
             time_wait: options.time_wait,
         }

@@ -1,9 +1,9 @@
 //! Two sockets and a network between them that delays, loses, doubles and reorders. Real bytes travel beside the
 //! lengths: byte k of a stream is a function of k, and what arrives is checked byte by byte.
 
-use super::script::newreno;
 use crate::tcp::{Action, Config, ReceiverPolicy, Socket, State};
 use crate::wire::TcpSegment;
+use fourhop_cc::Transport;
 use fourhop_units::{Dur, Seq, Time};
 use proptest::prelude::*;
 
@@ -44,9 +44,9 @@ fn byte(offset: u64) -> u8 {
 }
 
 impl Pair {
-    fn new(config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
-        let client = Socket::new(config.clone(), newreno(), 1, 2, Seq::from_wire(iss[0]));
-        let server = Socket::listen(config, newreno(), 2, Seq::from_wire(iss[1]));
+    fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        let client = Socket::new(config.clone(), transport, 1, 2, Seq::from_wire(iss[0]));
+        let server = Socket::listen(config, transport, 2, Seq::from_wire(iss[1]));
         Pair {
             now: Time::ZERO,
             sockets: [client, server],
@@ -207,29 +207,35 @@ proptest! {
     /// reordering and duplication, and the connection ends in order.
     #[test]
     fn the_stream_arrives_whole_once_and_in_order(
+        transport in 0..Transport::ALL.len(),
         config in config(),
         fates in prop::collection::vec(fate(), 0..150),
         bytes in any::<[u16; 2]>(),
         iss in any::<[u32; 2]>(),
     ) {
-        Pair::new(config, fates, iss).transfer(bytes.map(u64::from));
+        Pair::new(&Transport::ALL[transport], config, fates, iss).transfer(bytes.map(u64::from));
     }
 }
 
 /// A path without loss carries a transfer without one retransmission, at no more than the window per round trip.
 #[test]
 fn a_clean_path_needs_no_retransmission() {
-    for config in [Config::ns2(), Config::standard()] {
-        let pair = Pair::new(config, Vec::new(), [u32::MAX - 5_000, 1]).transfer([300_000, 0]);
-        let stats = pair.sockets[0].stats();
-        assert_eq!((stats.segments_retransmitted, stats.timeouts, stats.bytes_acked), (0, 0, 300_000));
+    for transport in Transport::ALL {
+        for config in [Config::ns2(), Config::standard()] {
+            let pair = Pair::new(transport, config, Vec::new(), [u32::MAX - 5_000, 1]).transfer([300_000, 0]);
+            let stats = pair.sockets[0].stats();
+            assert_eq!((stats.segments_retransmitted, stats.timeouts, stats.bytes_acked), (0, 0, 300_000));
+        }
     }
 }
 
 /// Streams longer than the sequence space lose no count (RFC 9293 section 3.4).
 #[test]
 fn the_sequence_space_wraps_in_the_middle_of_losses() {
-    let fates = (0..400).map(|n| if n % 11 == 10 { Fate::Lost } else { Fate::Delivered }).collect();
-    let pair = Pair::new(Config::standard(), fates, [u32::MAX - 100_000, u32::MAX - 3]).transfer([250_000, 50_000]);
-    assert!(pair.sockets[0].stats().fast_retransmits > 0);
+    let fates: Vec<Fate> = (0..400).map(|n| if n % 11 == 10 { Fate::Lost } else { Fate::Delivered }).collect();
+    for transport in Transport::ALL {
+        let iss = [u32::MAX - 100_000, u32::MAX - 3];
+        let pair = Pair::new(transport, Config::standard(), fates.clone(), iss).transfer([250_000, 50_000]);
+        assert!(pair.sockets[0].stats().fast_retransmits > 0);
+    }
 }

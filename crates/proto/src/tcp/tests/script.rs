@@ -60,7 +60,11 @@ pub(super) fn segment(flags: &str, seq: u32, len: u32, ack: u32) -> TcpSegment {
 
 impl Script {
     pub(super) fn active(config: Config) -> Script {
-        Script { socket: Socket::new(config, newreno(), 4_000, 80, ISS), out: Vec::new() }
+        Script::active_with(newreno(), config)
+    }
+
+    pub(super) fn active_with(transport: &'static Transport, config: Config) -> Script {
+        Script { socket: Socket::new(config, transport, 4_000, 80, ISS), out: Vec::new() }
     }
 
     pub(super) fn passive(config: Config) -> Script {
@@ -73,6 +77,18 @@ impl Script {
         s.socket.open(Time::ZERO, &mut s.out);
         s.arrives(100, segment("S.", 0, 0, 1));
         s.out.clear();
+        s
+    }
+
+    /// As `sending`, with another transport and a peer that knows SACK.
+    pub(super) fn sending_with(transport: &str, config: Config, bytes: u64) -> Script {
+        let mut s = Script::active_with(Transport::find(transport).expect("a transport of that name"), config);
+        s.socket.open(Time::ZERO, &mut s.out);
+        let mut answer = segment("S.", 0, 0, 1);
+        answer.options.sack_permitted = true;
+        s.arrives(100, answer);
+        s.out.clear();
+        s.socket.write(Time::from_millis(100), bytes, &mut s.out);
         s
     }
 
@@ -95,6 +111,15 @@ impl Script {
     #[track_caller]
     pub(super) fn ack(&mut self, ms: u64, ack: u32) {
         self.arrives(ms, segment(".", 1, 0, ack));
+    }
+
+    /// An ACK arrives with SACK blocks, given by the numbers of their thousand-byte segments.
+    #[track_caller]
+    pub(super) fn sack(&mut self, ms: u64, ack: u32, blocks: &[(u32, u32)]) {
+        let mut segment = segment(".", 1, 0, ack);
+        let edge = |n: u32| ISS + (n * 1_000 + 1);
+        segment.options.sack = blocks.iter().map(|&(left, right)| (edge(left), edge(right))).collect();
+        self.arrives(ms, segment);
     }
 
     /// Lets the timers run up to `ms`. The number of expiries is bounded: a timer that re-arms in place would hang.

@@ -15,6 +15,6 @@ pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
 pub use radio::{Radio, RadioModel};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
-pub use tcp::{AckPolicy, RttSampling, Tcp, WindowCut};
+pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, FlowKeys, TrafficKeys};

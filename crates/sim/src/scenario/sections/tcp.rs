@@ -8,6 +8,8 @@ choice! {
     AckPolicy {
         EverySegment = "every-segment", "each segment at once";
         Delayed = "delayed", "every second segment or after `delayed_ack_timeout`, RFC 5681 section 4.2";
+        DynamicDelayed = "dynamic-delayed",
+            "every d-th segment, d growing from 1 to 4, or after `delayed_ack_timeout` (Altman, Jimenez 2003)";
     }
 }
 
@@ -24,6 +26,14 @@ choice! {
     WindowCut {
         WindowInUse = "window-in-use", "the congestion window, as in ns-2";
         FlightSize = "flight-size", "what is under way, RFC 5681 equation 4";
+    }
+}
+
+choice! {
+    /// How transports that recover by SACK do it.
+    SackRecovery {
+        Scoreboard = "scoreboard", "RFC 6675";
+        PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
     }
 }
 
@@ -85,6 +95,28 @@ section! {
         timestamps: bool, Kind::Bool, Profile("false", "true");
         /// Do receivers report what they hold (RFC 2018)? Transports that recover by it switch it on.
         sack: bool, Kind::Bool, Profile("false", "true");
+        /// SACK blocks an acknowledgement carries at most.
+        sack_blocks: u32, Kind::Int(1, 4), Profile("3", "4");
+        /// How transports that recover by SACK do it.
+        sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES), Profile("pipe-counter", "scoreboard");
+        /// Does the round trip of a segment that waited behind a hole count for congestion control?
+        sample_behind_holes: bool, Kind::Bool, Profile("true", "false");
+        /// Does a retransmission by Vegas's fine clock double the retransmission time-out?
+        vegas_backs_off: bool, Kind::Bool, Profile("true", "false");
+        /// Does the inflation that duplicate acknowledgements gave Vegas's window stay?
+        vegas_keeps_inflation: bool, Kind::Bool, Profile("true", "false");
+        /// Do Vegas's segments count without their headers on the air?
+        vegas_without_header: bool, Kind::Bool, Profile("true", "false");
+        /// Vegas: with fewer segments than this in the queues of the path the window grows.
+        alpha: u32, Kind::Int(0, 1_000), Both("1");
+        /// Vegas: with more it shrinks.
+        beta: u32, Kind::Int(0, 1_000), Both("3");
+        /// Vegas: with more slow start ends.
+        gamma: u32, Kind::Int(0, 1_000), Both("1");
+        /// Rate-based pacing: V of RTT / (cwnd + V).
+        pacing_v: u32, Kind::Int(0, 1_000), Both("1");
+        /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
+        limit: Option<u32>, Kind::Int(1, 1_000_000), Both("none");
         /// Receive buffer.
         receive_buffer: Bytes, size("1kB", "1073741824B"), Profile("1073741824B", "1048576B");
         /// When a receiver acknowledges.

@@ -98,7 +98,7 @@ impl Bench {
     }
 
     fn receive_with(&mut self, from: u32, message: AodvMessage, ttl: u8, dst: Ipv4Addr) -> Vec<Action> {
-        let meta = PacketMeta { created: self.now - ms(10), hops: 1 };
+        let meta = PacketMeta { created: self.now - ms(10), hops: 1, ..PacketMeta::default() };
         let packet = Ipv4Packet { src: ip(from), dst, ttl, ident: 0, body: Body::Aodv(message), meta };
         let mut out = Vec::new();
         self.aodv.handle_message(self.now, packet, ip(from), &mut out);

@@ -1,0 +1,30 @@
+//! Parameters of the algorithms: one plain struct for all, so that a scenario can set them and an algorithm takes what it
+//! knows.
+
+/// Parameters of all algorithms; each says in its file which it reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Params {
+    /// Vegas: below this many segments queued in the path the window grows (Brakmo et al. 1995, section 4; ns-2.35: 1).
+    pub alpha: u32,
+    /// Vegas: above this many it shrinks (ns-2.35: 3).
+    pub beta: u32,
+    /// Vegas: above this many slow start ends (ns-2.35: 1).
+    pub gamma: u32,
+    /// Rate-based pacing: V of RTT / (cwnd + V). Gupta et al. 2004: 1.
+    pub pacing_v: u32,
+    /// Congestion-window limit: a fixed limit in segments; `None`: by the number of hops.
+    pub limit: Option<u32>,
+}
+
+impl Params {
+    /// What the papers and ns-2.35 use.
+    pub const fn new() -> Params {
+        Params { alpha: 1, beta: 3, gamma: 1, pacing_v: 1, limit: None }
+    }
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params::new()
+    }
+}

@@ -1,0 +1,243 @@
+//! Vegas: the window follows the number of segments queued in the path.
+//!
+//! Source: Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM 1994,
+//! and Brakmo, Peterson, IEEE JSAC 13(8), 1995; the arithmetic is ns-2.35's. Once per round trip
+//! `diff = (window / base - sent / rtt) base` is compared with `alpha` and `beta`, in slow start with `gamma`. Vegas's
+//! retransmission on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks here
+//! what the window becomes.
+//!
+//! Deviations from the papers, all ns-2.35's:
+//! - one segment per round trip is added in shares of 1/cwnd per ACK, and only while no more than two segments of the
+//!   window are unused;
+//! - leaving slow start takes an eighth off the window and sets the threshold to 2;
+//! - `base` is taken anew when no more than one segment was sent in a round trip;
+//! - the window is at least 2, also after a time-out.
+//!
+//! Reads [`Params::alpha`], [`Params::beta`], [`Params::gamma`].
+
+use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use fourhop_units::{Dur, Time};
+
+/// Least window in segments.
+const FLOOR: u32 = 2;
+
+/// How the window grows until the next decision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Growth {
+    None,
+    /// One segment per ACK, up to the threshold.
+    SlowStart,
+    /// This much per ACK, in units of 1/[`Window::ONE`].
+    Linear(u32),
+}
+
+/// Vegas's state.
+#[derive(Clone, Copy, Debug)]
+pub struct Vegas {
+    alpha: i32,
+    beta: i32,
+    gamma: i32,
+    /// Smallest round trip.
+    base: Option<Dur>,
+    /// Sum and number of this round's samples.
+    sum: Dur,
+    samples: u32,
+    /// When this round began.
+    begun: Time,
+    /// Segments sent when it began: it ends when one more than those is acknowledged.
+    begin: u64,
+    growth: Growth,
+    /// Slow start decides every other round.
+    decides: bool,
+}
+
+impl Vegas {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Vegas {
+        Vegas {
+            alpha: params.alpha as i32,
+            beta: params.beta as i32,
+            gamma: params.gamma as i32,
+            base: None,
+            sum: Dur::ZERO,
+            samples: 0,
+            begun: Time::ZERO,
+            begin: 0,
+            growth: Growth::None,
+            // ns-2.35 spends the first of two rounds on the segment that stands for the SYN.
+            decides: false,
+        }
+    }
+
+    /// `diff`, rounded to whole segments: `window` segments under way, `sent` in the last round trip of `rtt`.
+    fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i32 {
+        let (base, rtt) = (base.as_nanos() as i64, (rtt.as_nanos() as i64).max(1));
+        let queued = (window as i64).saturating_mul(rtt) - (sent as i64).saturating_mul(base);
+        ((queued.saturating_mul(2) + rtt) / (2 * rtt)) as i32
+    }
+
+    fn decide(&mut self, win: &mut Window, now: Time, window: u64, sent: u64) {
+        let rtt = if self.samples > 0 { self.sum / u64::from(self.samples) } else { now - self.begun };
+        (self.sum, self.samples) = (Dur::ZERO, 0);
+        if rtt == Dur::ZERO {
+            return;
+        }
+        let base = self.base.filter(|base| sent > 1 && *base <= rtt).unwrap_or(rtt);
+        self.base = Some(base);
+        let diff = Vegas::diff(window, sent, base, rtt);
+        self.growth = Growth::None;
+        if win.in_slow_start() {
+            self.decides = !self.decides;
+            if self.decides && diff > self.gamma {
+                win.ssthresh = 2;
+                win.set_fixed((win.fixed() - win.fixed() / 8).max(Vegas::floor()));
+            } else if self.decides {
+                self.growth = Growth::SlowStart;
+            }
+        } else if diff > self.beta {
+            win.set_fixed((win.fixed() - u64::from(Window::ONE)).max(Vegas::floor()));
+        } else if diff < self.alpha {
+            self.growth = Growth::Linear(((1u64 << 32) / win.fixed()) as u32);
+        }
+    }
+
+    const fn floor() -> u64 {
+        FLOOR as u64 * Window::ONE as u64
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn name(&self) -> &'static str {
+        "vegas"
+    }
+
+    fn init(&mut self, _win: &mut Window, view: &View) {
+        self.begun = view.now;
+    }
+
+    fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
+        if view.state == CaState::Recovery {
+            return;
+        }
+        let in_flight = u64::from(view.in_flight.saturating_sub(ack.acked));
+        // The window in use: what is under way and the segment this ACK lets go.
+        let window = in_flight + 1;
+        if ack.total_acked > self.begin {
+            let sent_to = ack.total_acked + in_flight;
+            self.decide(win, view.now, window, sent_to.saturating_sub(self.begin));
+            self.begin = sent_to;
+            self.begun = view.now;
+        }
+        if self.growth == Growth::SlowStart && !win.in_slow_start() {
+            self.growth = Growth::None;
+        }
+        let used = win.fixed() <= (window + 2) * u64::from(Window::ONE);
+        if used && ack.cwnd_limited {
+            match self.growth {
+                Growth::None => {}
+                Growth::SlowStart => win.set_fixed(win.fixed() + u64::from(Window::ONE)),
+                Growth::Linear(step) => win.set_fixed(win.fixed() + u64::from(step)),
+            }
+        }
+        if let Some(rtt) = ack.rtt {
+            self.sum += rtt;
+            self.samples += 1;
+            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        }
+    }
+
+    /// Brakmo et al. 1995, section 3.2, with ns-2.35's numbers: a quarter off for a segment lost once, half for one lost
+    /// again.
+    fn ssthresh(&mut self, win: &Window, _view: &View, cause: Cause) -> u32 {
+        match cause {
+            Cause::Overdue { .. } if win.cwnd <= 3 => FLOOR,
+            Cause::Overdue { again: false } => win.cwnd - win.cwnd / 4,
+            Cause::Overdue { again: true } | Cause::FastRetransmit | Cause::Timeout => (win.cwnd / 2).max(2),
+        }
+    }
+
+    fn loss_window(&self) -> u32 {
+        FLOOR
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{ack, view, window};
+
+    const MS: fn(u64) -> Dur = Dur::from_millis;
+
+    /// One round: `sent` segments are acknowledged one by one with `rtt` each, a new one leaving for each.
+    fn round(vegas: &mut Vegas, win: &mut Window, acked: &mut u64, in_flight: u32, rtt: Dur) {
+        for _ in 0..in_flight {
+            *acked += 1;
+            let ack = Ack { total_acked: *acked, rtt: Some(rtt), ..ack(1) };
+            vegas.on_ack(win, &View { in_flight, ..view() }, &ack);
+        }
+    }
+
+    fn avoiding(cwnd: u32) -> (Vegas, Window) {
+        (Vegas::new(&Params::new()), window(cwnd, 2))
+    }
+
+    /// Real-valued reference of `diff`.
+    #[test]
+    fn diff_is_the_backlog_in_segments() {
+        for (window, sent, base, rtt) in [(10, 10, 100, 100), (10, 10, 100, 150), (8, 5, 90, 130), (4, 9, 100, 101)] {
+            let float = (window as f64 / base as f64 - sent as f64 / rtt as f64) * base as f64;
+            assert_eq!(Vegas::diff(window, sent, MS(base), MS(rtt)), (float + 0.5) as i32, "{window} {sent}");
+        }
+    }
+
+    /// Brakmo et al. 1995, section 4: below alpha the window grows by one per round trip, between alpha and beta it
+    /// stays, above beta it shrinks by one.
+    #[test]
+    fn the_window_follows_the_backlog() {
+        for (rtt, change) in [(100, 1i64), (125, 0), (200, -1)] {
+            let (mut vegas, mut win) = avoiding(10);
+            let mut acked = 0;
+            // The base round trip, and a round that fills the sums.
+            round(&mut vegas, &mut win, &mut acked, 10, MS(100));
+            win.set_cwnd(10);
+            vegas.growth = Growth::None;
+            round(&mut vegas, &mut win, &mut acked, 10, MS(rtt));
+            win.set_cwnd(10);
+            vegas.growth = Growth::None;
+            round(&mut vegas, &mut win, &mut acked, 10, MS(rtt));
+            let moved = win.fixed() as f64 / 65536.0 - 10.0;
+            assert!((moved - change as f64).abs() < 0.06, "{rtt} ms: {moved}");
+        }
+    }
+
+    /// ns-2.35: slow start adds a segment per ACK in every other round and ends an eighth lower when more than gamma
+    /// segments queue.
+    #[test]
+    fn slow_start_decides_every_other_round() {
+        let mut vegas = Vegas::new(&Params::new());
+        let mut win = window(2, 64);
+        let mut acked = 0;
+        let mut windows = Vec::new();
+        for _ in 0..4 {
+            let in_flight = win.cwnd;
+            round(&mut vegas, &mut win, &mut acked, in_flight, MS(100));
+            windows.push(win.cwnd);
+        }
+        assert!(windows.windows(2).all(|w| w[1] <= 2 * w[0]) && windows.contains(&4), "{windows:?}");
+        let before = win.cwnd;
+        for _ in 0..4 {
+            let in_flight = win.cwnd;
+            round(&mut vegas, &mut win, &mut acked, in_flight, MS(300));
+        }
+        assert_eq!(win.ssthresh, 2);
+        assert!(win.cwnd <= 2 * before, "growth has ended");
+    }
+
+    #[test]
+    fn losses_cut_by_a_quarter_then_by_half() {
+        let (mut vegas, win) = avoiding(11);
+        let mut cut = |win: &Window, again| vegas.ssthresh(win, &view(), Cause::Overdue { again });
+        assert_eq!((cut(&win, false), cut(&win, true)), (9, 5));
+        assert_eq!((cut(&window(3, 2), false), cut(&window(3, 2), true)), (2, 2));
+    }
+}

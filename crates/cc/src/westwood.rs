@@ -1,0 +1,147 @@
+//! Westwood+: the slow-start threshold after a loss is the bandwidth the ACKs tell times the smallest round trip.
+//!
+//! Source: Grieco, Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
+//! Control", ACM CCR 34(2), 2004; the filter and its timing are those of Linux's `tcp_westwood`. Between losses the window
+//! grows as Reno's.
+//!
+//! Deviations: bandwidth is counted at cumulative ACKs only, so that what waits behind a hole counts when the hole closes
+//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum).
+
+use crate::reno::Reno;
+use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use fourhop_units::{Dur, Time};
+
+/// Linux: bandwidth samples cover a round trip, at least this.
+const LEAST_ROUND: Dur = Dur::from_millis(50);
+
+/// Westwood+'s state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Westwood {
+    /// Segments acknowledged since the present sample began.
+    acked: u64,
+    /// When it began.
+    since: Option<Time>,
+    /// Bandwidth through the first and the second low-pass filter, in segments per 2^20 s.
+    filtered_once: u64,
+    filtered: u64,
+    last_rtt: Dur,
+    min_rtt: Option<Dur>,
+}
+
+impl Westwood {
+    /// Takes no parameter.
+    pub fn new(_params: &Params) -> Westwood {
+        Westwood::default()
+    }
+
+    /// Bandwidth unit: segments per so many seconds.
+    const SCALE: u64 = 1 << 20;
+
+    /// Two first-order low-pass filters with gain 1/8; the first sample fills both (Linux).
+    fn filter(&mut self, sample: u64) {
+        let low_pass = |old: u64, new: u64| (7 * old + new) >> 3;
+        if self.filtered == 0 && self.filtered_once == 0 {
+            (self.filtered_once, self.filtered) = (sample, sample);
+        } else {
+            self.filtered_once = low_pass(self.filtered_once, sample);
+            self.filtered = low_pass(self.filtered, self.filtered_once);
+        }
+    }
+
+    /// Bandwidth times smallest round trip, in segments, at least 2.
+    fn capacity(&self) -> u32 {
+        let rtt_us = self.min_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000);
+        let segments = (self.filtered.saturating_mul(rtt_us) / 1_000_000) >> 20;
+        u32::try_from(segments).unwrap_or(u32::MAX).max(2)
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn name(&self) -> &'static str {
+        "westwood"
+    }
+
+    fn init(&mut self, _win: &mut Window, view: &View) {
+        self.since = Some(view.now);
+    }
+
+    fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.last_rtt = rtt;
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.acked += u64::from(ack.acked);
+        let since = *self.since.get_or_insert(view.now);
+        let elapsed = view.now - since;
+        if self.last_rtt > Dur::ZERO && elapsed > self.last_rtt.max(LEAST_ROUND) {
+            let micros = (elapsed.as_nanos() / 1_000).max(1);
+            self.filter(self.acked.saturating_mul(Westwood::SCALE).saturating_mul(1_000_000) / micros);
+            (self.acked, self.since) = (0, Some(view.now));
+        }
+        Reno.on_ack(win, view, ack);
+    }
+
+    fn ssthresh(&mut self, _win: &Window, _view: &View, _cause: Cause) -> u32 {
+        self.capacity()
+    }
+
+    fn on_state(&mut self, _win: &mut Window, _view: &View, state: CaState) {
+        if state == CaState::Loss {
+            // Linux: after a time-out the path may be another one.
+            self.min_rtt = Some(self.last_rtt).filter(|rtt| *rtt > Dur::ZERO).or(self.min_rtt);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{ack, view, window};
+
+    fn fed(interval_ms: u64, rtt_ms: u64, seconds: u64) -> Westwood {
+        let mut westwood = Westwood::default();
+        let mut win = window(10, 2);
+        westwood.init(&mut win, &View { now: Time::ZERO, ..view() });
+        for n in 1..=seconds * 1_000 / interval_ms {
+            let view = View { now: Time::from_millis(n * interval_ms), ..view() };
+            westwood.on_ack(&mut win, &view, &Ack { rtt: Some(Dur::from_millis(rtt_ms)), ..ack(1) });
+        }
+        westwood
+    }
+
+    /// 100 segments a second and a smallest round trip of 200 ms are 20 segments.
+    #[test]
+    fn the_threshold_is_bandwidth_times_smallest_round_trip() {
+        let mut westwood = fed(10, 200, 20);
+        let threshold = westwood.ssthresh(&window(64, 2), &view(), Cause::FastRetransmit);
+        assert!((19..=20).contains(&threshold), "{threshold}");
+        assert_eq!(fed(500, 100, 20).capacity(), 2, "never below two");
+    }
+
+    /// The step response against the real-valued filters: twice (7 old + new) / 8.
+    #[test]
+    fn the_filter_is_two_low_passes() {
+        let mut westwood = Westwood::default();
+        westwood.filter(8 << 20);
+        let (mut once, mut twice) = (8.0, 8.0);
+        for _ in 0..20 {
+            westwood.filter(80 << 20);
+            once = (7.0 * once + 80.0) / 8.0;
+            twice = (7.0 * twice + once) / 8.0;
+            let got = westwood.filtered as f64 / Westwood::SCALE as f64;
+            assert!((got - twice).abs() < 1e-3, "{got} {twice}");
+        }
+    }
+
+    /// A longer path after a time-out counts with its own round trip.
+    #[test]
+    fn a_timeout_takes_the_smallest_round_trip_anew() {
+        let mut westwood = fed(10, 100, 5);
+        let later = View { now: Time::from_secs(6), ..view() };
+        let slow = Ack { rtt: Some(Dur::from_millis(300)), ..ack(1) };
+        westwood.on_ack(&mut window(10, 2), &later, &slow);
+        let before = westwood.capacity();
+        westwood.on_state(&mut window(10, 2), &later, CaState::Loss);
+        assert!(westwood.capacity() > 2 * before);
+    }
+}

@@ -1,0 +1,50 @@
+//! Spacing of segments, and the hints that steer it.
+
+use super::script::{Script, plain};
+use crate::tcp::{Action, Config};
+use fourhop_cc::Hint;
+use fourhop_units::{Dur, Time};
+
+/// When each segment with data leaves until `end_ms`, starting with those in `out`, which left at `now_ms`.
+fn departures(s: &mut Script, now_ms: u64, end_ms: u64) -> Vec<Dur> {
+    let count = |s: &mut Script| {
+        s.out.drain(..).filter(|a| matches!(a, Action::Send { segment, .. } if segment.payload > 0)).count()
+    };
+    let mut times = vec![Dur::from_millis(now_ms); count(s)];
+    while let Some(at) = s.socket.next_timeout().filter(|at| *at <= Time::from_millis(end_ms)) {
+        s.socket.handle_timeout(at, &mut s.out);
+        times.extend(vec![at.saturating_since(Time::ZERO); count(s)]);
+    }
+    times
+}
+
+/// Rate-based pacing: with a round trip of 100 ms and a window of 9 a segment leaves every 100 / (9 + 1) = 10 ms, from
+/// the first one on; a retransmission does not wait.
+#[test]
+fn rbp_keeps_rtt_over_window_plus_one() {
+    for transport in ["rbp", "rbp-reno"] {
+        let config = Config { initial_window: 9, initial_ssthresh: 2, timestamps: false, ..plain() };
+        let mut s = Script::sending_with(transport, config, 1_000_000);
+        assert_eq!(s.socket.pacing_interval(), Some(Dur::from_millis(10)), "{transport}");
+        let times = departures(&mut s, 100, 190);
+        let spaced: Vec<_> = (0..9).map(|n| Dur::from_millis(100 + 10 * n)).collect();
+        assert_eq!(times, spaced, "{transport}");
+        s.ack(200, 1_001);
+        s.out.clear();
+        (201..204).for_each(|ms| s.ack(ms, 1_001));
+        let first = s.last_segment();
+        assert_eq!((first.payload, s.socket.stats().segments_retransmitted), (1_000, 1), "{transport}");
+    }
+}
+
+/// Hop counts change the window limit of `cwl` at once, upwards by letting segments go.
+#[test]
+fn hops_set_the_window_limit() {
+    let mut s = Script::sending_with("cwl", plain(), 1_000_000);
+    assert_eq!(s.out.len(), 10);
+    s.out.clear();
+    s.socket.handle_hint(Time::from_millis(150), Hint::HopCount(8), &mut s.out);
+    assert_eq!(s.socket.cwnd(), 2);
+    (0..10).for_each(|n| s.ack(200 + n, n as u32 * 1_000 + 1_001));
+    assert_eq!((s.socket.cwnd(), s.socket.in_flight()), (2, 2_000));
+}

@@ -160,6 +160,8 @@ proc finish {} {
     }
     for {set i 0} {$i < $nudp} {incr i} { lappend g [format %.1f [expr [$usink($i) set bytes_] * 8 / 1000.0 / $uspan($i)]] }
     set out "{\"scenario\": \"[file rootname [file tail $opt(file)]]\", \"transport\": \"$opt(transport)\", \"seed\": $opt(seed),"
+    # The number of the next event is how many have been scheduled.
+    append out " \"events\": [$::ns at [expr {$duration + 1}] {}],"
     append out " \"duration_s\": $duration, \"warmup_s\": $warmup, \"goodput_kbps\": \[[join $g {, }]\], \"wall_s\": [format %.2f $wall]"
     if {$opt(stats)} { append out ", \"tcp\": \[[join $st {, }]\]" }
     puts "$out}"

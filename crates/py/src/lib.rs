@@ -1,1 +1,28 @@
-//! Python binding.
+//! `fourhop._core`: the simulator for Python. Conversions only; what a call means is documented in `fourhop_sim`.
+//!
+//! Scenarios and results cross as JSON texts: one shape, defined once by the simulator, and cheap beside a run.
+
+mod batch;
+mod error;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::batch::PyBatch;
+    #[pymodule_export]
+    use crate::error::ScenarioError;
+    #[pymodule_export]
+    use crate::scenario::{catalog, check, ns2, reference, schema, to_toml};
+
+    /// Version of the engine, part of what a result is stored under.
+    #[pyfunction]
+    fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+}

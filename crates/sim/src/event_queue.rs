@@ -20,24 +20,21 @@ pub enum Class {
     Arrival = 2,
 }
 
-/// Position of an event in the order of all events.
+/// Position of an event in the order of all events: time (64 bits), class (2), node concerned (31), node that caused it
+/// (31), in one number, so that a comparison is one subtraction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Key {
-    time: Time,
-    /// Class (2 bits), node concerned (31 bits), node that caused it (31 bits).
-    rank: u64,
-}
+pub struct Key(u128);
 
 impl Key {
     /// The place of an event at `node` that `cause` brought about (for timers the node itself).
     pub const fn new(time: Time, class: Class, node: NodeId, cause: NodeId) -> Key {
         let rank = ((class as u64) << 62) | ((node.0 as u64) << 31) | cause.0 as u64;
-        Key { time, rank }
+        Key(((time.as_nanos() as u128) << 64) | rank as u128)
     }
 
     /// When it happens.
     pub const fn time(self) -> Time {
-        self.time
+        Time::from_nanos((self.0 >> 64) as u64)
     }
 }
 
@@ -81,7 +78,18 @@ impl EventQueue {
         if first != slot.0 {
             return Some(key);
         }
-        self.heap.get(1..self.heap.len().min(1 + ARITY))?.iter().map(|&(key, _)| key).min()
+        least(&self.heap, 1).map(|(_, (key, _))| key)
+    }
+
+    /// Moves the event of `slot` to `key` unless it is due earlier already; says whether it has moved. A slot whose event
+    /// comes too early is asked again then, which is cheaper than moving it each time it is put off.
+    pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
+        let place = self.places[slot.0 as usize];
+        let sooner = place == ABSENT || key < self.heap[place as usize].0;
+        if sooner {
+            self.set(slot, Some(key));
+        }
+        sooner
     }
 
     /// Puts the event of `slot` at `key`, wherever it was before; `None` removes it.
@@ -118,10 +126,11 @@ impl EventQueue {
         let entry = self.heap[place];
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if self.heap[parent].0 <= entry.0 {
+            let above = self.heap[parent];
+            if above.0 <= entry.0 {
                 break;
             }
-            self.put(place, self.heap[parent]);
+            self.put(place, above);
             place = parent;
         }
         self.put(place, entry);
@@ -129,15 +138,12 @@ impl EventQueue {
 
     fn down(&mut self, mut place: usize) {
         let entry = self.heap[place];
-        loop {
-            let first = place * ARITY + 1;
-            let Some(children) = self.heap.get(first..(first + ARITY).min(self.heap.len())) else { break };
-            let Some((offset, &child)) = children.iter().enumerate().min_by_key(|(_, child)| child.0) else { break };
-            if entry.0 <= child.0 {
+        while let Some((child, first)) = least(&self.heap, place * ARITY + 1) {
+            if entry.0 <= first.0 {
                 break;
             }
-            self.put(place, child);
-            place = first + offset;
+            self.put(place, first);
+            place = child;
         }
         self.put(place, entry);
     }
@@ -146,6 +152,19 @@ impl EventQueue {
         self.heap[place] = entry;
         self.places[entry.1 as usize] = place as u32;
     }
+}
+
+/// The least of the siblings that begin at `first`, and its place.
+fn least(heap: &[(Key, u32)], first: usize) -> Option<(usize, (Key, u32))> {
+    let siblings = heap.get(first..)?;
+    let (&eldest, younger) = siblings.split_first()?;
+    let (mut place, mut least) = (first, eldest);
+    for (offset, &sibling) in younger.iter().take(ARITY - 1).enumerate() {
+        if sibling.0 < least.0 {
+            (place, least) = (first + 1 + offset, sibling);
+        }
+    }
+    Some((place, least))
 }
 
 #[cfg(test)]

@@ -220,7 +220,10 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
             let mean = (pinger.received() > 0).then(|| pinger.rtt_sum().as_secs_f64() / pinger.received() as f64);
             (pinger.sent(), mean)
         }
-        _ => (stats.segments_sent, None),
+        _ => {
+            let mean = sender.socket().and_then(|socket| socket.rtt_mean());
+            (stats.segments_sent, mean.map(Dur::as_secs_f64))
+        }
     };
     let last = marks.borders.len() - 1;
     let (from, to) = (marks.borders[0], marks.borders[last]);

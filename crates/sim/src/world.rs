@@ -136,58 +136,66 @@ impl World {
     }
 
     fn timer(&mut self, slot: Slot) {
-        self.events += 1;
         let index = slot.0 as usize;
-        self.nodes[index].handle_timeout(self.now, &mut self.radiated);
+        if self.nodes[index].handle_timeout(self.now, &mut self.radiated) {
+            self.events += 1;
+        }
         self.queue.set(slot, timer_key(index, &self.nodes[index]));
-        self.begin_transmissions(NodeId(slot.0));
+        if !self.radiated.is_empty() {
+            self.begin_transmissions(NodeId(slot.0));
+        }
     }
 
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize - self.nodes.len();
-        loop {
-            let Some(transmission) = &mut self.transmissions[index] else { return };
-            let neighbours = self.channel.neighbours(transmission.src);
-            let neighbour = neighbours[transmission.cursor as usize];
+        let Some(transmission) = &mut self.transmissions[index] else { return };
+        let tx = TxId(index as u32);
+        let neighbours = self.channel.neighbours(transmission.src);
+        let airtime = transmission.frame.airtime;
+        let mut limit = Limit::new(self.queue.first_key_besides(slot), end);
+        if !transmission.leaving {
+            while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
+                let now = transmission.start + neighbour.delay;
+                if limit.comes_first(now, || step_key(transmission, neighbours)) {
+                    return self.queue.set(slot, Some(step_key(transmission, neighbours)));
+                }
+                // The medium becomes busy: that puts timers off, never forward.
+                let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
+                self.nodes[neighbour.node.index()].handle_arrival(now, copy, airtime);
+                self.events += 1;
+                transmission.cursor += 1;
+            }
+            transmission.cursor = 0;
+            transmission.leaving = true;
+        }
+        while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
+            let now = transmission.start + neighbour.delay + airtime;
+            if limit.comes_first(now, || step_key(transmission, neighbours)) {
+                return self.queue.set(slot, Some(step_key(transmission, neighbours)));
+            }
+            self.now = now;
             let node_index = neighbour.node.index();
             let node = &mut self.nodes[node_index];
-            let tx = TxId(index as u32);
-            let airtime = transmission.frame.airtime;
+            let departure = node.handle_departure(now, tx, &transmission.frame, &mut self.radiated);
+            if let Some(tap) = &mut self.tap
+                && departure == Departure::Judged(Verdict::Good)
+            {
+                tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
+            }
+            if node.may_be_sooner(departure)
+                && let Some(timer) = timer_key(node_index, node)
+                && self.queue.hasten(Slot(node_index as u32), timer)
+            {
+                limit.tighten(timer);
+            }
             self.events += 1;
-            if transmission.leaving {
-                self.now = transmission.start + neighbour.delay + airtime;
-                self.receptions += 1;
-                let departure = node.handle_departure(self.now, tx, &transmission.frame, &mut self.radiated);
-                if let Some(tap) = &mut self.tap
-                    && departure == Departure::Judged(Verdict::Good)
-                {
-                    tap.received(self.now, neighbour.node, neighbour.power, &transmission.frame);
-                }
-            } else {
-                self.now = transmission.start + neighbour.delay;
-                let copy = Arrival { tx, power: neighbour.power, end: self.now + airtime };
-                node.handle_arrival(self.now, copy, airtime);
-            }
+            self.receptions += 1;
             transmission.cursor += 1;
-            if transmission.cursor as usize == neighbours.len() {
-                if transmission.leaving {
-                    self.transmissions[index] = None;
-                    self.free.push(index as u32);
-                    self.queue.set(slot, None);
-                    self.queue.set(Slot(node_index as u32), timer_key(node_index, &self.nodes[node_index]));
-                    return;
-                }
-                transmission.cursor = 0;
-                transmission.leaving = true;
-            }
-            let next = step_key(transmission, neighbours);
-            self.queue.set(Slot(node_index as u32), timer_key(node_index, &self.nodes[node_index]));
-            if next.time() > end || self.queue.first_key_besides(slot).is_some_and(|other| other < next) {
-                self.queue.set(slot, Some(next));
-                return;
-            }
         }
+        self.transmissions[index] = None;
+        self.free.push(index as u32);
+        self.queue.set(slot, None);
     }
 
     fn begin_transmissions(&mut self, src: NodeId) {
@@ -215,6 +223,31 @@ impl World {
             };
             self.queue.set(Slot(self.nodes.len() as u32 + index), Some(key));
         }
+    }
+}
+
+/// What ends the walk of a transmission: the first event of another slot, or the end of the run.
+struct Limit {
+    other: Option<Key>,
+    /// Nothing comes first before this.
+    time: Time,
+    end: Time,
+}
+
+impl Limit {
+    fn new(other: Option<Key>, end: Time) -> Limit {
+        let time = other.map_or(end, |key| key.time().min(end));
+        Limit { other, time, end }
+    }
+
+    fn tighten(&mut self, key: Key) {
+        *self = Limit::new(Some(self.other.map_or(key, |other| other.min(key))), self.end);
+    }
+
+    /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between events at
+    /// one instant.
+    fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
+        now >= self.time && (now > self.end || self.other.is_some_and(|other| other < key()))
     }
 }
 

@@ -43,12 +43,21 @@ impl Time {
 
     /// Seconds since the start, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// How long ago `earlier` was; zero if it lies ahead.
     pub const fn saturating_since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The earlier of two times that may not be set.
+    pub fn earlier_of(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+            (a, None) => a,
+            (None, b) => b,
+        }
     }
 
     /// The first multiple of `step` that lies after this instant.
@@ -109,7 +118,7 @@ impl Dur {
 
     /// Seconds, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The difference, or zero if `other` is longer.

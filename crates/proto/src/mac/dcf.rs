@@ -113,8 +113,8 @@ enum Answer {
 
 /// The MAC of one station.
 ///
-/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`], and then
-/// [`Dcf::handle_departure`] once the receiver has judged, for each change of the receiver; and [`Dcf::handle_timeout`] at
+/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`] when a copy occupies
+/// the receiver, then [`Dcf::handle_reception`] or [`Dcf::handle_error`] once the receiver has judged; and [`Dcf::handle_timeout`] at
 /// [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`.
 #[derive(Clone, Debug)]
 pub struct Dcf {
@@ -142,6 +142,10 @@ pub struct Dcf {
     eifs_until: Time,
     /// When a NAV that an RTS has set may be dropped.
     nav_reset: Option<Time>,
+
+    /// Derived once from `config`: they are asked for at every reception.
+    eifs_before_difs: Dur,
+    difs: Dur,
 
     cw: u32,
     short_retries: u32,
@@ -171,6 +175,8 @@ impl Dcf {
             nav: Time::ZERO,
             eifs_until: Time::ZERO,
             nav_reset: None,
+            eifs_before_difs: config.eifs_before_difs(),
+            difs: config.difs(),
             cw: config.cw_min,
             short_retries: 0,
             long_retries: 0,
@@ -213,6 +219,7 @@ impl Dcf {
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
     pub fn handle_packet(&mut self, now: Time, msdu: Msdu) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        self.catch_up(now);
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
         let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
@@ -229,6 +236,7 @@ impl Dcf {
 
     /// A copy of a frame begins to arrive at the receiver.
     pub fn handle_arrival(&mut self, now: Time) {
+        self.catch_up(now);
         self.receiver_busy = true;
         self.nav_reset = None;
         self.update_access(now);
@@ -237,25 +245,27 @@ impl Dcf {
     /// A copy of `airtime` vanished under a stronger frame.
     pub fn handle_captured_away(&mut self, now: Time, airtime: Dur) {
         if self.config.capture_nav {
-            self.eifs_until = self.eifs_until.max(now + airtime + self.config.eifs_before_difs());
+            self.eifs_until = self.eifs_until.max(now + airtime + self.eifs_before_difs);
         }
     }
 
-    /// The receiver gave its verdict on `frame`; `receiver_busy` says whether it still senses anything.
-    pub fn handle_departure(
-        &mut self,
-        now: Time,
-        verdict: Verdict,
-        frame: &Frame,
-        receiver_busy: bool,
-        out: &mut Vec<Action>,
-    ) {
-        match verdict {
-            Verdict::Missed => {}
-            Verdict::Bad(DropReason::Undecodable) if !self.config.eifs_on_undecodable => {}
-            Verdict::Bad(_) => self.eifs_until = self.eifs_until.max(now + self.config.eifs_before_difs()),
-            Verdict::Good => self.handle_frame(now, frame, out),
+    /// The receiver lost the frame that occupied it; `receiver_busy` says whether it still senses anything.
+    pub fn handle_error(&mut self, now: Time, verdict: Verdict, receiver_busy: bool) {
+        let eifs = match verdict {
+            Verdict::Good | Verdict::Missed => false,
+            Verdict::Bad(DropReason::Undecodable) => self.config.eifs_on_undecodable,
+            Verdict::Bad(_) => true,
+        };
+        if eifs {
+            self.eifs_until = self.eifs_until.max(now + self.eifs_before_difs);
         }
+        self.receiver_busy = receiver_busy;
+        self.update_access(now);
+    }
+
+    /// The receiver has received `frame`; `receiver_busy` says whether it still senses anything.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, receiver_busy: bool, out: &mut Vec<Action>) {
+        self.handle_frame(now, frame, out);
         self.receiver_busy = receiver_busy;
         self.update_access(now);
     }
@@ -266,21 +276,30 @@ impl Dcf {
         self.update_access(now);
     }
 
+    /// Does a packet wait for access to the medium? Otherwise a change of the medium moves no timer forward.
+    pub fn awaits_access(&self) -> bool {
+        self.outgoing.is_some() && self.backoff.is_some()
+    }
+
     /// When [`Dcf::handle_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<Time> {
-        let access = self.backoff.as_ref().and_then(|backoff| {
-            if backoff.is_frozen() {
-                // Only the end of the NAV can then set the station free; every other change is an event of its own.
-                (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
-            } else {
-                backoff.ends(self.config.difs(), self.config.slot)
-            }
-        });
-        [self.sifs_ends, self.state_ends, access, self.nav_reset].into_iter().flatten().min()
+        let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
+        let wait = if self.outgoing.is_some() { self.access_timeout() } else { None };
+        Time::earlier_of(exchange, Time::earlier_of(wait, self.nav_reset))
+    }
+
+    fn access_timeout(&self) -> Option<Time> {
+        let backoff = self.backoff.as_ref()?;
+        if !backoff.is_frozen() {
+            return backoff.ends(self.difs, self.config.slot);
+        }
+        // Only the end of the NAV can then set the station free; every other change is an event of its own.
+        (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
     }
 
     /// Does what is due at `now`; nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.catch_up(now);
         if self.nav_reset.is_some_and(|at| at <= now) {
             self.nav_reset = None;
             self.nav = self.nav.min(now);
@@ -294,7 +313,7 @@ impl Dcf {
             self.after_sifs(now, out);
         }
         self.update_access(now);
-        let access = self.backoff.and_then(|backoff| backoff.ends(self.config.difs(), self.config.slot));
+        let access = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
         if access.is_some_and(|at| at <= now) {
             self.backoff = None;
             self.access(now, out);
@@ -306,6 +325,23 @@ impl Dcf {
 
     fn is_idle(&self, now: Time) -> bool {
         !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
+    }
+
+    /// What has happened since the last event without one of its own, because nothing waited for it: a reservation has run
+    /// out, so that the medium has been idle since then (the receiver and the station's own exchanges end with an event),
+    /// and a post-back-off has ended.
+    fn catch_up(&mut self, now: Time) {
+        if self.idle_since.is_none() && self.is_idle(now) {
+            let since = self.nav.max(self.eifs_until);
+            self.idle_since = Some(since);
+            if let Some(backoff) = &mut self.backoff {
+                backoff.resume(since);
+            }
+        }
+        let ends = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
+        if self.outgoing.is_none() && ends.is_some_and(|at| at <= now) {
+            self.backoff = None;
+        }
     }
 
     /// Freezes or resumes the back-off to match the medium.
@@ -325,7 +361,7 @@ impl Dcf {
                 if backoff.is_immediate() {
                     self.draw_backoff();
                 } else {
-                    backoff.freeze(now, self.config.difs(), self.config.slot);
+                    backoff.freeze(now, self.difs, self.config.slot);
                 }
             }
         }
@@ -341,7 +377,7 @@ impl Dcf {
     fn request_access(&mut self, now: Time) {
         match self.idle_since {
             Some(since) if self.config.immediate_access && self.sifs_ends.is_none() && self.is_idle(now) => {
-                self.backoff = Some(Backoff::immediate(since, now, self.config.difs()));
+                self.backoff = Some(Backoff::immediate(since, now, self.difs));
             }
             _ => self.draw_backoff(),
         }
@@ -542,7 +578,7 @@ impl Dcf {
         match &frame.kind {
             FrameKind::Rts => self.handle_rts(now, frame),
             FrameKind::Cts => self.handle_cts(now),
-            FrameKind::Ack => self.handle_ack(),
+            FrameKind::Ack => self.handle_ack(now),
             FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
         }
     }
@@ -567,7 +603,7 @@ impl Dcf {
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
-    fn handle_ack(&mut self) {
+    fn handle_ack(&mut self, now: Time) {
         if self.state != TxState::Data {
             return;
         }
@@ -581,6 +617,10 @@ impl Dcf {
         self.state = TxState::Idle;
         self.state_ends = None;
         self.succeeded_or_gave_up(true);
+        if self.answer.is_some() {
+            // An ACK of its own was owed meanwhile, for a frame without RTS.
+            self.sifs_ends = Some(now + self.config.sifs);
+        }
     }
 
     fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {

@@ -169,7 +169,7 @@ impl Link {
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);
         let up = self.up.front().map(|&(at, _, _)| at);
-        [down, up, self.arp.next_timeout()].into_iter().flatten().min()
+        Time::earlier_of(Time::earlier_of(down, up), self.arp.next_timeout())
     }
 
     /// Does what is due at `now`; nothing if called early.

@@ -65,7 +65,7 @@ impl Endpoint {
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.kind {
             EndpointKind::TcpSender(transfer, socket) => {
-                [transfer.next_timeout(), socket.next_timeout()].into_iter().flatten().min()
+                Time::earlier_of(transfer.next_timeout(), socket.next_timeout())
             }
             EndpointKind::TcpReceiver(socket) => socket.next_timeout(),
             EndpointKind::UdpSender(cbr) => cbr.next_timeout(),

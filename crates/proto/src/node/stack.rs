@@ -178,12 +178,14 @@ impl Node {
         }
     }
 
+    /// After a departure: can [`Node::next_timeout`] have moved forward? For most frames at most nodes it has not.
+    pub fn may_be_sooner(&self, departure: Departure) -> bool {
+        departure == Departure::Judged(Verdict::Good) || self.mac.awaits_access()
+    }
+
     /// When [`Node::handle_timeout`] wants to be called.
     pub fn next_timeout(&self) -> Option<Time> {
-        match (self.mac.next_timeout(), self.upper_timeout) {
-            (Some(mac), Some(upper)) => Some(mac.min(upper)),
-            (mac, upper) => mac.or(upper),
-        }
+        Time::earlier_of(self.mac.next_timeout(), self.upper_timeout)
     }
 
     /// A copy of a frame of `airtime` begins to arrive.
@@ -205,14 +207,10 @@ impl Node {
                     self.mac.handle_receiver_idle(now);
                 }
             }
-            Departure::Judged(verdict) => {
-                match verdict {
-                    Verdict::Good => self.crossings.frames_received += 1,
-                    Verdict::Bad(reason) => self.drops.count(reason),
-                    Verdict::Missed => self.drops.count(DropReason::HalfDuplex),
-                }
+            Departure::Judged(Verdict::Good) => {
+                self.crossings.frames_received += 1;
                 let mut actions = self.scratch.mac.take();
-                self.mac.handle_departure(now, verdict, frame, self.receiver.busy(), &mut actions);
+                self.mac.handle_reception(now, frame, self.receiver.busy(), &mut actions);
                 if !actions.is_empty() {
                     self.perform_mac(now, &mut actions, out);
                     self.refresh_upper();
@@ -220,23 +218,30 @@ impl Node {
                 self.offer_next(now);
                 self.scratch.mac.give(actions);
             }
+            Departure::Judged(verdict) => {
+                self.drops.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
+                self.mac.handle_error(now, verdict, self.receiver.busy());
+            }
         }
         departure
     }
 
-    /// Does what is due at `now`; nothing if called early.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) {
-        if self.mac.next_timeout().is_some_and(|at| at <= now) {
+    /// Does what is due at `now`; nothing, and says so, if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) -> bool {
+        let mac_due = self.mac.next_timeout().is_some_and(|at| at <= now);
+        if mac_due {
             let mut actions = self.scratch.mac.take();
             self.mac.handle_timeout(now, &mut actions);
             self.perform_mac(now, &mut actions, out);
             self.scratch.mac.give(actions);
         }
-        if self.upper_timeout.is_some_and(|at| at <= now) {
+        let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
+        if upper_due {
             self.upper_layers(now);
             self.refresh_upper();
         }
         self.offer_next(now);
+        mac_due || upper_due
     }
 
     fn upper_layers(&mut self, now: Time) {

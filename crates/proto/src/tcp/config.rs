@@ -32,7 +32,7 @@ pub struct Config {
     pub mss_without_option: u32,
     /// Initial congestion window in segments. ns-2.35: 2 (after a "SYN" under window 1). RFC 6928: 10.
     pub initial_window: u32,
-    /// Initial slow-start threshold in segments. ns-2.35: 20, the class default of `window_`. RFC 5681: arbitrarily high.
+    /// Initial slow-start threshold in segments. ns-2.35: the class's `window_`, 64 in the reference scenarios. RFC 5681: arbitrarily high.
     pub initial_ssthresh: u32,
     /// Upper limit of what is under way, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None`
     /// leaves it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
@@ -102,7 +102,7 @@ impl Config {
             mss: 1460,
             mss_without_option: 536,
             initial_window: 2,
-            initial_ssthresh: 20,
+            initial_ssthresh: 64,
             window_limit: Some(64),
             cwnd_clamp: u32::MAX,
             grow_only_when_limited: false,

@@ -26,6 +26,9 @@ pub(super) struct RttEstimator {
     /// Factor 2^n of exponential back-off.
     backoff: u32,
     min_rtt: Option<Dur>,
+    /// Samples so far and their sum, exact: neither is rounded to the clock's tick.
+    samples: u64,
+    sum: Dur,
     /// The segment being timed: where it ends and when it left.
     timed: Option<(Pos, Time)>,
 }
@@ -45,6 +48,8 @@ impl RttEstimator {
             rto: config.rto_initial,
             backoff: 1,
             min_rtt: None,
+            samples: 0,
+            sum: Dur::ZERO,
             timed: None,
         }
     }
@@ -71,6 +76,8 @@ impl RttEstimator {
     pub(super) fn sample(&mut self, rtt: Dur, now: Time) {
         self.backoff = 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.samples += 1;
+        self.sum += rtt;
         // A coarse clock counts the ticks between departure and arrival, so where in a tick the segment left decides
         // the rounding.
         let sent = (now.as_nanos() + self.phase.as_nanos()).saturating_sub(rtt.as_nanos());
@@ -127,6 +134,11 @@ impl RttEstimator {
         (self.srtt_x8 > 0).then(|| Dur::from_nanos(self.tick.as_nanos() * self.srtt_x8 as u64 / 8))
     }
 
+    /// Mean of all samples.
+    pub(super) fn mean(&self) -> Option<Dur> {
+        (self.samples > 0).then(|| self.sum / self.samples)
+    }
+
     /// Smallest sample.
     pub(super) fn min_rtt(&self) -> Option<Dur> {
         self.min_rtt
@@ -144,7 +156,7 @@ mod tests {
     fn estimates_follow_rfc_6298() {
         let config = Config { rto_min: MS(1), ..Config::standard() };
         let mut rtt = RttEstimator::new(&config, Dur::ZERO);
-        assert_eq!(rtt.rto(), Dur::from_secs(1));
+        assert_eq!((rtt.rto(), rtt.mean()), (Dur::from_secs(1), None));
         rtt.sample(MS(100), Time::from_secs(1));
         assert_eq!(rtt.srtt(), Some(MS(100)));
         assert_eq!(rtt.rto(), MS(300));
@@ -152,7 +164,7 @@ mod tests {
         // RTTVAR = 3/4 50 + 1/4 100 = 62.5 ms, SRTT = 7/8 100 + 1/8 200 = 112.5 ms.
         assert_eq!(rtt.srtt(), Some(Dur::from_micros(112_500)));
         assert_eq!(rtt.rto(), Dur::from_micros(362_500));
-        assert_eq!(rtt.min_rtt(), Some(MS(100)));
+        assert_eq!((rtt.min_rtt(), rtt.mean()), (Some(MS(100)), Some(MS(150))));
     }
 
     /// RFC 6298 sections 5.5 to 5.7: doubling up to the maximum, the end by a fresh sample.
@@ -185,6 +197,7 @@ mod tests {
         let mut rtt = RttEstimator::new(&Config::ns2(), Dur::ZERO);
         rtt.sample(MS(3), Time::from_millis(1_003));
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(MS(10)), MS(200)));
+        assert_eq!(rtt.mean(), Some(MS(3)));
     }
 
     /// ns-2.35: beyond a factor of 8 the smoothed value moves into the variance and the next sample starts afresh.

@@ -426,6 +426,11 @@ impl Socket {
         self.rtt.srtt()
     }
 
+    /// Mean of the round trips sampled since the connection began; `None` before the first sample.
+    pub fn rtt_mean(&self) -> Option<Dur> {
+        self.rtt.mean()
+    }
+
     /// Retransmission time-out with back-off.
     pub fn rto(&self) -> Dur {
         self.rtt.rto()

@@ -5,7 +5,7 @@
 //! | `rate R` | data rate in Mbit/s |
 //! | `window W` | limit of the TCP window in segments |
 //! | `node X Y` | a node in metres, numbered from 0 in their order |
-//! | `flow S D H` | an endless TCP transfer over H hops; the n-th starts at 1 s + 0.1 s x n, counted from 0 |
+//! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is only read) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
 //! Everything else is profile `ns2`. The lines become the same tree as TOML does, each value with its line, and are
@@ -48,7 +48,7 @@ pub fn load_ns2(
             reader.line(i + 1, line, transport.unwrap_or("newreno"));
         }
     }
-    let Reader { mut problems, rate, window, nodes, flows, hops, udp_starts, .. } = reader;
+    let Reader { mut problems, rate, window, nodes, flows, udp_starts, .. } = reader;
     let whole = origin(file, None);
     let rate = rate.unwrap_or_else(|| {
         problems.push(whole.problem("rate", "nothing", STATEMENTS[0].1));
@@ -64,9 +64,10 @@ pub fn load_ns2(
         return Err(ScenarioError { problems });
     }
     let option = |name: &str| origin(name, None);
+    let only_udp = udp_starts.len() == flows.len();
     let mut top = vec![
         entry("profile", text_at("ns2", &whole)),
-        entry("duration", text_at(duration.unwrap_or(DURATION), &option("--duration"))),
+        entry("duration", text_at(&seconds(duration.unwrap_or(DURATION)), &option("--duration"))),
         entry(
             "topology",
             table(vec![
@@ -75,32 +76,30 @@ pub fn load_ns2(
             ]),
         ),
         entry("radio", table(vec![entry("rate", rate)])),
-        entry("tcp", table(vec![entry("window", window.unwrap_or_else(|| int_at(WINDOW, &whole)))])),
+        entry("tcp", table(tcp(window, &whole))),
         entry("flows", Node { at: whole.clone(), data: Data::List(flows) }),
     ];
-    if udp_starts.len() == hops.len() {
+    if only_udp {
         let first = udp_starts.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, start)| start);
         top.extend(first.map(|start| entry("warmup", start)));
     }
-    let scenario = build::build(table(top), file, overrides)?;
-    check_hops(&scenario, &hops)?;
-    Ok(scenario)
+    build::build(table(top), file, overrides)
 }
 
-/// Compares the hops the file states with the shortest paths.
-fn check_hops(scenario: &Scenario, hops: &[Option<(u32, Origin)>]) -> Result<(), ScenarioError> {
-    let network = scenario.network(scenario.seed)?;
-    let mut problems = Vec::new();
-    for (i, (flow, stated)) in network.flows.iter().zip(hops).enumerate() {
-        if let Some((stated, at)) = stated
-            && flow.hops != Some(*stated)
-        {
-            let shortest = flow.hops.map_or("no number: no path leads there".into(), |h| format!("{h}"));
-            let allowed = format!("{shortest}, by the shortest path in a radio range of {:.0} m", scenario.range_m());
-            problems.push(at.problem(&format!("flow {i}, hops"), stated.to_string(), allowed));
-        }
-    }
-    if problems.is_empty() { Ok(()) } else { Err(ScenarioError { problems }) }
+/// The files of this format state times as bare seconds, so its option may too.
+fn seconds(duration: &str) -> String {
+    if duration.parse::<f64>().is_ok() { format!("{duration}s") } else { duration.to_owned() }
+}
+
+/// The window of all senders, and the initial slow-start threshold that ns-2 takes from it (at least 2, as the threshold
+/// always is).
+fn tcp(window: Option<Node>, whole: &Origin) -> Vec<Entry> {
+    let window = window.unwrap_or_else(|| int_at(WINDOW, whole));
+    let threshold = match &window.data {
+        Data::Int(segments) => Node { at: window.at.clone(), data: Data::Int((*segments).max(2)) },
+        _ => window.clone(),
+    };
+    vec![entry("window", window), entry("initial_ssthresh", threshold)]
 }
 
 #[derive(Default)]
@@ -111,8 +110,6 @@ struct Reader<'a> {
     window: Option<Node>,
     nodes: Vec<Node>,
     flows: Vec<Node>,
-    /// Stated hops of each flow.
-    hops: Vec<Option<(u32, Origin)>>,
     /// Starts of the UDP flows, in seconds and as written.
     udp_starts: Vec<(f64, Node)>,
 }
@@ -165,7 +162,6 @@ impl Reader<'_> {
                     entry("transport", text_at(transport, &origin("--transport", None))),
                 ];
                 self.flows.push(Node { at: places[0].clone(), data: Data::Table(flow) });
-                self.hops.push(numbers[2].map(|hops| (hops as u32, here[2].clone())));
             }
             _ => {
                 let flow = vec![
@@ -178,7 +174,6 @@ impl Reader<'_> {
                     entry("stop", quantity(5, "s")),
                 ];
                 self.flows.push(Node { at: places[0].clone(), data: Data::Table(flow) });
-                self.hops.push(None);
                 self.udp_starts.extend(numbers[4].map(|start| (start, quantity(4, "s"))));
             }
         }

@@ -38,8 +38,9 @@ section! {
         mss_without_option: Bytes, size("1B", "65495B"), Both("536B");
         /// Initial congestion window in segments.
         initial_window: u32, Kind::Int(1, 1_000), Profile("2", "10");
-        /// Slow-start threshold at the beginning in segments; none: slow start goes on until the first loss.
-        initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000), Profile("20", "none");
+        /// Slow-start threshold at the beginning in segments; none: slow start goes on until the first loss. ns-2 takes
+        /// what `window` is set to for all senders.
+        initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000), Profile("64", "none");
         /// Limit of the congestion window in segments.
         cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000), Both("none");
         /// Does the window grow only while it is what limits the sender?

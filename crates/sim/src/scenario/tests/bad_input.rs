@@ -363,19 +363,17 @@ fn ns2_files() {
         error("flow 0 2 2", "flow 0 7 2"),
         "c.txt:5:8: flows[0].to: found 7, allowed: a node number from 0 to 2"
     );
-    assert_eq!(
-        error("flow 0 2 2", "flow 0 2 3"),
-        "c.txt:5:10: flow 0, hops: found 3, allowed: 2, by the shortest path in a radio range of 250 m"
-    );
     assert_eq!(error("rate 2\n", ""), "c.txt: rate: found nothing, allowed: rate R (Mbit/s)");
     assert_eq!(
         error("rate 2", "rate -2"),
         "c.txt:1:6: radio.rate: found \"-2Mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\""
     );
+    let bare_seconds = load_ns2(good, "c.txt", None, Some("500"), &[]).unwrap();
+    assert_eq!(bare_seconds.duration, Dur::from_secs(500));
     let transport = load_ns2(good, "c.txt", Some("vegass"), None, &[]).unwrap_err().to_string();
     assert!(transport.starts_with("--transport: flows[0].transport: found \"vegass\""), "{transport}");
     assert_eq!(
-        load_ns2(good, "c.txt", None, Some("500"), &[]).unwrap_err().to_string(),
-        "--duration: duration: found \"500\", allowed: a time from \"1ms\" to \"1000000s\" (the unit is missing)"
+        load_ns2(good, "c.txt", None, Some("500 parsec"), &[]).unwrap_err().to_string(),
+        "--duration: duration: found \"500 parsec\", allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, s, min, h)"
     );
 }

@@ -1,0 +1,61 @@
+# The commands of the project. A machine needs Rust and Python 3.11 with venv; everything else goes into .venv.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+# maturin installs into this environment, whichever is active.
+export VIRTUAL_ENV := $(CURDIR)/.venv
+BIN := .venv/bin
+PYTHON ?= python3
+CORE := python/fourhop/_core.abi3.so
+RUST := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml -type f)
+
+.PHONY: help build demo test lint bench docs fmt clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+
+build: $(CORE) ## build and install into .venv (release)
+
+# The package and its tools; done again when pyproject.toml changes.
+.venv/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	$(BIN)/maturin develop --release --extras dev
+	touch $@
+
+# The extension module; done again when a Rust source changes.
+$(CORE): .venv/.installed $(RUST)
+	$(BIN)/maturin develop --release --skip-install
+	touch $@
+
+demo: build ## run the demo: goodput over hops, a table and a plot
+	$(BIN)/fourhop demo --out demo
+
+test: build ## Rust tests, then Python tests and doctests
+	cargo test --workspace --exclude fourhop-py
+	$(BIN)/pytest
+
+lint: build ## formatting, clippy, walls, ruff, mypy, stubs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/python scripts/walls.py
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/stubtest fourhop._core
+
+bench: ## criterion benches of the parts
+	cargo bench --workspace --exclude fourhop-py
+
+docs: build ## write the generated pages
+	$(BIN)/fourhop schema --reference > docs/scenario.md
+
+fmt: build ## format everything
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what was built
+	rm -rf target .venv demo $(CORE)

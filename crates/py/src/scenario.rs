@@ -1,0 +1,66 @@
+//! Scenarios: read, check, write.
+
+use crate::error::raise;
+use fourhop_sim::scenario::{self, Scenario, ScenarioError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Reads a scenario and returns it as JSON with every key explicit.
+#[pyfunction]
+#[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml"))]
+pub fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>, format: &str) -> PyResult<String> {
+    let loaded = match format {
+        "toml" => scenario::load_toml(text, file, &overrides),
+        "json" => scenario::load_json(text, file, &overrides),
+        other => return Err(PyValueError::new_err(format!("format: found {other:?}, allowed: \"toml\", \"json\""))),
+    };
+    resolved(py, loaded)
+}
+
+/// Reads a node-and-flow list of the comparisons with ns-2 and returns it as JSON with every key explicit.
+#[pyfunction]
+#[pyo3(signature = (text, file="<text>", transport=None, duration=None, overrides=Vec::new()))]
+pub fn ns2(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    transport: Option<&str>,
+    duration: Option<&str>,
+    overrides: Vec<String>,
+) -> PyResult<String> {
+    resolved(py, scenario::load_ns2(text, file, transport, duration, &overrides))
+}
+
+fn resolved(py: Python<'_>, loaded: Result<Scenario, ScenarioError>) -> PyResult<String> {
+    loaded.map(|scenario| scenario.to_json()).map_err(|error| raise(py, &error))
+}
+
+/// A scenario in JSON as TOML with every key explicit.
+#[pyfunction]
+pub fn to_toml(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
+    loaded.map(|scenario| scenario.to_toml()).map_err(|error| raise(py, &error))
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+pub fn schema() -> String {
+    scenario::schema()
+}
+
+/// The page that documents every key of a scenario, in Markdown.
+#[pyfunction]
+pub fn reference() -> String {
+    scenario::reference_markdown()
+}
+
+/// What a scenario can name, as JSON: a list of `[kind, [[name, a line about it], ...]]` in the order to show them.
+#[pyfunction]
+pub fn catalog() -> String {
+    let catalog = scenario::catalog();
+    let kinds = catalog.kinds().map(|(kind, entries)| {
+        let names: Vec<_> = entries.iter().map(|entry| [entry.name, entry.summary]).collect();
+        serde_json::json!([kind, names])
+    });
+    serde_json::Value::from(kinds.to_vec()).to_string()
+}

@@ -1,0 +1,117 @@
+//! What the tests of the simulator share. Each test binary uses a part of it.
+#![allow(dead_code)]
+
+use fourhop_cc::Transport;
+use fourhop_proto::app::{cbr, transfer};
+use fourhop_proto::node;
+use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_proto::tcp;
+use fourhop_proto::wire::{Frame, FrameKind, Payload};
+use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup, Traffic};
+use fourhop_sim::trace::Tap;
+use fourhop_sim::world::World;
+use fourhop_units::{Bytes, Dur, NodeId, Rate, Time, Watt};
+use std::sync::{Arc, Mutex};
+
+/// A frame as the tap saw it: sent at its beginning, received at its end.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub at: Time,
+    pub node: u32,
+    pub sent: bool,
+    pub frame: Frame,
+}
+
+impl Seen {
+    pub fn is_rts(&self) -> bool {
+        self.frame.kind == FrameKind::Rts
+    }
+
+    /// Name of the kind of frame.
+    pub fn kind(&self) -> &'static str {
+        match self.frame.kind {
+            FrameKind::Rts => "RTS",
+            FrameKind::Cts => "CTS",
+            FrameKind::Ack => "ACK",
+            FrameKind::Data { .. } => "DATA",
+        }
+    }
+
+    /// Does it carry a packet of AODV?
+    pub fn is_routing(&self) -> bool {
+        match &self.frame.kind {
+            FrameKind::Data { msdu, .. } => matches!(&msdu.payload, Payload::Ipv4(packet) if packet.is_routing()),
+            _ => false,
+        }
+    }
+
+    pub fn is_broadcast(&self) -> bool {
+        self.frame.dst.is_broadcast()
+    }
+}
+
+/// Keeps every frame; clones share what they have seen.
+#[derive(Clone, Default)]
+pub struct Recorder(Arc<Mutex<Vec<Seen>>>);
+
+impl Recorder {
+    pub fn seen(&self) -> Vec<Seen> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Tap for Recorder {
+    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+        self.0.lock().unwrap().push(Seen { at: now, node: node.0, sent: true, frame: frame.clone() });
+    }
+
+    fn received(&mut self, now: Time, node: NodeId, _: Watt, frame: &Frame) {
+        self.0.lock().unwrap().push(Seen { at: now, node: node.0, sent: false, frame: frame.clone() });
+    }
+
+    fn finish(&mut self) -> Result<(), std::io::Error> {
+        Ok(())
+    }
+}
+
+/// Nodes at these places on a line, in metres; static routes, no ARP, no flows.
+pub fn line(node: node::Config, places: &[f64]) -> Setup {
+    let mut setup = Setup {
+        positions: places.iter().map(|&x| (x, 0.0)).collect(),
+        propagation: TwoRay::WAVELAN,
+        node,
+        routing: Routing::Static,
+        flows: Vec::new(),
+    };
+    setup.node.link.arp = false;
+    setup
+}
+
+/// A flow of 1,460 byte datagrams, one every `interval` from `start` on.
+pub fn udp(src: u32, dst: u32, start: Time, interval: Dur) -> Flow {
+    let payload = Bytes(1460);
+    let rate = Rate::from_bps(payload.bits() * 1_000_000_000 / interval.as_nanos()).unwrap();
+    let traffic = Traffic::Udp(cbr::Config { start, stop: None, rate, payload });
+    Flow { src: NodeId(src), dst: NodeId(dst), traffic }
+}
+
+/// An endless NewReno transfer with this window, from 1 s on.
+pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
+    let config = tcp::Config { window_limit: Some(window), ..tcp::Config::ns2() };
+    let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
+    let transport = Transport::find("newreno").unwrap();
+    let traffic = Traffic::Tcp { transport, config: Box::new(config), transfer };
+    Flow { src: NodeId(src), dst: NodeId(dst), traffic }
+}
+
+/// A world with a recorder of all frames.
+pub fn build(setup: &Setup, seed: u64) -> (World, Vec<FlowEnds>, Recorder) {
+    let recorder = Recorder::default();
+    let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone())));
+    (world, ends, recorder)
+}
+
+/// `us` microseconds with their fraction.
+pub fn micros(d: Dur) -> f64 {
+    d.as_nanos() as f64 / 1e3
+}

@@ -1,0 +1,69 @@
+"""TCP over multihop 802.11: describe a network, run it, get goodput with confidence intervals.
+
+>>> import fourhop
+>>> result = fourhop.run(fourhop.Scenario.chain(hops=3, transport="newreno", duration="10s"), runs=3)
+>>> result.summary.columns[:3]
+['flow', 'src', 'dst']
+
+Importing the package is cheap: data frames, plots and statistics load when they are first needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fourhop._core import ScenarioError as ScenarioError
+    from fourhop.errors import FourhopError as FourhopError
+    from fourhop.errors import Interrupted as Interrupted
+    from fourhop.result import Result as Result
+    from fourhop.runner import Progress as Progress
+    from fourhop.runner import run as run
+    from fourhop.scenario import Scenario as Scenario
+    from fourhop.scenario import catalog as catalog
+    from fourhop.scenario import schema as schema
+    from fourhop.stats import Interval as Interval
+
+    __version__: str
+
+# Where each public name lives; nothing is imported before it is asked for.
+_HOME = {
+    "FourhopError": "fourhop.errors",
+    "Interrupted": "fourhop.errors",
+    "Interval": "fourhop.stats",
+    "Progress": "fourhop.runner",
+    "Result": "fourhop.result",
+    "Scenario": "fourhop.scenario",
+    "ScenarioError": "fourhop._core",
+    "catalog": "fourhop.scenario",
+    "run": "fourhop.runner",
+    "schema": "fourhop.scenario",
+}
+
+__all__ = [
+    "FourhopError",
+    "Interrupted",
+    "Interval",
+    "Progress",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "catalog",
+    "run",
+    "schema",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return importlib.import_module("fourhop._core").version()
+    if name not in _HOME:
+        raise AttributeError(f"module 'fourhop' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, "__version__"])

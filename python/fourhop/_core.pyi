@@ -1,0 +1,41 @@
+from collections.abc import Sequence
+from typing import Literal, TypedDict, final, type_check_only
+
+__all__ = ["Batch", "ScenarioError", "catalog", "check", "ns2", "reference", "schema", "to_toml", "version"]
+
+@type_check_only
+class Problem(TypedDict):
+    file: str
+    line: int | None
+    column: int | None
+    key: str
+    found: str
+    allowed: str
+    hint: str | None
+
+class ScenarioError(ValueError):
+    problems: list[Problem]
+
+def version() -> str: ...
+def schema() -> str: ...
+def catalog() -> str: ...
+def reference() -> str: ...
+def check(
+    text: str, file: str = "<text>", overrides: Sequence[str] = ..., format: Literal["toml", "json"] = "toml"
+) -> str: ...
+def ns2(
+    text: str,
+    file: str = "<text>",
+    transport: str | None = None,
+    duration: str | None = None,
+    overrides: Sequence[str] = ...,
+) -> str: ...
+def to_toml(scenario_json: str) -> str: ...
+
+@final
+class Batch:
+    def __new__(cls, scenario_json: str, seeds: Sequence[int], jobs: int = 1, pcap_dir: str | None = None) -> Batch: ...
+    def poll(self, timeout_s: float) -> tuple[int, str] | None: ...
+    def progress(self) -> list[tuple[int, float]]: ...
+    def is_finished(self) -> bool: ...
+    def stop(self) -> None: ...

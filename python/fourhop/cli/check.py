@@ -1,0 +1,24 @@
+"""`fourhop check`: is this scenario usable, and what does it come to?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+
+
+def command(
+    file: common.File,
+    set_: common.Set = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Print the scenario as TOML with every default written out.")
+    ] = False,
+) -> None:
+    """Check a scenario without running it. Exit code 2 and one line for every problem if it cannot be used."""
+    with common.errors():
+        scenario = common.load(file, set_, transport, duration)
+        typer.echo(scenario.to_toml().rstrip() if resolved else f"{file}: ok: {scenario.describe()}")

@@ -1,0 +1,66 @@
+"""What the commands share: options, one message an error, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from fourhop.scenario import Scenario
+
+BAD_INPUT = 2
+"""Exit code for input that cannot be used."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
+
+File = Annotated[Path, typer.Argument(help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key, as radio.rate=11Mbps. May be repeated."),
+]
+Transport = Annotated[
+    str | None, typer.Option("--transport", metavar="NAME", help="Transport of the TCP flows of a .txt file.")
+]
+Duration = Annotated[
+    str | None, typer.Option("--duration", metavar="TIME", help="Simulated time of a .txt file, as 300s.")
+]
+
+
+def say(message: str) -> None:
+    """A line for the person, on stderr, so that stdout stays a program's input."""
+    print(message, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """Turn what the user can put right into one message and exit code 2, without a traceback."""
+    from fourhop._core import ScenarioError
+    from fourhop.errors import FourhopError
+
+    try:
+        yield
+    except (ScenarioError, FourhopError) as error:
+        for line in str(error).splitlines():
+            say(f"error: {line}")
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def load(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:
+    """The scenario of a command line. Raises what `errors` turns into a message."""
+    from fourhop.errors import FourhopError
+    from fourhop.scenario import Scenario
+
+    if file.suffix == ".txt":
+        return Scenario.from_ns2(file, transport=transport, duration=duration, overrides=overrides or ())
+    for option, value in (("--transport", transport), ("--duration", duration)):
+        if value is not None:
+            raise FourhopError(
+                f"{option}: found with {file}, allowed: with a .txt file only; in TOML these are keys of the scenario "
+                "(see --set)"
+            )
+    return Scenario.from_toml(file, overrides=overrides or ())

@@ -1,0 +1,90 @@
+"""Progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+if TYPE_CHECKING:
+    from fourhop import runner
+
+
+# Seconds without a word after which a log gets a line although no run has finished.
+_LINE_S = 30.0
+
+
+class Display:
+    """Shows `runner.Progress` reports; use as a context manager, call `update` with each report.
+
+    `total` is for several calls of `run` shown as one piece of work of that many runs: `begin` announces each call.
+    """
+
+    def __init__(self, total: int | None = None) -> None:
+        self._total = total
+        self._before = 0
+        self._prefix = ""
+        self._done = 0
+        self._started = self._printed = time.monotonic()
+        self._task: TaskID | None = None
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[left]}"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+
+    def __enter__(self) -> Display:
+        """Start the bar."""
+        self._bar.start()
+        self._task = self._bar.add_task("starting", total=1.0, left="")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar off the screen."""
+        self._bar.stop()
+
+    def begin(self, prefix: str, before: int) -> None:
+        """The next reports are about a call of `run` named `prefix`, after `before` runs of earlier ones."""
+        self._prefix, self._before, self._done = prefix, before, 0
+
+    def update(self, report: runner.Progress) -> None:
+        """Show how far it is."""
+        wanted = self._total or report.wanted
+        share = (self._before + report.fraction * report.wanted) / wanted
+        text = f"{self._prefix}run {self._before + report.done} of {'at most ' if report.target else ''}{wanted}"
+        pace = f"{report.simulated_s / report.elapsed_s:.0f} simulated s/s" if report.elapsed_s > 0.0 else ""
+        if self._bar.disable:
+            overdue = time.monotonic() - self._printed > _LINE_S
+            if report.done > self._done or overdue:
+                self._done, self._printed = report.done, time.monotonic()
+                parts = [text, f"{share:.0%}" if overdue else "", _precision(report), pace]
+                print(", ".join(filter(None, parts)), file=sys.stderr, flush=True)
+        elif self._task is not None:
+            elapsed = time.monotonic() - self._started
+            left = _precision(report) if report.target else _clock(elapsed * (1.0 - share) / share if share else None)
+            self._bar.update(self._task, completed=share, description=f"{text}, {pace}", left=left)
+
+
+def _precision(report: runner.Progress) -> str:
+    if report.target is None:
+        return ""
+    reached = "?" if report.precision is None else f"{report.precision:.1%}"
+    return f"± {reached} of {report.target:.1%}"
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} left"

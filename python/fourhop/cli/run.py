@@ -1,0 +1,92 @@
+"""`fourhop run`: run a scenario and show what it measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.result import Result
+
+
+def command(
+    file: common.File,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the first run; the next runs use the next seeds.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(metavar="N", help="Independent replications.")] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Instead of --runs: add runs until the interval is this tight, as 5%."),
+    ] = None,
+    precision_of: Annotated[
+        Literal["aggregate", "flows"],
+        typer.Option(help="Goodput that --precision is about: of all flows together, or of each flow."),
+    ] = "aggregate",
+    max_runs: Annotated[int, typer.Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
+    set_: common.Set = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
+    ] = None,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write packet captures here, one file a node.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+) -> None:
+    """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
+    with common.errors():
+        from fourhop.errors import FourhopError, Interrupted
+        from fourhop.runner import run
+
+        if runs is not None and precision is not None:
+            raise FourhopError("--runs and --precision: found both, allowed: one of them")
+        scenario = common.load(file, set_, transport, duration)
+        from fourhop.cli.display import Display
+
+        interrupted = False
+        result: Result | None
+        try:
+            with Display() as display:
+                result = run(
+                    scenario,
+                    1 if runs is None else runs,
+                    seed,
+                    precision,
+                    jobs,
+                    display.update,
+                    out,
+                    pcap,
+                    precision_of=precision_of,
+                    max_runs=max_runs,
+                )
+        except Interrupted as stop:
+            interrupted = True
+            result = stop.result
+            if result is None:
+                common.say(str(stop))
+        if result is not None:
+            _show(result, json)
+            if result.note is not None:
+                common.say(f"note: {result.note}")
+            if out is not None:
+                common.say(f"written: {out}")
+            if pcap is not None:
+                common.say(f"captures: {pcap}")
+        if interrupted:
+            raise typer.Exit(common.INTERRUPTED)
+
+
+def _show(result: Result, json: bool) -> None:
+    if json:
+        typer.echo(result.to_json())
+    else:
+        from fourhop.cli import tables
+
+        tables.show(result)

@@ -1,0 +1,95 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from fourhop.result import Result
+from fourhop.stats import Interval
+
+# Where stdout is no terminal there is no width to fit: wide enough that no table wraps.
+_WIDE = 160
+
+
+def console() -> Console:
+    """Standard output."""
+    return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def kbps(interval: Interval) -> str:
+    """`1234.5 ± 6.7`, in kbit/s."""
+    width = "" if interval.half_width is None else f" ± {interval.half_width / 1e3:.1f}"
+    return f"{interval.mean / 1e3:.1f}{width}"
+
+
+def table(columns: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> Table:
+    """A plain table; columns named with a leading `>` are set to the right."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left", no_wrap=True)
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+COUNTS = (">retransmitted", ">timeouts", ">RTT ms")
+"""Columns of `counts`."""
+
+
+def counts(flow: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What a row of a summary says besides goodput: means over the runs."""
+    rtt = flow["rtt_mean_s"]
+    return (
+        f"{flow['retransmitted_packets_mean']:.1f}",
+        f"{flow['timeouts_mean']:.1f}",
+        "-" if rtt is None else f"{1e3 * rtt:.1f}",
+    )
+
+
+def show(result: Result) -> None:
+    """A line per flow with intervals, then what the network did as a whole."""
+    out = console()
+    rows = [
+        (
+            str(flow["flow"]),
+            f"{_or_dash(flow['src'])} to {_or_dash(flow['dst'])}",
+            _or_dash(flow["hops"]),
+            str(flow["transport"]),
+            kbps(result.goodput(str(flow["flow"]))),
+            *counts(flow),
+        )
+        for flow in result.summary.iter_rows(named=True)
+    ]
+    columns = ("flow", "nodes", ">hops", "transport", ">goodput kbit/s", *COUNTS)
+    out.print(table(columns, rows))
+    out.print()
+    if len(rows) > 1:
+        jain = "" if result.jain is None else f", Jain's index {_jain(result.jain)}"
+        out.print(f"aggregate goodput {kbps(result.aggregate)} kbit/s{jain}")
+    runs = len(result.seeds)
+    if result.aggregate.method != "none":
+        over = f"{runs} runs" if runs > 1 else f"{result.aggregate.n} batches of one run"
+        out.print(f"±: half-width of the 95 % interval over {over}; other columns are means")
+    # What the radio loses are copies of a frame at one receiver, mostly not its addressee: not packets.
+    packets = result.drops.filter((pl.col("layer") != "radio") & (pl.col("count") > 0))
+    dropped = packets.group_by("layer", "reason", maintain_order=True).agg(pl.col("count").sum())
+    if not dropped.is_empty():
+        listed = ", ".join(
+            f"{row['layer']} {row['reason']} {row['count'] / runs:.1f}" for row in dropped.iter_rows(named=True)
+        )
+        out.print(f"packets dropped{' a run' if runs > 1 else ''}: {listed}")
+
+
+def _jain(interval: Interval) -> str:
+    width = "" if interval.half_width is None else f" ± {interval.half_width:.3f}"
+    return f"{interval.mean:.3f}{width}"
+
+
+def _or_dash(value: object) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,184 @@
+"""What a set of runs of one scenario measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fourhop import frames, stats
+from fourhop.rundata import Counts, RunData
+from fourhop.scenario import Scenario
+from fourhop.stats import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Result:
+    """Runs of one scenario, one per seed, and the tables and intervals made of them.
+
+    Intervals are 95 %, Student's t over the runs. A single run has no such interval: its goodput then carries one by
+    batch means, and `Interval.method` and the column `interval` say which one it is.
+    """
+
+    scenario: Scenario
+    runs: tuple[RunData, ...]
+    """The runs as the simulator reported them, in the order of their seeds."""
+    note: str | None = None
+    """What to know before quoting the numbers: a missing replication interval, a precision that was not met."""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seed of each run."""
+        return tuple(run["seed"] for run in self.runs)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per (seed, flow). Rates in bit/s, times in s; see docs/results.md for each column."""
+        return frames.flows(self.runs)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per flow: means over the runs, and the half-width of the 95 % interval of goodput and throughput."""
+        return frames.summary(self.runs)
+
+    @cached_property
+    def drops(self) -> pl.DataFrame:
+        """Packets dropped: one row per (seed, layer, reason)."""
+        return frames.counts(self.runs, "drops").rename({"name": "reason"})
+
+    @cached_property
+    def counters(self) -> pl.DataFrame:
+        """Counters of every layer: one row per (seed, layer, name)."""
+        return frames.counts(self.runs, "counters")
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """Time series, one row per (seed, flow, time); empty unless the scenario asks for them."""
+        return frames.series(self.runs)
+
+    @cached_property
+    def queues(self) -> pl.DataFrame:
+        """Interface queue lengths, one row per (seed, node, time); empty unless the scenario asks for series."""
+        return frames.queues(self.runs)
+
+    @cached_property
+    def aggregate(self) -> Interval:
+        """Goodput of all flows together, bit/s; of a single run, the width is over the sums of its batches."""
+        interval = stats.student_interval([run["aggregate_goodput_bps"] for run in self.runs])
+        if len(self.runs) == 1:
+            batches = stats.batch_means(_batch_sums(self.runs[0]))
+            if batches.half_width is not None:
+                return Interval(interval.mean, batches.half_width, batches.n, "batch means")
+        return interval
+
+    @cached_property
+    def jain(self) -> Interval | None:
+        """Jain's fairness index over the runs; `None` with one flow only, or if no flow of any run got anything."""
+        known = [run["jain"] for run in self.runs if run["jain"] is not None]
+        return stats.student_interval(known) if known else None
+
+    def goodput(self, flow: str) -> Interval:
+        """Goodput of one flow, bit/s. Raises `KeyError` for a flow that the scenario does not have."""
+        return frames.rate_interval(frames.by_flow(self.runs)[flow], "goodput_bps")
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as plain values, the object that `fourhop run --json` prints.
+
+        `events`, `simulated_s`, `wall_s` and `drops` are sums over the runs, so that their ratios mean something
+        whatever number of threads ran them; everything with `mean` also lists the value of each run.
+        """
+        flows: list[dict[str, object]] = []
+        for name, runs in frames.by_flow(self.runs).items():
+            flows.append(
+                {
+                    "name": name,
+                    "src": frames.same([run["src"] for run in runs]),
+                    "dst": frames.same([run["dst"] for run in runs]),
+                    "hops": frames.same([run["hops"] for run in runs]),
+                    "transport": runs[0]["transport"],
+                    "app": runs[0]["app"],
+                    "goodput_bps": _spread(
+                        frames.rate_interval(runs, "goodput_bps"), [run["goodput_bps"] for run in runs]
+                    ),
+                    "throughput_bps": _spread(
+                        frames.rate_interval(runs, "throughput_bps"), [run["throughput_bps"] for run in runs]
+                    ),
+                    "retransmitted_packets": {"runs": [run["retransmitted"] for run in runs]},
+                    "timeouts": {"runs": [run["timeouts"] for run in runs]},
+                    "rtt_mean_s": {"runs": [run["rtt_mean_s"] for run in runs]},
+                }
+            )
+        jain_runs = [run["jain"] for run in self.runs]
+        return {
+            "scenario": self.scenario.resolved,
+            "seeds": list(self.seeds),
+            "flows": flows,
+            "aggregate_goodput_bps": _spread(self.aggregate, [run["aggregate_goodput_bps"] for run in self.runs]),
+            "jain": None if self.jain is None else _spread(self.jain, jain_runs),
+            "drops": _sum([run["drops"] for run in self.runs]),
+            "events": sum(run["events"] for run in self.runs),
+            "simulated_s": math.fsum(run["simulated_s"] for run in self.runs),
+            "wall_s": math.fsum(run["wall_s"] for run in self.runs),
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """`to_dict` as one JSON object."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write Parquet tables, scenario.toml and run.json into `folder`; see `fourhop.store` for what and how.
+
+        Raises `FourhopError` if the folder cannot be written or holds a scenario.toml that is somebody's own.
+        """
+        from fourhop import store
+
+        return store.save(self, Path(folder))
+
+    def __repr__(self) -> str:
+        """One line: what ran and what it got."""
+        width = self.aggregate.half_width
+        interval = "" if width is None else f" ± {width / 1e3:.1f}"
+        return (
+            f"Result({self.scenario.name!r}, seeds {_span(self.seeds)}, "
+            f"aggregate goodput {self.aggregate.mean / 1e3:.1f}{interval} kbit/s)"
+        )
+
+
+def _batch_sums(run: RunData) -> list[float]:
+    """Goodput of all flows together in each batch; batches that not every flow has are left out."""
+    return [math.fsum(batch) for batch in zip(*(flow["batch_goodput_bps"] for flow in run["flows"]), strict=False)]
+
+
+def _spread(interval: Interval, runs: Sequence[float | None]) -> dict[str, object]:
+    return {
+        "mean": None if math.isnan(interval.mean) else interval.mean,
+        "half_width": interval.half_width,
+        "interval": interval.method,
+        "runs": list(runs),
+    }
+
+
+def _sum(tables: Sequence[Counts]) -> Counts:
+    total: Counts = {}
+    for table in tables:
+        for layer, names in table.items():
+            into = total.setdefault(layer, {})
+            for name, count in names.items():
+                into[name] = into.get(name, 0) + count
+    return total
+
+
+def _span(seeds: Sequence[int]) -> str:
+    """`1..5`, `1, 3`, `none`."""
+    if not seeds:
+        return "none"
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]}..{seeds[-1]}"
+    return ", ".join(map(str, seeds))

@@ -1,0 +1,311 @@
+"""Scenarios in Python: the same keys as in TOML, checked by the same code.
+
+A `Scenario` never changes. Every constructor and every builder method hands the whole description to the simulator's
+checker, so an unknown key, a missing unit or a node out of range is a `ScenarioError` where it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from fourhop import _core
+from fourhop.errors import FourhopError
+
+Quantity = str
+"""A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class Scenario:
+    """A wireless network, its traffic and what to measure.
+
+    Build one with `chain`, `parallel_chains`, `cross`, `grid`, `random` or `positions`, or read one with `from_toml`
+    or `from_ns2`; refine it with `flow` and `with_`. docs/scenario.md lists every key.
+
+    >>> scenario = Scenario.chain(hops=4, transport="newreno").with_(**{"radio.rate": "11Mbps"})
+    >>> scenario.resolved["radio"]["rate"]
+    '11Mbps'
+    """
+
+    __slots__ = ("_file", "_format", "_overrides", "_resolved_json", "_text")
+
+    def __init__(
+        self,
+        text: str,
+        file: str = "<scenario>",
+        *,
+        format: Literal["toml", "json"] = "toml",
+        overrides: Sequence[str] = (),
+    ) -> None:
+        """A scenario from its text; `file` is what problems call it, `overrides` are `key=value` applied on top."""
+        self._text = text
+        self._file = file
+        self._format: Literal["toml", "json"] = format
+        self._overrides = tuple(overrides)
+        self._resolved_json = _core.check(text, file, self._overrides, format)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
+        """A scenario from its keys, as a TOML file would hold them."""
+        return cls(json.dumps(document), format="json")
+
+    @classmethod
+    def from_toml(cls, path: str | Path, *, overrides: Sequence[str] = ()) -> Scenario:
+        """Read a scenario file. Problems name the file, the line and the key.
+
+        Raises `FourhopError` for a file that cannot be read.
+        """
+        return cls(_read(Path(path)), str(path), overrides=overrides)
+
+    @classmethod
+    def from_ns2(
+        cls,
+        path: str | Path,
+        *,
+        transport: str | None = None,
+        duration: Quantity | None = None,
+        overrides: Sequence[str] = (),
+    ) -> Scenario:
+        """Read the plain node-and-flow list used for comparisons with ns-2 (`rate`, `window`, `node x y`, `flow ...`).
+
+        `transport` is what its TCP flows use and `duration` how long to simulate.
+        """
+        text = _read(Path(path))
+        return cls(_core.ns2(text, str(path), transport, duration, tuple(overrides)), str(path), format="json")
+
+    @classmethod
+    def chain(cls, hops: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any) -> Scenario:
+        """A line of `hops + 1` nodes, traffic from the first to the last.
+
+        Here and in every other constructor, `keys` are keys and sections of a scenario: `duration="100s"`,
+        `profile="standard"`, `radio={"rate": "11Mbps"}`. `duration` is 100 s and `profile` is `ns2` if not given.
+
+        >>> Scenario.chain(hops=2).name
+        'chain-2'
+        """
+        return cls._made(f"chain-{hops}", {"kind": "chain", "hops": hops, "spacing": spacing}, transport, keys)
+
+    @classmethod
+    def parallel_chains(
+        cls,
+        hops: int | Sequence[int],
+        *,
+        transport: str = "newreno",
+        spacing: Quantity = "200m",
+        separation: Quantity = "400m",
+        **keys: Any,
+    ) -> Scenario:
+        """Chains above each other, `separation` apart, traffic along each; two of them, or one for each of `hops`.
+
+        >>> Scenario.parallel_chains(hops=[4, 10]).name
+        'parallel-chains-4-10'
+        """
+        lengths = [hops] if isinstance(hops, int) else list(hops)
+        topology = {
+            "kind": "parallel-chains",
+            "hops": hops if isinstance(hops, int) else lengths,
+            "spacing": spacing,
+            "separation": separation,
+        }
+        return cls._made("-".join(["parallel-chains", *map(str, lengths)]), topology, transport, keys)
+
+    @classmethod
+    def cross(cls, hops: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any) -> Scenario:
+        """Two chains of `hops` (an even number), one across the other, that share their middle; traffic along both.
+
+        >>> Scenario.cross(hops=4).name
+        'cross-4'
+        """
+        return cls._made(f"cross-{hops}", {"kind": "cross", "hops": hops, "spacing": spacing}, transport, keys)
+
+    @classmethod
+    def grid(
+        cls, columns: int, rows: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any
+    ) -> Scenario:
+        """Rows and columns of nodes, traffic along each row and each column; nodes are numbered row by row.
+
+        >>> Scenario.grid(columns=3, rows=3).name
+        'grid-3x3'
+        """
+        topology = {"kind": "grid", "columns": columns, "rows": rows, "spacing": spacing}
+        return cls._made(f"grid-{columns}x{rows}", topology, transport, keys)
+
+    @classmethod
+    def random(
+        cls,
+        nodes: int,
+        *,
+        width: Quantity,
+        height: Quantity,
+        pairs: int = 1,
+        transport: str = "newreno",
+        **keys: Any,
+    ) -> Scenario:
+        """`nodes` uniform over a rectangle, drawn again until connected; traffic between `pairs` random pairs.
+
+        Every run draws its own network from its seed; `topology.seed` holds one network fixed.
+
+        >>> Scenario.random(nodes=20, width="600m", height="600m", pairs=2).name
+        'random-20'
+        """
+        topology = {"kind": "random", "nodes": nodes, "width": width, "height": height}
+        return cls._made(f"random-{nodes}", topology, transport, keys, pairs)
+
+    @classmethod
+    def positions(cls, positions: Sequence[tuple[Quantity, Quantity]], **keys: Any) -> Scenario:
+        """Each node at its place. Give the traffic as `flows=[{"from": 0, "to": 1, "transport": "newreno"}]`.
+
+        >>> places = [("0m", "0m"), ("200m", "0m")]
+        >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
+        >>> Scenario.positions(places, flows=flows).name
+        'positions-2'
+        """
+        topology = {"kind": "positions", "positions": [list(place) for place in positions]}
+        return cls._made(f"positions-{len(positions)}", topology, None, keys)
+
+    @classmethod
+    def _made(
+        cls,
+        name: str,
+        topology: dict[str, Any],
+        transport: str | None,
+        keys: dict[str, Any],
+        pairs: int | None = None,
+    ) -> Scenario:
+        """A scenario from its parts; `keys` refine what the constructor sets, section by section."""
+        document: dict[str, Any] = {"name": name, "profile": "ns2", "duration": "100s", "topology": topology}
+        if transport is not None and "flows" not in keys:
+            document["traffic"] = {"transport": transport} | ({} if pairs is None else {"pairs": pairs})
+        for key, value in keys.items():
+            section = document.get(key)
+            if isinstance(section, dict) and isinstance(value, Mapping):
+                document[key] = {**section, **value}
+            else:
+                document[key] = value
+        return cls.from_dict(document)
+
+    def flow(self, src: int, dst: int, *, transport: str, **keys: Any) -> Scenario:
+        """This scenario with one more flow, from node `src` to node `dst`.
+
+        `keys` are those of a flow: `app="transfer"`, `size="1MB"`, `start="10s"`. The first flow that is added takes
+        the place of the traffic that the constructor gave.
+
+        >>> Scenario.chain(hops=4).flow(0, 4, transport="newreno").flow(4, 0, transport="newreno").flow_count
+        2
+        """
+        document = json.loads(self._text) if self._format == "json" else tomllib.loads(self._text)
+        document.pop("traffic", None)
+        flow = {"from": src, "to": dst, "transport": transport, **keys}
+        document["flows"] = [*document.get("flows", []), flow]
+        # An override of the traffic that is gone would bring half of it back.
+        kept = [each for each in self._overrides if each.split("=")[0].split(".")[0].strip() != "traffic"]
+        return Scenario(json.dumps(document), self._file, format="json", overrides=kept)
+
+    def with_(self, **keys: object) -> Scenario:
+        """This scenario with keys changed, each named by its path.
+
+        >>> Scenario.chain(hops=4).with_(**{"tcp.window": 8, "duration": "50s"}).duration_s
+        50.0
+        """
+        changes = [f"{path}={_toml(value)}" for path, value in keys.items()]
+        return Scenario(self._text, self._file, format=self._format, overrides=[*self._overrides, *changes])
+
+    @property
+    def resolved_json(self) -> str:
+        """The scenario with every default written out, as JSON."""
+        return self._resolved_json
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The scenario with every default written out, a copy of your own."""
+        return cast(dict[str, Any], json.loads(self._resolved_json))
+
+    @property
+    def name(self) -> str:
+        """Its name in tables and file names."""
+        return str(self.resolved["name"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of the first run unless another is asked for."""
+        return int(self.resolved["seed"])
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+        text = str(self.resolved["duration"])
+        number = text.rstrip("nums")
+        return float(number) * _SECONDS[text[len(number) :]]
+
+    @property
+    def flow_count(self) -> int:
+        """Number of flows, pairs of `[traffic]` and `[[flows]]` together."""
+        resolved = self.resolved
+        return int(resolved.get("traffic", {}).get("pairs", 0)) + len(resolved.get("flows", []))
+
+    def describe(self) -> str:
+        """One line: name, shape, traffic, duration and profile."""
+        resolved = self.resolved
+        traffic = [*filter(None, [resolved.get("traffic")]), *resolved.get("flows", [])]
+        transports = ", ".join(dict.fromkeys(str(each["transport"]) for each in traffic))
+        flows = "1 flow" if self.flow_count == 1 else f"{self.flow_count} flows"
+        shape = resolved["topology"]["kind"]
+        return f"{self.name}, {shape}, {flows} ({transports}), {resolved['duration']}, profile {resolved['profile']}"
+
+    def to_toml(self) -> str:
+        """The scenario with every default written out, as TOML that `from_toml` reads back.
+
+        >>> scenario = Scenario.chain(hops=4)
+        >>> Scenario(scenario.to_toml()) == scenario
+        True
+        """
+        return _core.to_toml(self._resolved_json)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both come to the same when every default is written out."""
+        return isinstance(other, Scenario) and self._resolved_json == other._resolved_json
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(self._resolved_json)
+
+    def __repr__(self) -> str:
+        """One line: name, shape, traffic, duration and profile."""
+        return f"<Scenario {self.describe()}>"
+
+
+def catalog() -> dict[str, dict[str, str]]:
+    """What a scenario can name, by kind: each name with a line about it.
+
+    >>> "newreno" in catalog()["transports"]
+    True
+    """
+    return {kind: dict(names) for kind, names in json.loads(_core.catalog())}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario.
+
+    >>> schema()["type"]
+    'object'
+    """
+    return cast(dict[str, Any], json.loads(_core.schema()))
+
+
+def _toml(value: object) -> str:
+    """A plain value as the text of a `key=value` override: JSON's texts, numbers, truths and lists are TOML's."""
+    return json.dumps(value)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise FourhopError(f"{path}: cannot be read: not UTF-8 text at byte {error.start}") from None

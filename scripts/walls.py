@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Check the walls between the crates.
+
+    scripts/walls.py [ROOT]
+
+Dependencies go one way, `units -> cc -> proto -> sim -> py`, and the protocol crates (units, cc, proto) read no clock,
+open no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
+there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
+dependencies. Needs nothing but Python's standard library.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+# What each crate may depend on. A new line here is a decision about the architecture: see ARCHITECTURE.md.
+ALLOWED = {
+    "units": {"rand_core", "rand_xoshiro"},
+    "cc": {"fourhop-units"},
+    "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units"},
+}
+# Tests of the protocol crates may use these beside.
+ALLOWED_IN_TESTS = {"criterion", "proptest"}
+# Of the crates of this workspace, what those outside the wall may depend on.
+WITHIN = {
+    "sim": {"fourhop-cc", "fourhop-proto", "fourhop-units"},
+    "py": {"fourhop-sim", "fourhop-units"},
+}
+FORBIDDEN_MODULES = ("env", "fs", "io", "net", "os", "process", "thread", "time")
+
+PATH = re.compile(r"\bstd\s*::\s*(\w+)")
+GROUP = re.compile(r"\bstd\s*::\s*\{([^;]*?)\}\s*;", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+UNSAFE = re.compile(r"\bunsafe\b(?!_)")
+
+
+def breaches(root: Path) -> Iterator[str]:
+    """Every breach in the workspace at `root`, as `file[:line]: what`."""
+    for crate, allowed in ALLOWED.items():
+        folder = root / "crates" / crate
+        yield from _dependencies(folder, allowed)
+        if (folder / "build.rs").exists():
+            yield f"{folder / 'build.rs'}: a protocol crate has no build script"
+        for source in sorted((folder / "src").rglob("*.rs")):
+            yield from _source(source)
+    for crate, allowed in WITHIN.items():
+        manifest = root / "crates" / crate / "Cargo.toml"
+        for name in _tables(manifest)["dependencies"]:
+            if name.startswith("fourhop-") and name not in allowed:
+                yield f"{manifest}: depends on {name}; allowed of this workspace: {', '.join(sorted(allowed))}"
+
+
+def _tables(manifest: Path) -> dict[str, set[str]]:
+    """Names a manifest depends on, by kind, those of single targets with the rest."""
+    parsed = tomllib.loads(manifest.read_text(encoding="utf-8"))
+    tables = {}
+    for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+        tables[kind] = set(parsed.get(kind, {}))
+        for target in parsed.get("target", {}).values():
+            tables[kind] |= set(target.get(kind, {}))
+    return tables
+
+
+def _dependencies(folder: Path, allowed: set[str]) -> Iterator[str]:
+    manifest = folder / "Cargo.toml"
+    tables = _tables(manifest)
+    for kind, permitted in (
+        ("dependencies", allowed),
+        ("dev-dependencies", allowed | ALLOWED_IN_TESTS),
+        ("build-dependencies", set()),
+    ):
+        for name in sorted(tables[kind] - permitted):
+            yield f"{manifest}: {kind}: {name}; allowed: {', '.join(sorted(permitted)) or 'none'}"
+
+
+def _source(source: Path) -> Iterator[str]:
+    # Comments may name anything; blanks keep the line numbers.
+    text = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source.read_text(encoding="utf-8"))
+    found = [(use.start(), use[1]) for use in PATH.finditer(text)]
+    for group in GROUP.finditer(text):
+        found += [(group.start(), name) for name in re.findall(r"(?:^|[,{])\s*(\w+)", group[1])]
+    for offset, module in sorted(found):
+        if module in FORBIDDEN_MODULES:
+            yield f"{source}:{_line(text, offset)}: std::{module}; a protocol crate reads no clock and opens nothing"
+    for word in UNSAFE.finditer(text):
+        yield f"{source}:{_line(text, word.start())}: unsafe; a protocol crate has none"
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def main() -> int:
+    """Check the workspace named on the command line, or the one this script is in."""
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    found = list(breaches(root))
+    for breach in found:
+        print(breach)
+    print(f"walls: {len(found)} breaches" if found else "walls: sound")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""What the tests share: a small scenario file and a way to run the command as a person does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+CHAIN = """\
+profile = "ns2"
+duration = "10s"
+
+[topology]
+kind = "chain"
+hops = 3
+
+[traffic]
+transport = "newreno"
+"""
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """A scenario of three hops and ten seconds."""
+    path = tmp_path / "chain.toml"
+    path.write_text(CHAIN, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def fourhop(tmp_path: Path) -> Command:
+    """Run `fourhop` in an empty folder; never raises, the caller looks at the exit code."""
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100, check=False
+        )
+
+    return run
+
+
+def environment() -> dict[str, str]:
+    """The environment of a person at a plain terminal."""
+    return os.environ | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}

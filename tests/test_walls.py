@@ -1,0 +1,74 @@
+"""The check of the walls finds what it is there to find."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def check(root: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "scripts" / "walls.py"), str(root)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("target")
+    shutil.copytree(ROOT / "crates", tmp_path / "crates", ignore=ignored)
+    return tmp_path
+
+
+def test_the_walls_stand() -> None:
+    result = check(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("use std::fs::File;", "std::fs"),
+        ("use std::{collections::BTreeMap, time::Instant};", "std::time"),
+        ("use std::{\n    process,\n};", "std::process"),
+        ('fn f() { let _ = std::net::UdpSocket::bind("[::]:0"); }', "std::net"),
+        ("fn f() { std :: thread::yield_now() }", "std::thread"),
+        ("fn f(p: *const u8) -> u8 { unsafe { *p } }", "unsafe"),
+    ],
+)
+@pytest.mark.parametrize("crate", ["units", "cc", "proto"])
+def test_a_forbidden_name_is_found(copy: Path, crate: str, line: str, named: str) -> None:
+    source = copy / "crates" / crate / "src" / "breach.rs"
+    source.write_text(f"//! std::fs in a comment is fine.\n{line}\n", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert f"{crate}/src/breach.rs:2: {named}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("crate", "table", "dependency"),
+    [
+        ("units", "dependencies", "libc"),
+        ("cc", "dependencies", "fourhop-proto"),
+        ("proto", "dependencies", "fourhop-sim"),
+        ("proto", "build-dependencies", "cc"),
+        ("proto", "target.'cfg(unix)'.dependencies", "nix"),
+        ("units", "dev-dependencies", "tempfile"),
+        ("py", "dependencies", "fourhop-proto"),
+    ],
+)
+def test_a_forbidden_dependency_is_found(copy: Path, crate: str, table: str, dependency: str) -> None:
+    manifest = copy / "crates" / crate / "Cargo.toml"
+    text = manifest.read_text(encoding="utf-8")
+    header = f"[{table}]\n"
+    line = f'{dependency} = "1"\n'
+    changed = text.replace(header, header + line) if header in text else f"{text}\n{header}{line}"
+    manifest.write_text(changed, encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert f"{crate}/Cargo.toml: " in result.stdout
+    assert dependency in result.stdout

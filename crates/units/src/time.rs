@@ -266,4 +266,12 @@ mod tests {
         assert_eq!(Dur::from_nanos(666_667).to_string(), "666.667 us");
         assert_eq!(Dur::from_secs_f64(200.0 / 3e8).as_nanos(), 667);
     }
+
+    #[test]
+    fn whole_seconds_are_whole_numbers() {
+        for s in [1, 3, 1000, 123_457] {
+            assert_eq!(Dur::from_secs(s).as_secs_f64(), s as f64);
+            assert_eq!(Time::from_secs(s).as_secs_f64(), s as f64);
+        }
+    }
 }

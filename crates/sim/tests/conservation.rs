@@ -1,0 +1,142 @@
+//! Whatever the network: nothing is lost without a name, nothing appears from nowhere, nobody is faster than physics.
+
+use fourhop_sim::batch::Control;
+use fourhop_sim::result::RunResult;
+use fourhop_sim::scenario::{App, Scenario, load_toml};
+use fourhop_sim::{RunOptions, run};
+use fourhop_units::Dur;
+use proptest::prelude::*;
+use std::fmt::Write;
+
+const PAYLOAD: u64 = 1460;
+
+/// A flow as it stands in the scenario file, but for its ends.
+fn traffic() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => (1u32..=64).prop_map(|window| format!("transport = 'newreno'\nwindow = {window}")),
+        1 => (1u32..=300_000).prop_map(|size| format!("transport = 'newreno'\napp = 'transfer'\nsize = '{size}B'")),
+        2 => (20u32..=3000, 50u64..=PAYLOAD)
+            .prop_map(|(rate, payload)| format!("transport = 'udp'\nrate = '{rate}kbps'\npayload = '{payload}B'")),
+        1 => (5u32..=500).prop_map(|interval| format!("transport = 'ping'\ninterval = '{interval}ms'")),
+    ]
+}
+
+prop_compose! {
+    fn flow()(from in any::<u32>(), to in any::<u32>(), traffic in traffic(), start in 0u32..1500,
+              stop in prop::option::of(1500u32..3000)) -> (u32, u32, String) {
+        let mut text = format!("{traffic}\nstart = '{start}ms'\n");
+        if let Some(stop) = stop {
+            writeln!(text, "stop = '{stop}ms'").unwrap();
+        }
+        (from, to, text)
+    }
+}
+
+prop_compose! {
+    /// A small network, dense or torn, with flows between any of its nodes.
+    fn network()(
+        profile in prop::sample::select(vec!["ns2", "standard"]),
+        routing in prop::sample::select(vec!["aodv", "static"]),
+        rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),
+        rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
+        (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
+        duration in 2000u32..=4000,
+        places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
+        flows in prop::collection::vec(flow(), 1..=4),
+    ) -> String {
+        let mut text = format!("profile = '{profile}'\nduration = '{duration}ms'\nwarmup = '0s'\n");
+        let places: Vec<String> =
+            places.iter().map(|(x, y)| format!("['{:.1}m', '{y}m']", x * f64::from(width))).collect();
+        writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
+        writeln!(text, "[radio]\nrate = '{rate}'\n[mac]\nrts_threshold = '{rts_threshold}B'").unwrap();
+        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
+        let nodes = places.len() as u32;
+        for (from, to, traffic) in flows {
+            // Another node than `from`.
+            let (from, to) = (from % nodes, (from % nodes + 1 + to % (nodes - 1)) % nodes);
+            writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
+        }
+        text
+    }
+}
+
+fn sum(result: &RunResult, layer: &str, reasons: &[&str]) -> u64 {
+    let of = result.drops.get(layer);
+    let named = |reason: &&str| of.and_then(|of| of.get(reason)).copied().unwrap_or(0);
+    if reasons.is_empty() { of.map_or(0, |of| of.values().sum()) } else { reasons.iter().map(named).sum() }
+}
+
+fn check(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
+    for (layer, balance) in &result.conservation {
+        prop_assert_eq!(balance.taken, balance.passed + balance.dropped + balance.held, "{} {:?}", layer, balance);
+    }
+    // Every loss a layer has on its account stands under a name.
+    for layer in ["radio", "link", "network"] {
+        prop_assert_eq!(result.conservation[layer].dropped, sum(result, layer, &[]), "{}", layer);
+    }
+    let given_up = sum(result, "mac", &["rts-retry-limit", "data-retry-limit"]);
+    prop_assert_eq!(result.conservation["mac"].dropped, given_up);
+
+    let mac = &result.counters["mac"];
+    prop_assert!(mac["rts_timeouts"] <= mac["rts_sent"] && mac["data_timeouts"] <= mac["data_sent"]);
+    prop_assert!(mac["acknowledged"] <= mac["acks_sent"], "an ACK is received at most once");
+    prop_assert!(mac["acknowledged"] <= mac["data_sent"]);
+    prop_assert_eq!(mac["accepted"], result.conservation["mac"].taken);
+    prop_assert!(result.conservation["radio"].passed <= result.receptions);
+
+    let rate = scenario.mac_config().data_rate.bps() as f64;
+    for (flow, given) in result.flows.iter().zip(&scenario.flows) {
+        prop_assert!(flow.goodput_bps <= flow.throughput_bps * (1.0 + 1e-9), "{flow:?}");
+        prop_assert!(flow.throughput_bps <= rate, "{flow:?}");
+        prop_assert!(flow.retransmitted <= flow.sent);
+        let payload = match given.traffic.app {
+            App::Bulk => PAYLOAD,
+            App::Transfer { size } => {
+                prop_assert!(flow.delivered_bytes <= size.get(), "{flow:?}");
+                PAYLOAD
+            }
+            App::Cbr { payload, .. } | App::Ping { payload, .. } => payload.get(),
+        };
+        prop_assert!(flow.delivered_bytes <= flow.sent * payload, "{flow:?}");
+    }
+    let flows = result.flows.len() as f64;
+    if let Some(jain) = result.jain {
+        prop_assert!((1.0 / flows - 1e-9..=1.0 + 1e-9).contains(&jain), "{jain}");
+    }
+    let total: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
+    prop_assert!((result.aggregate_goodput_bps - total).abs() <= 1e-6 * total.max(1.0));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_layer_of_every_network_accounts_for_what_it_was_given(text in network(), seed in 0u64..1000) {
+        let scenario = load_toml(&text, "random.toml", &[]).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let result = run(&scenario, seed, &RunOptions::default(), &Control::new()).unwrap();
+        check(&scenario, &result)
+            .map_err(|error| TestCaseError::fail(format!("{error}\nseed {seed} of this scenario:\n{text}")))?;
+    }
+}
+
+// One hop, nobody else: what arrives is what the air time of an exchange lets through, and no more.
+#[test]
+fn a_saturated_hop_carries_what_its_air_times_allow() {
+    for (rate, payload) in [("1Mbps", 1460u64), ("2Mbps", 1460), ("11Mbps", 1460), ("11Mbps", 100), ("54Mbps", 1460)] {
+        let text = format!(
+            "profile = 'ns2'\nduration = '20s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nrate = '{rate}'\n\
+             [[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '60Mbps'\npayload = '{payload}B'\n"
+        );
+        let scenario = load_toml(&text, "hop.toml", &[]).unwrap();
+        let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
+        let mac = scenario.mac_config();
+        let len = fourhop_units::Bytes(payload + 20);
+        let exchange = mac.rts_airtime() + mac.cts_airtime() + mac.data_airtime(len, mac.data_rate) + mac.ack_airtime();
+        // Four frames 200 m, three SIFS, DIFS and 15 slots in the mean.
+        let around = Dur::from_nanos(4 * 667) + mac.sifs * 3 + mac.difs() + mac.slot * 15;
+        let expected = (payload * 8) as f64 / (exchange + around).as_secs_f64();
+        let found = result.flows[0].goodput_bps;
+        assert!((found / expected - 1.0).abs() < 0.01, "{rate}, {payload} bytes: {found} bit/s, not {expected}");
+    }
+}

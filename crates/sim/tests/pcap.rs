@@ -1,0 +1,208 @@
+//! Capture files: every byte of the headers where this project writes it, and what tshark makes of the whole.
+
+use fourhop_sim::batch::Control;
+use fourhop_sim::result::RunResult;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::{RunOptions, run};
+use pcap_file::pcap::PcapReader;
+use pcap_file::{DataLink, TsResolution};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const PROFILES: [&str; 2] = ["ns2", "standard"];
+
+/// Everything that travels: TCP with handshake and close, UDP, ping, AODV, ARP, with and without RTS.
+fn capture(profile: &str, test: &str) -> (Vec<PathBuf>, RunResult) {
+    let text = format!(
+        "profile = '{profile}'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 2\n[mac]\nrts_threshold = '100B'\n\
+         [[flows]]\nfrom = 0\nto = 2\ntransport = 'newreno'\n\
+         [[flows]]\nfrom = 2\nto = 0\ntransport = 'newreno'\napp = 'transfer'\nsize = '20kB'\n\
+         [[flows]]\nfrom = 0\nto = 2\ntransport = 'udp'\nrate = '50kbps'\n\
+         [[flows]]\nfrom = 0\nto = 2\ntransport = 'ping'\n"
+    );
+    let scenario = load_toml(&text, "captured.toml", &[]).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pcap").join(format!("{test}-{profile}"));
+    let options = RunOptions { pcap_dir: Some(folder.clone()), ..RunOptions::default() };
+    let result = run(&scenario, 1, &options, &Control::new()).unwrap();
+    ((0..3).map(|node| folder.join(format!("node-{node}.pcap"))).collect(), result)
+}
+
+struct Record {
+    at: Duration,
+    signal_dbm: Option<i8>,
+    rate_500_kbps: u8,
+    frame: Vec<u8>,
+}
+
+impl Record {
+    fn sent(&self) -> bool {
+        self.signal_dbm.is_none()
+    }
+
+    fn is_data(&self) -> bool {
+        self.frame[0] == 0x08
+    }
+}
+
+/// Reads a file and checks radiotap headers on the way.
+fn records(path: &Path) -> Vec<Record> {
+    let mut reader = PcapReader::new(File::open(path).unwrap()).unwrap();
+    let header = reader.header();
+    assert_eq!(header.datalink, DataLink::IEEE802_11_RADIOTAP);
+    assert_eq!(header.ts_resolution, TsResolution::NanoSecond);
+    let mut records = Vec::new();
+    while let Some(packet) = reader.next_packet() {
+        let packet = packet.unwrap();
+        let bytes = &packet.data;
+        assert_eq!(packet.orig_len as usize, bytes.len());
+        // Version 0, length, fields present: flags, rate, channel, and the signal of what was received.
+        let len = usize::from(u16::from_le_bytes([bytes[2], bytes[3]]));
+        let present = u32::from_le_bytes(bytes[4..8].try_into().unwrap());
+        let signal = (present & (1 << 5) != 0).then(|| bytes[14] as i8);
+        assert_eq!((bytes[0], bytes[1], len), (0, 0, if signal.is_some() { 15 } else { 14 }));
+        assert_eq!(present & !(1 << 5), 0b1110);
+        assert_eq!(bytes[8], 0, "no frame check sequence follows, the preamble is long");
+        assert_eq!(u16::from_le_bytes([bytes[10], bytes[11]]), 914, "MHz");
+        assert_eq!(u16::from_le_bytes([bytes[12], bytes[13]]), 0x0020, "CCK");
+        records.push(Record {
+            at: packet.timestamp,
+            signal_dbm: signal,
+            rate_500_kbps: bytes[9],
+            frame: bytes[len..].to_vec(),
+        });
+    }
+    assert!(records.is_sorted_by_key(|record| record.at));
+    records
+}
+
+#[test]
+fn every_frame_a_node_sent_and_received_is_there() {
+    for profile in PROFILES {
+        let (files, result) = capture(profile, "bytes");
+        let captures: Vec<_> = files.iter().map(|file| records(file)).collect();
+        let sent: usize = captures.iter().flatten().filter(|record| record.sent()).count();
+        assert_eq!(sent as u64, result.frames);
+        let received = captures.iter().flatten().filter(|record| !record.sent()).count();
+        assert_eq!(received as u64, result.conservation["radio"].passed);
+        assert!(captures.iter().all(|records| records.last().unwrap().at > Duration::from_secs(7)));
+
+        for (node, records) in captures.iter().enumerate() {
+            let mut kinds = BTreeSet::new();
+            for record in records {
+                let frame = &record.frame;
+                kinds.insert(frame[0]);
+                let transmitter = |mac: &[u8]| assert_eq!(mac[5] == node as u8, record.sent());
+                match frame[0] {
+                    0xb4 => {
+                        assert_eq!(frame.len(), 16, "RTS");
+                        transmitter(&frame[10..16]);
+                    }
+                    0xc4 | 0xd4 => assert_eq!(frame.len(), 10, "CTS and ACK"),
+                    0x08 => {
+                        transmitter(&frame[10..16]);
+                        assert_eq!(frame[24..30], [0xaa, 0xaa, 3, 0, 0, 0], "LLC and SNAP");
+                        match frame[30..32] {
+                            [0x08, 0x00] => {
+                                assert_eq!(usize::from(u16::from_be_bytes([frame[34], frame[35]])), frame.len() - 32);
+                            }
+                            [0x08, 0x06] => assert_eq!(frame.len(), 32 + 28),
+                            _ => panic!("neither IPv4 nor ARP"),
+                        }
+                    }
+                    other => panic!("frame control {other:02x}"),
+                }
+                // Control frames and broadcasts at 1 Mbit/s, the rest at 2.
+                let basic = !record.is_data() || frame[4] == 0xff;
+                assert_eq!(record.rate_500_kbps, if basic { 2 } else { 4 });
+                // 200 m from 24.5 dBm: -60.5 dBm received.
+                assert!(record.signal_dbm.is_none_or(|dbm| (-61..=-60).contains(&dbm)), "{:?}", record.signal_dbm);
+            }
+            assert!(kinds.is_superset(&BTreeSet::from([0x08, 0xc4, 0xd4])), "{kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn a_frame_received_is_the_frame_sent() {
+    let (files, _) = capture("ns2", "copies");
+    let captures: Vec<_> = files.iter().map(|file| records(file)).collect();
+    // Node 1 in the middle decodes node 0 alone from 200 m; data stamped at its end.
+    let mut sent = captures[0].iter().filter(|record| record.sent() && record.is_data());
+    let heard = captures[1].iter().filter(|record| !record.sent() && record.is_data() && record.frame[15] == 0);
+    let mut count = 0;
+    for heard in heard {
+        count += 1;
+        let airtime = |record: &Record| {
+            // ns-2 counts 34 bytes around an IPv4 packet; TCP and ping have their length on the wire there.
+            let bits = 8 * (u64::from(record.frame[34]) * 256 + u64::from(record.frame[35]) + 34);
+            Duration::from_micros(192) + Duration::from_nanos(bits * 1000 / (u64::from(record.rate_500_kbps) / 2))
+        };
+        let original = sent.find(|record| record.frame == heard.frame).expect("it was sent before, in this order");
+        if original.frame[30..32] == [8, 0] && [1, 6].contains(&original.frame[41]) {
+            assert_eq!(heard.at - original.at, airtime(original) + Duration::from_nanos(667));
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
+fn tshark(file: &Path, arguments: &[&str]) -> Vec<String> {
+    let checks = ["ip", "tcp", "udp"].map(|protocol| format!("-o{protocol}.check_checksum:TRUE"));
+    let output = Command::new("tshark").args(checks).arg("-n").arg("-r").arg(file).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
+}
+
+#[test]
+fn tshark_decodes_every_frame_without_complaint() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        // Not through the macros, whose output a passing test keeps to itself.
+        writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures were not checked with it").unwrap();
+        return;
+    }
+    let known: BTreeSet<String> = [
+        "",
+        ":llc:arp",
+        ":llc:ip:icmp:data",
+        ":llc:ip:tcp",
+        ":llc:ip:tcp:data",
+        ":llc:ip:udp:aodv",
+        ":llc:ip:udp:data",
+    ]
+    .map(|rest| format!("radiotap:wlan_radio:wlan{rest}"))
+    .into();
+    for profile in PROFILES {
+        let (files, _) = capture(profile, "tshark");
+        for file in &files {
+            let bad = "_ws.malformed || _ws.expert.severity == error || ip.checksum.status == 0 || \
+                       tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0";
+            let complaints = tshark(file, &["-Y", bad]);
+            assert!(complaints.is_empty(), "{}: {complaints:#?}", file.display());
+            let fields =
+                "frame.protocols aodv.type arp.opcode tcp.options.mss_val tcp.flags.fin tcp.len icmp.type udp.dstport";
+            let arguments: Vec<&str> =
+                ["-T", "fields"].into_iter().chain(fields.split(' ').flat_map(|f| ["-e", f])).collect();
+            let lines = tshark(file, &arguments);
+            let column = |n: usize| lines.iter().map(move |line| line.split('\t').nth(n).unwrap());
+            // No port or payload may wake a dissector of something else.
+            assert_eq!(column(0).map(String::from).collect::<BTreeSet<_>>(), known, "{}", file.display());
+            for (what, n, value, least) in [
+                ("route requests", 1, "1", 1),
+                ("route replies", 1, "2", 1),
+                ("ARP replies", 2, "2", 1),
+                ("SYN", 3, "1460", 4),
+                ("FIN", 4, "1", 2),
+                ("echo replies", 6, "0", 2),
+                ("datagrams", 7, "5001", 5),
+            ] {
+                let found = column(n).filter(|&field| field == value).count();
+                assert!(found >= least, "{}: {found} {what}", file.display());
+            }
+            let segments = column(5).filter(|len| len.parse::<u32>().is_ok_and(|len| len > 0)).count();
+            assert!(segments > 100, "{}: {segments} segments with data", file.display());
+        }
+    }
+}

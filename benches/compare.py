@@ -1,0 +1,280 @@
+"""fourhop, ns-2 and ns-3 on the same scenarios in one sitting.
+
+The simulators take turns, seed by seed. Time is processor time of the whole process, start-up included, so that other
+load on the machine disturbs the comparison little. A simulator that is not installed is named and skipped. Writes the
+tables between the marks in docs/performance.md and every run to docs/performance.json.
+
+    python3 benches/compare.py [--repetitions 5] [--only TEXT] [--also FILE.txt:SECONDS]... [--dry]
+
+fourhop runs as crates/sim/examples/run.rs, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
+(Debian's libns3-dev). ns-3 is given less simulated time. The network of 10,000 nodes is run by fourhop alone, once.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOURHOP = ROOT / "target" / "release" / "examples" / "run"
+NS3 = ROOT / "benches" / "ns3" / "chain"
+REPORT = ROOT / "docs" / "performance.md"
+HEADERS = Path("/usr/include/ns3")
+SIMULATORS = ("fourhop", "ns-2", "ns-3")
+
+
+@dataclass
+class Scenario:
+    """A file and how long each simulator runs it, in simulated seconds; 0: not at all."""
+
+    name: str
+    file: Path
+    seconds: float
+    ns2_seconds: float
+    ns3_seconds: float
+    once: bool = False
+
+    def duration(self, simulator):
+        return {"fourhop": self.seconds, "ns-2": self.ns2_seconds, "ns-3": self.ns3_seconds}[simulator]
+
+
+@dataclass
+class Run:
+    """What one run took and did."""
+
+    scenario: str
+    simulator: str
+    seed: int
+    simulated_s: float
+    cpu_s: float
+    wall_s: float
+    peak_mib: float
+    events: int
+    goodput_kbps: float
+    frames: int | None = None
+    receptions: int | None = None
+
+    @property
+    def speed(self):
+        """Simulated seconds per second of processor time."""
+        return self.simulated_s / self.cpu_s
+
+
+def bench(name, seconds, ns2=None, ns3=0.0, once=False):
+    file = ROOT / "scenarios" / "bench" / f"{name}.txt"
+    return Scenario(name, file, seconds, seconds if ns2 is None else ns2, ns3, once)
+
+
+SCENARIOS = [
+    bench("chain7", 1000, ns3=60),
+    bench("chain8", 1000, ns3=60),
+    bench("chain16", 1000, ns3=40),
+    bench("random120", 300, ns3=15),
+    bench("grid7", 300, ns3=15),
+    bench("grid10", 300, ns3=15),
+    bench("random10000", 60, ns2=0, once=True),
+]
+
+
+def prepare():
+    """Builds what can be built; the simulators that are there, and why others are not."""
+    subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
+    present, missing = ["fourhop"], []
+    if shutil.which("ns"):
+        present.append("ns-2")
+    else:
+        missing.append("ns-2 is not installed (Debian: ns2): skipped")
+    if HEADERS.exists():
+        subprocess.run(["make", "--silent", "-C", str(NS3.parent)], check=True)
+        present.append("ns-3")
+    else:
+        missing.append("ns-3 is not installed (Debian: libns3-dev): skipped")
+    return present, missing
+
+
+def command(simulator, scenario, seed):
+    seconds, file = scenario.duration(simulator), str(scenario.file)
+    if simulator == "ns-2":
+        return ["ns", str(ROOT / "benches" / "ns2" / "run.tcl"), file, "-seed", str(seed), "-duration", str(seconds)]
+    if simulator == "ns-3":
+        return [str(NS3), file, f"--seed={seed}", f"--duration={seconds}"]
+    return [str(FOURHOP), file, "--seed", str(seed), "--duration", f"{seconds}s"]
+
+
+def watch(pid):
+    """Waits for a process: its status, its use of resources, its peak memory in MiB. The peak of getrusage would count
+    this program too, which was there before the other was executed."""
+    peak = 0
+    while True:
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+        except OSError:
+            pass
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            return status, usage, peak / 1024
+        time.sleep(0.01)
+
+
+def measure(simulator, scenario, seed):
+    """One run."""
+    with tempfile.TemporaryFile("w+") as out:
+        begun = time.monotonic()
+        process = subprocess.Popen(command(simulator, scenario, seed), stdout=out, stderr=subprocess.DEVNULL)
+        status, usage, peak = watch(process.pid)
+        wall = time.monotonic() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise RuntimeError(f"{simulator} on {scenario.name}, seed {seed}: exit status {process.returncode}")
+        out.seek(0)
+        result = json.loads(next(line for line in out if line.startswith("{")))
+    ours = simulator == "fourhop"
+    return Run(
+        scenario=scenario.name,
+        simulator=simulator,
+        seed=seed,
+        simulated_s=scenario.duration(simulator),
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        wall_s=wall,
+        peak_mib=peak,
+        events=result["events"],
+        goodput_kbps=result["aggregate_goodput_bps"] / 1000 if ours else sum(result["goodput_kbps"]),
+        frames=result.get("frames"),
+        receptions=result.get("receptions"),
+    )
+
+
+def number(value):
+    """Three significant digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def millions(value):
+    return f"{value / 1e6:.2f}"
+
+
+def rows(scenarios, runs):
+    """The table of one scenario after another."""
+    yield ("| scenario | simulator | simulated s per s | fourhop is faster by (min .. max) | million events per s "
+           "| million receptions per s | ns per reception | peak MiB | goodput kbit/s |")
+    yield "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+    for scenario in scenarios:
+        ours = [run for run in runs if run.scenario == scenario.name and run.simulator == "fourhop"]
+        for simulator in SIMULATORS:
+            these = [run for run in runs if run.scenario == scenario.name and run.simulator == simulator]
+            if not these:
+                continue
+            median = lambda of: statistics.median(of(run) for run in these)  # noqa: E731
+            ratios = [mine.speed / run.speed for mine, run in zip(ours, these)]
+            faster = ""
+            if simulator != "fourhop":
+                faster = f"{statistics.median(ratios):.1f} ({min(ratios):.1f} .. {max(ratios):.1f})"
+            received = these[0].receptions is not None
+            yield "| " + " | ".join([
+                scenario.name if simulator == "fourhop" else "",
+                f"{simulator}, {these[0].simulated_s:g} s",
+                number(median(lambda run: run.speed)),
+                faster,
+                millions(median(lambda run: run.events / run.cpu_s)),
+                millions(median(lambda run: run.receptions / run.cpu_s)) if received else "",
+                f"{median(lambda run: 1e9 * run.cpu_s / run.receptions):.0f}" if received else "",
+                f"{median(lambda run: run.peak_mib):.1f}",
+                f"{statistics.mean(run.goodput_kbps for run in these):.0f}",
+            ]) + " |"
+
+
+def two_cores(scenario, repetitions):
+    """How much faster two independent runs are on two cores than one after the other, by the clock."""
+    gains = []
+    for seed in range(1, repetitions + 1):
+        start = lambda s: subprocess.Popen(command("fourhop", scenario, s), stdout=subprocess.DEVNULL)  # noqa: E731
+        times = []
+        for together in ((seed,), (seed, seed)):
+            begun = time.monotonic()
+            for process in [start(s) for s in together]:
+                process.wait()
+            times.append(time.monotonic() - begun)
+        gains.append(2 * times[0] / times[1])
+    return f"Two independent runs of {scenario.name} on two cores: {statistics.median(gains):.2f} times one " \
+           f"({min(gains):.2f} .. {max(gains):.2f})."
+
+
+def start_up(repetitions):
+    """How long the package and the command line take to start."""
+    for what in ([sys.executable, "-c", "import fourhop"], ["fourhop", "--help"]):
+        if shutil.which(what[0]) is None:
+            continue
+        times = []
+        for _ in range(repetitions):
+            begun = time.monotonic()
+            if subprocess.run(what, capture_output=True).returncode != 0:
+                break
+            times.append(time.monotonic() - begun)
+        else:
+            name = "`import fourhop`" if "-c" in what else "`fourhop --help`"
+            yield f"{name}: {statistics.median(times):.2f} s ({min(times):.2f} .. {max(times):.2f})."
+
+
+def machine():
+    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), platform.machine())
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return {"cpu": model, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}",
+            "date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
+
+
+def write_between(report, mark, text):
+    """Replaces what stands between the two marks of the report, or appends it."""
+    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+    old = report.read_text() if report.exists() else "# Performance\n"
+    if begin not in old:
+        old += f"\n{begin}\n{end}\n"
+    head, tail = old.split(begin)[0], old.split(end)[1]
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(f"{head}{begin}\n{text}\n{end}{tail}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    parser.add_argument("--also", action="append", default=[], metavar="FILE:SECONDS", help="further scenario files")
+    parser.add_argument("--dry", action="store_true", help="print, write nothing")
+    arguments = parser.parse_args()
+    present, missing = prepare()
+    scenarios = [scenario for scenario in SCENARIOS if arguments.only in scenario.name]
+    for also in arguments.also:
+        file, seconds = also.rsplit(":", 1)
+        scenarios.append(Scenario(Path(file).stem, Path(file), float(seconds), float(seconds), 0.0))
+    runs = []
+    for scenario in scenarios:
+        for seed in range(1, (1 if scenario.once else arguments.repetitions) + 1):
+            for simulator in present:
+                if scenario.duration(simulator) > 0:
+                    print(f"{scenario.name}, seed {seed}: {simulator}", file=sys.stderr)
+                    runs.append(measure(simulator, scenario, seed))
+    about = machine()
+    lines = [f"{about['cpu']}, {about['cores']} cores, {about['system']}; {about['date']}, commit {about['commit']}; "
+             f"one thread, medians of {arguments.repetitions} runs with seeds 1, 2, ....", ""]
+    lines += [f"{what}." for what in missing]
+    lines += rows(scenarios, runs)
+    lines += ["", *(f"- {line}" for line in [two_cores(scenarios[0], arguments.repetitions), *start_up(5)])]
+    print("\n".join(lines))
+    if not arguments.dry:
+        write_between(REPORT, "compare.py", "\n".join(lines))
+        kept = {"machine": about, "runs": [asdict(run) for run in runs]}
+        REPORT.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Counts the instructions of two fixed runs with valgrind's callgrind: a measure that a busy machine does not disturb.
+
+Builds crates/sim/examples/run.rs in release mode and prints, for each run, the instructions in all, per frame radiated
+and per reception (a copy of a frame that ended at a receiver), then the functions and source files they were spent in.
+`--json FILE` keeps the counts; compare.py puts them into docs/performance.md.
+
+    python3 benches/instructions.py [--top N] [--json FILE] [--binary PATH]
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BINARY = ROOT / "target" / "release" / "examples" / "run"
+RUNS = [("chain8", "100s"), ("random120", "10s")]
+NAMED = re.compile(r"(?:(fl|fi|fe|fn|cfi|cfl|cfn|ob|cob)=)\((\d+)\)(?: (.*))?$")
+
+
+def read_profile(path):
+    """Self cost by function, cost with callees by function, self cost by source file."""
+    names = {"file": {}, "function": {}}
+    own, inclusive, by_file = Counter(), Counter(), Counter()
+    function = file = None
+    after_calls = False
+    for line in path.read_text().splitlines():
+        if match := NAMED.match(line):
+            key, number, name = match.groups()
+            kind = "function" if key in ("fn", "cfn") else "file"
+            if key in ("ob", "cob"):
+                continue
+            if name is not None:
+                names[kind][number] = name
+            name = names[kind][number]
+            if key == "fn":
+                function = name
+            elif key in ("fl", "fi", "fe"):
+                file = name
+        elif line.startswith("calls="):
+            after_calls = True
+        elif line[:1] in "0123456789+-*" and line:
+            cost = int(line.split()[1])
+            inclusive[function] += cost
+            if not after_calls:
+                own[function] += cost
+                by_file[file] += cost
+            after_calls = False
+    return own, inclusive, by_file
+
+
+def shorten(name):
+    """Functions without their generic noise, files from the crate or the standard library on."""
+    name = re.sub(r"'\d+$|\.llvm\.\d+", "", name)
+    name = re.sub(r"^.*?/library/", "std: ", name)
+    return name.removeprefix(f"{ROOT}/")
+
+
+def measure(binary, scenario, duration, folder):
+    """One run under callgrind: its result and its profile."""
+    profile = Path(folder) / scenario
+    command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}", str(binary)]
+    command += [str(ROOT / "scenarios" / "bench" / f"{scenario}.txt"), "--seed", "1", "--duration", duration]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout), read_profile(profile)
+
+
+def table(title, costs, total, top):
+    """The `top` largest of `costs` in per cent of `total`."""
+    lines = [f"  {title}"]
+    merged = Counter()
+    for name, cost in costs.items():
+        merged[shorten(name)] += cost
+    lines += [f"    {100 * cost / total:6.2f} %  {cost:13,}  {name}" for name, cost in merged.most_common(top)]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--top", type=int, default=25, help="rows of each table")
+    parser.add_argument("--json", type=Path, help="file for the counts")
+    parser.add_argument("--binary", type=Path, help="measure this build instead of building")
+    arguments = parser.parse_args()
+    if not shutil.which("valgrind"):
+        sys.exit("instructions.py: valgrind is not installed")
+    if arguments.binary is None:
+        subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
+    counts = []
+    with tempfile.TemporaryDirectory() as folder:
+        for scenario, duration in RUNS:
+            result, (own, inclusive, by_file) = measure(arguments.binary or BINARY, scenario, duration, folder)
+            total = sum(own.values())
+            row = {"scenario": scenario, "duration": duration, "instructions": total}
+            row |= {key: result[key] for key in ("events", "frames", "receptions")}
+            row |= {f"per_{key[:-1]}": round(total / result[key], 1) for key in ("events", "frames", "receptions")}
+            counts.append(row)
+            print(f"{scenario}, {duration}, seed 1: {total:,} instructions")
+            print(f"  {result['events']:,} events, {result['frames']:,} frames, {result['receptions']:,} receptions")
+            print(f"  {row['per_event']} per event, {row['per_frame']} per frame, {row['per_reception']} per reception")
+            print(table("by function, without callees", own, total, arguments.top))
+            ours = {name: cost for name, cost in inclusive.items() if "fourhop" in name}
+            print(table("by function, with callees", ours, total, arguments.top))
+            print(table("by source file, inlined code where it was written", by_file, total, arguments.top))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(counts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

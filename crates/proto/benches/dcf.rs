@@ -1,0 +1,85 @@
+//! The DCF alone: one MSDU from station to station, RTS, CTS, data and ACK, without radio or queue.
+#![allow(missing_docs)]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use fourhop_proto::mac::{Action, Config, Dcf};
+use fourhop_proto::wire::{ArpMessage, ArpOperation, Frame, Msdu, Payload};
+use fourhop_units::{Bytes, NodeId, Purpose, Stream, Time};
+use std::hint::black_box;
+use std::net::Ipv4Addr;
+
+/// Two stations and the frame between them.
+struct Pair {
+    now: Time,
+    stations: [Dcf; 2],
+    on_air: Option<(usize, Time, Frame)>,
+    out: Vec<Action>,
+    delivered: u64,
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let station = |n| Dcf::new(NodeId(n).mac(), Config::ns2(), Stream::new(1, NodeId(n), Purpose::Backoff));
+        Pair { now: Time::ZERO, stations: [station(0), station(1)], on_air: None, out: Vec::new(), delivered: 0 }
+    }
+
+    /// Sends `msdu` from the first to the second station until it has been acknowledged.
+    fn exchange(&mut self, msdu: Msdu) {
+        self.stations[0].handle_packet(self.now, msdu);
+        while !self.stations[0].is_ready() || self.on_air.is_some() {
+            let timers = [self.stations[0].next_timeout(), self.stations[1].next_timeout()];
+            let next_timer = timers.into_iter().flatten().min();
+            match self.on_air.take_if(|(_, end, _)| next_timer.is_none_or(|timer| *end <= timer)) {
+                Some((to, end, frame)) => {
+                    self.now = end;
+                    self.stations[to].handle_reception(end, &frame, false, &mut self.out);
+                    self.act(to);
+                }
+                None => {
+                    let Some(at) = next_timer else { return };
+                    self.now = at;
+                    let who = usize::from(timers[0] != Some(at));
+                    self.stations[who].handle_timeout(at, &mut self.out);
+                    self.act(who);
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, who: usize) {
+        for action in self.out.drain(..) {
+            match action {
+                Action::Transmit(frame) => {
+                    self.stations[1 - who].handle_arrival(self.now);
+                    self.on_air = Some((1 - who, self.now + frame.airtime, frame));
+                }
+                Action::Deliver { .. } => self.delivered += 1,
+                Action::GaveUp { .. } | Action::Discarded(_) => {}
+            }
+        }
+    }
+}
+
+fn exchange(c: &mut Criterion) {
+    let ip = Ipv4Addr::LOCALHOST;
+    let message = ArpMessage {
+        operation: ArpOperation::Request,
+        sender_mac: NodeId(0).mac(),
+        sender_ip: ip,
+        target_mac: None,
+        target_ip: ip,
+    };
+    let msdu = Msdu { dst: NodeId(1).mac(), len: Bytes(1500), payload: Payload::Arp(message) };
+    let mut pair = Pair::new();
+    let mut sent = 0;
+    c.bench_function("dcf/exchange of four frames", |b| {
+        b.iter(|| {
+            pair.exchange(black_box(msdu.clone()));
+            sent += 1;
+        });
+    });
+    assert_eq!(pair.delivered, sent, "every MSDU arrives");
+}
+
+criterion_group!(benches, exchange);
+criterion_main!(benches);

@@ -1,0 +1,62 @@
+//! One run from the command line, its result as one line of JSON: what benches and profilers start.
+//!
+//! ```text
+//! run SCENARIO(.toml|.txt) [--seed N] [--duration 100s] [--transport newreno] [--set key=value]...
+//! ```
+//!
+//! `--transport` is that of the `flow` lines of a `.txt` file; in TOML every flow names its own.
+
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::{Scenario, load_ns2, load_toml};
+use fourhop_sim::{RunOptions, run};
+use std::error::Error;
+use std::io::Write;
+
+#[derive(Default)]
+struct Arguments {
+    file: Option<String>,
+    seed: Option<u64>,
+    duration: Option<String>,
+    transport: Option<String>,
+    overrides: Vec<String>,
+}
+
+impl Arguments {
+    fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, Box<dyn Error>> {
+        let mut arguments = Arguments::default();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
+            match word.as_str() {
+                "--seed" => arguments.seed = Some(value()?.parse()?),
+                "--duration" => arguments.duration = Some(value()?),
+                "--transport" => arguments.transport = Some(value()?),
+                "--set" => arguments.overrides.push(value()?),
+                _ if word.starts_with('-') => return Err(format!("unknown option {word}").into()),
+                _ => arguments.file = Some(word),
+            }
+        }
+        Ok(arguments)
+    }
+
+    fn load(mut self) -> Result<Scenario, Box<dyn Error>> {
+        let file = self.file.ok_or("which scenario?")?;
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+        if file.ends_with(".toml") {
+            if self.transport.is_some() {
+                return Err("--transport is for .txt scenarios".into());
+            }
+            self.overrides.extend(self.duration.map(|duration| format!("duration={duration}")));
+            return Ok(load_toml(&text, &file, &self.overrides)?);
+        }
+        Ok(load_ns2(&text, &file, self.transport.as_deref(), self.duration.as_deref(), &self.overrides)?)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let seed = arguments.seed;
+    let scenario = arguments.load()?;
+    let result = run(&scenario, seed.unwrap_or(scenario.seed), &RunOptions::default(), &Control::new())?;
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&result)?)?;
+    Ok(())
+}

@@ -1,8 +1,8 @@
 """Runs the entries of a reference on all cores and judges each; `fourhop.validate` has the form and the rule.
 
-Seeds are 1, 2, ... for every entry. Unless a number is given, 10 of them run first, and 5 more at a time until the half
-width of our interval is at most 2 % of the mean or 20 have run. The rule for more looks at our own precision only, never
-at how far ns-2 is away: adding seeds until a verdict comes out would bend it.
+Seeds are 1, 2, ... for every entry. Unless a number is given, 10 of them run first, and 5 more at a time until the
+half-width of our interval is at most 2 % of the mean or 20 have run. The rule for more looks at our own precision
+only, never at how far ns-2 is away: adding seeds until a verdict comes out would bend it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ class Comparison:
                         running[task] = Batch(self._plans[task[0]].scenario.resolved_json, [task[1]], 1)
                 finished = [row for task in list(running) if (row := self._take(task, running, waiting)) is not None]
                 if progress is not None:
-                    for row in finished or [None]:
+                    last: list[Row | None] = [*finished] or [None]
+                    for row in last:
                         progress(self._report(running, time.monotonic() - started, row))
                 if not finished:
                     time.sleep(_POLL_S)
@@ -213,7 +214,9 @@ def _plan(entry: Entry, duration_s: float | None) -> _Plan:
     else:
         known = [flow for flow in udp if flow is not None]
         begin_s = min(flow.start_s for flow in known)
-        bits = sum(1e3 * flow.kbps * flow.counted * max(0.0, min(flow.stop_s, lasting) - flow.start_s) for flow in known)
+        bits = sum(
+            1e3 * flow.kbps * flow.counted * max(0.0, min(flow.stop_s, lasting) - flow.start_s) for flow in known
+        )
         offered = bits / (lasting - begin_s) / 1e3 if lasting > begin_s else None
     return _Plan(
         entry=entry,

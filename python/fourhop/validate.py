@@ -1,7 +1,7 @@
 """Comparison with results of ns-2.35, entry by entry, by the rule that VALIDATION.md states.
 
-A reference is a folder with `results.json`, a list of entries, and `scenarios/NAME.txt`, one file for each scenario that
-an entry names:
+A reference is a folder with `results.json`, a list of entries, and `scenarios/NAME.txt`, one file for each scenario
+that an entry names:
 
 | key of an entry | meaning |
 |---|---|
@@ -167,7 +167,9 @@ def below_capacity(received_kbps: float, offered_kbps: float) -> bool:
 
 
 def judge(ns2: Side, ours: Side, *, hops: int | None = None, uncontended: bool = False) -> Judgement:
-    """The rule. One flow: intervals overlap, or the means are within `tolerance`; several flows: so for their sum, with
+    """Whether the two agree.
+
+    One flow: the intervals overlap, or the means are within `tolerance`. Several flows: so for their sum, within
     `AGGREGATE`, and Jain's indices are within `JAIN` or their intervals overlap.
 
     >>> judge(side([[100.0], [100.0]]), side([[104.9], [104.9]]), hops=4).agree

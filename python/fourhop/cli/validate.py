@@ -132,7 +132,7 @@ def _show(rows: Sequence[Row], total: int) -> None:
         parts.append(f"{counted['error']} in error")
     if len(rows) < total:
         parts.append(f"{total - len(rows)} not finished")
-    out.print(f"\n{total} entries: {', '.join(parts)}")
+    out.print(f"\n{total} {'entry' if total == 1 else 'entries'}: {', '.join(parts)}")
 
 
 def _kbps(interval: Interval) -> str:

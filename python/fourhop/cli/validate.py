@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -11,13 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
 from fourhop.cli import common
 
 if TYPE_CHECKING:
-    from fourhop.compare import Comparison, Report
     from fourhop.stats import Interval
     from fourhop.validate import Row
 
@@ -54,6 +50,7 @@ def ns2(
     """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""
     with common.errors():
         from fourhop import validate
+        from fourhop.cli.display import EntryDisplay
         from fourhop.compare import Comparison
 
         entries = validate.select(validate.read_reference(reference), only or [])
@@ -64,7 +61,7 @@ def ns2(
         started = time.monotonic()
         interrupted = False
         try:
-            with _Display(comparison) as display:
+            with EntryDisplay(comparison.total) as display:
                 comparison.run(display.update)
         except KeyboardInterrupt:
             interrupted = True
@@ -143,37 +140,3 @@ def _index(interval: Interval | None) -> str:
     if interval is None:
         return "-"
     return f"{interval.mean:.3f}" + ("" if interval.half_width is None else f" ± {interval.half_width:.3f}")
-
-
-class _Display:
-    """Progress on stderr: a bar on a terminal, a line for each entry elsewhere."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self._total = comparison.total
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f} %"),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._bar.add_task("starting", total=1.0)
-
-    def __enter__(self) -> _Display:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def update(self, report: Report) -> None:
-        """Show how far it is."""
-        pace = f"{report.simulated_s / report.elapsed_s:.0f} simulated s/s" if report.elapsed_s > 0.0 else ""
-        if not self._bar.disable:
-            text = f"{report.done} of {report.total} entries, {pace}"
-            self._bar.update(self._task, completed=report.fraction, description=text)
-        elif report.row is not None:
-            row = report.row
-            ratio = "" if row.ratio is None else f", ratio {row.ratio:.3f}"
-            common.say(f"{report.done} of {report.total} entries: {row.entry.name}: {row.verdict}{ratio}, {pace}")

@@ -33,7 +33,7 @@ def test_version(fourhop: Command) -> None:
 def test_help_names_every_command(fourhop: Command) -> None:
     result = fourhop("--help")
     assert result.returncode == 0
-    for name in ("run", "check", "schema", "list", "demo"):
+    for name in ("run", "check", "schema", "list", "demo", "validate"):
         assert f"  {name} " in result.stdout
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import check, demo, list_, run, schema
+from fourhop.cli import check, demo, list_, run, schema, validate
 
 app = typer.Typer(
     name="fourhop",
@@ -22,6 +22,7 @@ app.command("check")(check.command)
 app.command("schema")(schema.command)
 app.command("list")(list_.command)
 app.command("demo")(demo.command)
+app.add_typer(validate.app, name="validate")
 
 
 def _version(value: bool) -> None:

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
+"""Progress of long work on stderr: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 if TYPE_CHECKING:
-    from fourhop import runner
+    from fourhop import compare, runner
 
 
 # Seconds without a word after which a log gets a line although no run has finished.
@@ -73,6 +73,43 @@ class Display:
             elapsed = time.monotonic() - self._started
             left = _precision(report) if report.target else _clock(elapsed * (1.0 - share) / share if share else None)
             self._bar.update(self._task, completed=share, description=f"{text}, {pace}", left=left)
+
+
+class EntryDisplay:
+    """Shows `compare.Report` reports of a comparison of `total` entries; use as a context manager."""
+
+    def __init__(self, total: int) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f} %"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task(f"{total} entries", total=1.0)
+
+    def __enter__(self) -> EntryDisplay:
+        """Start the bar."""
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar off the screen."""
+        self._bar.stop()
+
+    def update(self, report: compare.Report) -> None:
+        """Show how far it is; on a terminal always, elsewhere when an entry is finished."""
+        pace = f"{report.simulated_s / report.elapsed_s:.0f} simulated s/s" if report.elapsed_s > 0.0 else ""
+        text = f"{report.done} of {report.total} entries"
+        if not self._bar.disable:
+            self._bar.update(self._task, completed=report.fraction, description=f"{text}, {pace}")
+        elif report.row is not None:
+            ratio = "" if report.row.ratio is None else f", ratio {report.row.ratio:.3f}"
+            name = report.row.entry.name
+            print(f"{text}: {name}: {report.row.verdict}{ratio}, {pace}", file=sys.stderr, flush=True)
 
 
 def _precision(report: runner.Progress) -> str:

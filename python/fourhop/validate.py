@@ -1,0 +1,332 @@
+"""Comparison with results of ns-2.35, entry by entry, by the rule that VALIDATION.md states.
+
+A reference is a folder with `results.json`, a list of entries, and `scenarios/NAME.txt`, one file for each scenario
+that an entry names:
+
+| key of an entry | meaning |
+|---|---|
+| `scenario`, `transport` | what ran |
+| `duration_s` | simulated time of a run |
+| `warmup_s` | TCP is counted from here on; 10 % of the duration if not given |
+| `goodput_kbps_per_run` | for each run, the goodput of each flow |
+| `received_kbps` | the same for UDP, which ns-2 counts with 20 bytes of header a packet, from the start of the flows |
+
+Other keys are not read: means, intervals and Jain's index are taken from the runs, on both sides alike.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal, cast
+
+from fourhop import stats
+from fourhop.errors import FourhopError
+from fourhop.stats import Interval
+
+Verdict = Literal["agree", "differ", "not built", "error"]
+"""`not built`: no such transport here; `error`: the entry names a scenario that cannot be run."""
+
+ONE_FLOW = 0.05
+"""How far the mean of one flow may be off, as a share of ns-2's."""
+LONG_CHAIN = 0.10
+"""The same beyond `LONG_CHAIN_HOPS` hops, where seeds scatter."""
+LONG_CHAIN_HOPS = 8
+UNCONTENDED = 0.01
+"""The same for UDP below capacity and TCP with a window of one segment, where nothing is left to chance."""
+BELOW_CAPACITY = 0.995
+"""UDP is below capacity where ns-2 delivered at least this share of what was offered."""
+AGGREGATE = 0.10
+"""How far the goodput of several flows together may be off."""
+JAIN = 0.05
+"""How far Jain's index may be off."""
+
+UDP_HEADER_BYTES = 20
+"""What ns-2's byte count of UDP holds of each packet besides the payload."""
+
+# Rounding of sums must not decide where a difference is exactly what is allowed.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of results.json."""
+
+    scenario: str
+    transport: str
+    duration_s: float
+    warmup_s: float | None
+    runs: tuple[tuple[float, ...], ...]
+    """Goodput in kbit/s for each run and flow."""
+    path: Path
+    """The scenario file."""
+
+    @property
+    def name(self) -> str:
+        """`scenario/transport`, what patterns are matched with."""
+        return f"{self.scenario}/{self.transport}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one of the two simulators measured, in kbit/s."""
+
+    goodput: Interval
+    """Of all flows together."""
+    jain: Interval | None
+    """Jain's index; `None` with one flow, or if nothing was delivered."""
+    runs: tuple[tuple[float, ...], ...]
+    """For each run, the goodput of each flow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether two sides agree, and why."""
+
+    agree: bool
+    allowed: float
+    """Share by which the means might differ."""
+    reason: str
+    """What decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry with what came of it."""
+
+    entry: Entry
+    ns2: Side
+    verdict: Verdict
+    reason: str
+    ours: Side | None = None
+    hops: int | None = None
+    """Of the flow, where there is one only."""
+    allowed: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Our mean over that of ns-2."""
+        if self.ours is None or self.ns2.goodput.mean == 0.0:
+            return None
+        return self.ours.goodput.mean / self.ns2.goodput.mean
+
+    def to_dict(self) -> dict[str, object]:
+        """The row as plain values, as `fourhop validate ns2 --json` prints it."""
+        return {
+            "scenario": self.entry.scenario,
+            "transport": self.entry.transport,
+            "hops": self.hops,
+            "duration_s": self.entry.duration_s,
+            "ns2": _side(self.ns2),
+            "fourhop": None if self.ours is None else _side(self.ours),
+            "ratio": self.ratio,
+            "allowed": self.allowed,
+            "verdict": self.verdict,
+            "reason": self.reason,
+        }
+
+
+def side(runs: Sequence[Sequence[float]]) -> Side:
+    """Means and Student intervals over runs of one or several flows.
+
+    >>> side([[100.0, 100.0], [90.0, 110.0]]).goodput.mean
+    200.0
+    """
+    fixed = tuple(tuple(run) for run in runs)
+    known = [index for run in fixed if len(run) > 1 and (index := stats.jain(run)) is not None]
+    return Side(
+        goodput=stats.student_interval([math.fsum(run) for run in fixed]),
+        jain=stats.student_interval(known) if known else None,
+        runs=fixed,
+    )
+
+
+def tolerance(hops: int | None, *, uncontended: bool) -> float:
+    """Share by which the means of one flow may differ where the intervals do not overlap.
+
+    >>> tolerance(8, uncontended=False), tolerance(9, uncontended=False), tolerance(12, uncontended=True)
+    (0.05, 0.1, 0.01)
+    """
+    if uncontended:
+        return UNCONTENDED
+    return LONG_CHAIN if hops is not None and hops > LONG_CHAIN_HOPS else ONE_FLOW
+
+
+def below_capacity(received_kbps: float, offered_kbps: float) -> bool:
+    """Whether UDP that was offered at a rate, both counted alike, found room for all of it.
+
+    >>> below_capacity(301.8, 304.1), below_capacity(304.1, 304.1)
+    (False, True)
+    """
+    return received_kbps >= BELOW_CAPACITY * offered_kbps
+
+
+def judge(ns2: Side, ours: Side, *, hops: int | None = None, uncontended: bool = False) -> Judgement:
+    """Whether the two agree.
+
+    One flow: the intervals overlap, or the means are within `tolerance`. Several flows: so for their sum, within
+    `AGGREGATE`, and Jain's indices are within `JAIN` or their intervals overlap.
+
+    >>> judge(side([[100.0], [100.0]]), side([[104.9], [104.9]]), hops=4).agree
+    True
+    """
+    if len(ns2.runs[0]) == 1:
+        allowed = tolerance(hops, uncontended=uncontended)
+        agree, reason = _close(ns2.goodput, ours.goodput, allowed)
+        return Judgement(agree, allowed, reason)
+    agree, reason = _close(ns2.goodput, ours.goodput, AGGREGATE)
+    fair, why = _fairness(ns2.jain, ours.jain)
+    return Judgement(agree and fair, AGGREGATE, f"{reason}; {why}")
+
+
+def _close(ns2: Interval, ours: Interval, allowed: float) -> tuple[bool, str]:
+    if ns2.overlaps(ours):
+        return True, "intervals overlap"
+    if ns2.mean == 0.0:
+        return False, "ns-2 delivered nothing"
+    off = ours.mean / ns2.mean - 1.0
+    if abs(off) <= allowed + _SLACK:
+        return True, f"{off:+.1%}, allowed {allowed:.0%}"
+    return False, f"{off:+.1%}, allowed {allowed:.0%}, and the intervals do not overlap"
+
+
+def _fairness(ns2: Interval | None, ours: Interval | None) -> tuple[bool, str]:
+    if ns2 is None or ours is None:
+        return ns2 is ours, "no Jain's index where nothing was delivered"
+    if ns2.overlaps(ours):
+        return True, "Jain's intervals overlap"
+    off = ours.mean - ns2.mean
+    if abs(off) <= JAIN + _SLACK:
+        return True, f"Jain's index {off:+.3f}, allowed {JAIN}"
+    return False, f"Jain's index {off:+.3f}, allowed {JAIN}, and the intervals do not overlap"
+
+
+def read_reference(folder: str | Path | None = None) -> list[Entry]:
+    """The entries of a reference folder, or of the small one that comes with the package.
+
+    Raises `FourhopError` for a folder, a file, a key or a value that cannot be used, with what was found and what is
+    allowed. Scenario files are read later: one that is missing or wrong spoils its own entries only.
+    """
+    # The package lies in a folder wherever it runs: its extension module could not be loaded otherwise.
+    base = Path(str(resources.files("fourhop"))) / "data" / "ns2" if folder is None else Path(folder)
+    path = base / "results.json"
+    if not base.is_dir():
+        raise FourhopError(
+            f"{base}: found {'a file' if base.exists() else 'nothing'}, "
+            "allowed: a folder with results.json and scenarios/"
+        )
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise FourhopError(f"{path}: cannot be read: not UTF-8 text at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise FourhopError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    if not isinstance(document, list) or not document:
+        found = "an empty list" if document == [] else _kind(document)
+        raise FourhopError(f"{path}: found {found}, allowed: a list of entries")
+    problems: list[str] = []
+    entries = [_entry(base, f"{path}: [{index}]", each, problems) for index, each in enumerate(document)]
+    if problems:
+        raise FourhopError("\n".join(problems))
+    return [entry for entry in entries if entry is not None]
+
+
+def select(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
+    """Those whose `scenario/transport` matches one of the shell patterns, or contains it where it has no wildcard.
+
+    Raises `FourhopError` if none does.
+    """
+    if not patterns:
+        return list(entries)
+
+    def matches(name: str, pattern: str) -> bool:
+        return fnmatch.fnmatchcase(name, pattern) if any(mark in pattern for mark in "*?[") else pattern in name
+
+    chosen = [entry for entry in entries if any(matches(entry.name, pattern) for pattern in patterns)]
+    if not chosen:
+        raise FourhopError(
+            f"--only: found {', '.join(patterns)}, allowed: part of a scenario/transport of the reference, or a "
+            f"pattern such as 'chain*/newreno'; none of {len(entries)} entries matches"
+        )
+    return chosen
+
+
+def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry | None:
+    """One entry, or `None` with what is wrong put to `problems`."""
+    before = len(problems)
+    if not isinstance(found, dict):
+        problems.append(f"{where}: found {_kind(found)}, allowed: an object with scenario, transport and runs")
+        return None
+
+    def take(key: str, allowed: str, usable: bool) -> None:
+        if not usable:
+            value = json.dumps(found[key])[:60] if key in found else "nothing"
+            problems.append(f"{where}.{key}: found {value}, allowed: {allowed}")
+
+    scenario, transport = found.get("scenario"), found.get("transport")
+    duration, warmup = found.get("duration_s"), found.get("warmup_s")
+    take("scenario", "the name of a file in scenarios/, without .txt", _name(scenario))
+    take("transport", "the name of a transport", isinstance(transport, str) and bool(transport))
+    take("duration_s", "simulated seconds above 0", _number(duration) and cast(float, duration) > 0.0)
+    if warmup is not None:
+        within = _number(warmup) and _number(duration) and 0.0 <= cast(float, warmup) < cast(float, duration)
+        take("warmup_s", "seconds, from 0 to below duration_s", within)
+    key = "goodput_kbps_per_run" if "goodput_kbps_per_run" in found else "received_kbps"
+    if key not in found:
+        problems.append(f"{where}: found neither goodput_kbps_per_run nor received_kbps, allowed: one of them")
+    runs = _runs(found.get(key))
+    if key in found:
+        take(key, "for each run the kbit/s of each flow, 0 or more, as [[95.3], [97.1]]", runs is not None)
+    if len(problems) > before or runs is None:
+        return None
+    return Entry(
+        str(scenario),
+        str(transport),
+        cast(float, duration),
+        cast(float | None, warmup),
+        runs,
+        base / "scenarios" / f"{scenario}.txt",
+    )
+
+
+def _runs(found: object) -> tuple[tuple[float, ...], ...] | None:
+    """Goodput by run and flow; a run of one flow may be written as a plain number."""
+    if not isinstance(found, list) or not found:
+        return None
+    runs = [run if isinstance(run, list) else [run] for run in found]
+    if len({len(run) for run in runs}) != 1 or not runs[0]:
+        return None
+    if not all(_number(rate) and rate >= 0.0 for run in runs for rate in run):
+        return None
+    return tuple(tuple(float(rate) for rate in run) for run in runs)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _name(value: object) -> bool:
+    return isinstance(value, str) and value not in ("", ".", "..") and "/" not in value and "\0" not in value
+
+
+def _kind(value: object) -> str:
+    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+def _side(found: Side) -> dict[str, object]:
+    def spread(interval: Interval | None) -> dict[str, object] | None:
+        return None if interval is None else {"mean": interval.mean, "half_width": interval.half_width}
+
+    return {
+        "goodput_kbps": spread(found.goodput),
+        "jain": spread(found.jain),
+        "runs": [list(run) for run in found.runs],
+    }

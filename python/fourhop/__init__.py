@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from fourhop.scenario import Scenario as Scenario
     from fourhop.scenario import catalog as catalog
     from fourhop.scenario import schema as schema
+    from fourhop.search import BestRate as BestRate
+    from fourhop.search import Trial as Trial
+    from fourhop.search import best_rate as best_rate
     from fourhop.stats import Interval as Interval
 
     __version__: str
 
 # Where each public name lives; nothing is imported before it is asked for.
 _HOME = {
+    "BestRate": "fourhop.search",
+    "Trial": "fourhop.search",
+    "best_rate": "fourhop.search",
     "FourhopError": "fourhop.errors",
     "Interrupted": "fourhop.errors",
     "Interval": "fourhop.stats",
@@ -42,6 +48,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BestRate",
     "FourhopError",
     "Interrupted",
     "Interval",
@@ -49,6 +56,8 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Trial",
+    "best_rate",
     "catalog",
     "run",
     "schema",

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Literal, TypedDict, final, type_check_only
 
-__all__ = ["Batch", "ScenarioError", "catalog", "check", "ns2", "reference", "schema", "to_toml", "version"]
+__all__ = ["Batch", "BestRate", "ScenarioError", "catalog", "check", "ns2", "reference", "schema", "to_toml", "version"]
 
 @type_check_only
 class Problem(TypedDict):
@@ -38,4 +38,20 @@ class Batch:
     def poll(self, timeout_s: float) -> tuple[int, str] | None: ...
     def progress(self) -> list[tuple[int, float]]: ...
     def is_finished(self) -> bool: ...
+    def stop(self) -> None: ...
+
+@final
+class BestRate:
+    def __new__(
+        cls,
+        scenario_json: str,
+        flow: int,
+        payload_bytes: int,
+        from_bps: int,
+        to_bps: int,
+        loss_bound: float,
+        trials: int,
+        seeds: Sequence[int],
+    ) -> BestRate: ...
+    def poll(self, timeout_s: float) -> str | None: ...
     def stop(self) -> None: ...

@@ -3,6 +3,7 @@
 //! Scenarios and results cross as JSON texts: one shape, defined once by the simulator, and cheap beside a run.
 
 mod batch;
+mod best_rate;
 mod error;
 mod scenario;
 
@@ -15,6 +16,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::batch::PyBatch;
+    #[pymodule_export]
+    use crate::best_rate::PyBestRate;
     #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]

@@ -1,0 +1,55 @@
+"""`fourhop best-rate`: the best rate of paced UDP on the path of a flow."""
+
+from __future__ import annotations
+
+import json as json_
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+
+
+def command(
+    file: common.File,
+    flow: Annotated[int, typer.Option(metavar="N", help="Flow to turn into UDP, from 0.")] = 0,
+    from_kbps: Annotated[float, typer.Option("--from", metavar="KBPS", help="Least rate of payload in kbit/s.")] = 10,
+    to_kbps: Annotated[
+        float | None,
+        typer.Option("--to", metavar="KBPS", help="Largest rate in kbit/s; the bit rate of the radio if not given."),
+    ] = None,
+    loss: Annotated[float, typer.Option(metavar="SHARE", help="Largest share that may be lost, 0 to 1.")] = 0.01,
+    trials: Annotated[int, typer.Option(metavar="N", help="Rates to try.")] = 16,
+    runs: Annotated[int, typer.Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
+    set_: common.Set = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+) -> None:
+    """Search the rate at which paced UDP brings most goodput: the upper bound for TCP on that path."""
+    with common.errors():
+        from fourhop.search import best_rate
+
+        scenario = common.load(file, set_, transport, duration)
+        try:
+            found = best_rate(
+                scenario,
+                flow=flow,
+                from_bps=round(from_kbps * 1e3),
+                to_bps=None if to_kbps is None else round(to_kbps * 1e3),
+                loss_bound=loss,
+                trials=trials,
+                runs=runs,
+            )
+        except KeyboardInterrupt:
+            common.say("interrupted: a search has no result before its end")
+            raise typer.Exit(common.INTERRUPTED) from None
+    if json:
+        typer.echo(json_.dumps(found.to_dict()))
+        return
+    typer.echo("offered kbit/s  goodput kbit/s  lost %")
+    for trial in sorted(found.trials, key=lambda trial: trial.offered_bps):
+        mark = "  <- best" if trial == found.best else ""
+        typer.echo(f"{trial.offered_bps / 1e3:14.1f}  {trial.goodput_bps / 1e3:14.1f}  {trial.loss * 100:6.2f}{mark}")
+    if found.best is None:
+        typer.echo(f"every rate lost more than {loss:.3g} of what was offered")

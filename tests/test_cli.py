@@ -42,7 +42,7 @@ def test_run_prints_a_table_with_intervals(fourhop: Command, chain: Path) -> Non
     assert result.returncode == 0, result.stderr
     assert "goodput kbit/s" in result.stdout
     line = next(line for line in result.stdout.splitlines() if line.startswith("flow-1"))
-    assert "0 to 3" in line
+    assert "0→3" in line
     assert "±" in line
     assert "interval over 3 runs" in result.stdout
     assert "run 3 of 3" in result.stderr

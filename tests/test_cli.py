@@ -303,7 +303,7 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
 def test_ctrl_c_within_the_first_run(chain: Path) -> None:
     running = start("run", chain, "--set", "duration=1000000s", "--json")
     # Long enough to be past the start, and far too short for the run.
-    time.sleep(1.5)
+    time.sleep(1.5 * load())
     running.send_signal(signal.SIGINT)
     asked = time.monotonic()
     stdout, stderr = running.communicate(timeout=20)

@@ -111,8 +111,10 @@ def command(simulator, scenario, seed):
 
 
 def watch(pid):
-    """Waits for a process: its status, its use of resources, its peak memory in MiB. The peak of getrusage would count
-    this program too, which was there before the other was executed."""
+    """Waits for a process: its status, its use of resources, its peak memory in MiB.
+
+    The peak of getrusage would count this program too, which was there before the other was executed.
+    """
     peak = 0
     while True:
         try:
@@ -165,8 +167,10 @@ def millions(value):
 
 def rows(scenarios, runs):
     """The table of one scenario after another."""
-    yield ("| scenario | simulator | simulated s per s | fourhop is faster by (min .. max) | million events per s "
-           "| million receptions per s | ns per reception | peak MiB | goodput kbit/s |")
+    yield (
+        "| scenario | simulator | simulated s per s | fourhop is faster by (min .. max) | million events per s "
+        "| million receptions per s | ns per reception | peak MiB | goodput kbit/s |"
+    )
     yield "|---|---|---:|---:|---:|---:|---:|---:|---:|"
     for scenario in scenarios:
         ours = [run for run in runs if run.scenario == scenario.name and run.simulator == "fourhop"]
@@ -174,23 +178,29 @@ def rows(scenarios, runs):
             these = [run for run in runs if run.scenario == scenario.name and run.simulator == simulator]
             if not these:
                 continue
-            median = lambda of: statistics.median(of(run) for run in these)  # noqa: E731
-            ratios = [mine.speed / run.speed for mine, run in zip(ours, these)]
+            median = lambda of, these=these: statistics.median(of(run) for run in these)  # noqa: E731
+            ratios = [mine.speed / run.speed for mine, run in zip(ours, these, strict=False)]
             faster = ""
             if simulator != "fourhop":
                 faster = f"{statistics.median(ratios):.1f} ({min(ratios):.1f} .. {max(ratios):.1f})"
             received = these[0].receptions is not None
-            yield "| " + " | ".join([
-                scenario.name if simulator == "fourhop" else "",
-                f"{simulator}, {these[0].simulated_s:g} s",
-                number(median(lambda run: run.speed)),
-                faster,
-                millions(median(lambda run: run.events / run.cpu_s)),
-                millions(median(lambda run: run.receptions / run.cpu_s)) if received else "",
-                f"{median(lambda run: 1e9 * run.cpu_s / run.receptions):.0f}" if received else "",
-                f"{median(lambda run: run.peak_mib):.1f}",
-                f"{statistics.mean(run.goodput_kbps for run in these):.0f}",
-            ]) + " |"
+            yield (
+                "| "
+                + " | ".join(
+                    [
+                        scenario.name if simulator == "fourhop" else "",
+                        f"{simulator}, {these[0].simulated_s:g} s",
+                        number(median(lambda run: run.speed)),
+                        faster,
+                        millions(median(lambda run: run.events / run.cpu_s)),
+                        millions(median(lambda run: run.receptions / run.cpu_s)) if received else "",
+                        f"{median(lambda run: 1e9 * run.cpu_s / run.receptions):.0f}" if received else "",
+                        f"{median(lambda run: run.peak_mib):.1f}",
+                        f"{statistics.mean(run.goodput_kbps for run in these):.0f}",
+                    ]
+                )
+                + " |"
+            )
 
 
 def two_cores(scenario, repetitions):
@@ -205,8 +215,10 @@ def two_cores(scenario, repetitions):
                 process.wait()
             times.append(time.monotonic() - begun)
         gains.append(2 * times[0] / times[1])
-    return f"Two independent runs of {scenario.name} on two cores: {statistics.median(gains):.2f} times one " \
-           f"({min(gains):.2f} .. {max(gains):.2f})."
+    return (
+        f"Two independent runs of {scenario.name} on two cores: {statistics.median(gains):.2f} times one "
+        f"({min(gains):.2f} .. {max(gains):.2f})."
+    )
 
 
 def start_up(repetitions):
@@ -226,11 +238,22 @@ def start_up(repetitions):
 
 
 def machine():
-    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-                  if line.startswith("model name")), platform.machine())
+    model = next(
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
-    return {"cpu": model, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}",
-            "date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "date": datetime.date.today().isoformat(),
+        "commit": commit.stdout.strip(),
+    }
 
 
 def write_between(report, mark, text):
@@ -264,8 +287,11 @@ def main():
                     print(f"{scenario.name}, seed {seed}: {simulator}", file=sys.stderr)
                     runs.append(measure(simulator, scenario, seed))
     about = machine()
-    lines = [f"{about['cpu']}, {about['cores']} cores, {about['system']}; {about['date']}, commit {about['commit']}; "
-             f"one thread, medians of {arguments.repetitions} runs with seeds 1, 2, ....", ""]
+    lines = [
+        f"{about['cpu']}, {about['cores']} cores, {about['system']}; {about['date']}, commit {about['commit']}; "
+        f"one thread, medians of {arguments.repetitions} runs with seeds 1, 2, ....",
+        "",
+    ]
     lines += [f"{what}." for what in missing]
     lines += rows(scenarios, runs)
     lines += ["", *(f"- {line}" for line in [two_cores(scenarios[0], arguments.repetitions), *start_up(5)])]

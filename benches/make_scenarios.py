@@ -63,8 +63,10 @@ def grid(side, flows, seed):
 
 
 def field(nodes, flows, shortest, longest, seed):
-    """Nodes at random at the density of `NODES` in `AREA_M`, transfers between nodes `shortest` to `longest` hops
-    apart; no node sends two of them."""
+    """Nodes at random at the density of `NODES` in `AREA_M`, with transfers.
+
+    They go between nodes `shortest` to `longest` hops apart; no node sends two of them.
+    """
     draw = random.Random(seed)
     stretch = math.sqrt(nodes / NODES)
     while True:
@@ -98,7 +100,11 @@ def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "scenarios" / "bench")
     folder.mkdir(parents=True, exist_ok=True)
     for name, (positions, flows) in scenarios():
-        lines = [f"# Written by benches/make_scenarios.py: {len(positions)} nodes, {len(flows)} transfers.", "rate 2", "window 64"]
+        lines = [
+            f"# Written by benches/make_scenarios.py: {len(positions)} nodes, {len(flows)} transfers.",
+            "rate 2",
+            "window 64",
+        ]
         lines += [f"node {x} {y}" for x, y in positions]
         lines += [f"flow {source} {end} {hops}" for source, end, hops in flows]
         (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")

@@ -48,6 +48,11 @@ def fourhop(tmp_path: Path) -> Command:
     return run
 
 
+def load() -> float:
+    """How many times longer than alone something takes, as others use the machine: 1 on an idle one."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def environment() -> dict[str, str]:
     """The environment of a person at a plain terminal."""
     return os.environ | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}

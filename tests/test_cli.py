@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.conftest import Command, environment
+from tests.conftest import Command, environment, load
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
@@ -42,7 +42,7 @@ def test_run_prints_a_table_with_intervals(fourhop: Command, chain: Path) -> Non
     assert result.returncode == 0, result.stderr
     assert "goodput kbit/s" in result.stdout
     line = next(line for line in result.stdout.splitlines() if line.startswith("flow-1"))
-    assert "0 to 3" in line
+    assert "0→3" in line
     assert "±" in line
     assert "interval over 3 runs" in result.stdout
     assert "run 3 of 3" in result.stderr
@@ -291,7 +291,7 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     asked = time.monotonic()
     stdout, stderr = running.communicate(timeout=20)
-    assert time.monotonic() - asked < 1.0
+    assert time.monotonic() - asked < 1.0 * load()
     assert running.returncode == 130
     assert "Traceback" not in stderr
     printed = json.loads(stdout)
@@ -303,11 +303,11 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
 def test_ctrl_c_within_the_first_run(chain: Path) -> None:
     running = start("run", chain, "--set", "duration=1000000s", "--json")
     # Long enough to be past the start, and far too short for the run.
-    time.sleep(1.5)
+    time.sleep(1.5 * load())
     running.send_signal(signal.SIGINT)
     asked = time.monotonic()
     stdout, stderr = running.communicate(timeout=20)
-    assert time.monotonic() - asked < 1.0
+    assert time.monotonic() - asked < 1.0 * load()
     assert running.returncode == 130
     assert stdout == ""
     assert "interrupted: 0 of 1 runs finished" in stderr
@@ -342,4 +342,4 @@ def test_ctrl_c_in_the_demo_shows_the_chains_that_finished(tmp_path: Path) -> No
 def test_demo_stops_before_it_starts_if_it_cannot_write(fourhop: Command, tmp_path: Path) -> None:
     blocked = tmp_path / "demo"
     blocked.write_text("", encoding="utf-8")
-    assert "cannot be written" in refused(fourhop("demo", "--out", blocked))
+    assert f"output folder {blocked}: found a file" in refused(fourhop("demo", "--out", blocked))

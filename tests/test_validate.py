@@ -16,7 +16,7 @@ import pytest
 from fourhop import compare, validate
 from fourhop.errors import FourhopError
 from fourhop.validate import Side, below_capacity, judge, read_reference, select, side, tolerance
-from tests.conftest import Command, environment
+from tests.conftest import Command, environment, load
 
 CHAIN = "rate 2\nwindow 64\nnode 0 0\nnode 200 0\nflow 0 1 1\n"
 
@@ -289,7 +289,7 @@ def test_ctrl_c_keeps_the_entries_that_finished(tmp_path: Path) -> None:
         sent = time.monotonic()
         output, errors = process.communicate(timeout=30)
     assert "1 of 2 entries: hop/newreno" in first
-    assert time.monotonic() - sent < 5.0
+    assert time.monotonic() - sent < 1.0 * load()
     assert process.returncode == 130
     assert "interrupted: 1 of 2 entries finished" in errors
     assert "2 entries: 1 agree, 0 differ, 0 not built, 1 not finished" in output

@@ -41,12 +41,26 @@ VARIANTS = [
     ("fourhop, RTS without limit", "fourhop", ["mac.short_retry_limit=255"]),
     ("fourhop, no lock on far frames", "fourhop", ["radio.lock_on_undecodable=false"]),
     ("fourhop, CTS also in an EIFS", "fourhop", ["mac.cts_refused_by_eifs=false"]),
-    ("fourhop, RTS without limit, no lock", "fourhop", ["mac.short_retry_limit=255", "radio.lock_on_undecodable=false"]),
-    ("fourhop, RTS without limit, no lock, overlap needs 2 dB", "fourhop",
-     ["mac.short_retry_limit=255", "radio.lock_on_undecodable=false", "radio.capture_ratio=2dB"]),
-    ("fourhop, RTS without limit, no lock, 2 dB, static routes", "fourhop",
-     ["mac.short_retry_limit=255", "radio.lock_on_undecodable=false", "radio.capture_ratio=2dB",
-      "routing.protocol=static"]),
+    (
+        "fourhop, RTS without limit, no lock",
+        "fourhop",
+        ["mac.short_retry_limit=255", "radio.lock_on_undecodable=false"],
+    ),
+    (
+        "fourhop, RTS without limit, no lock, overlap needs 2 dB",
+        "fourhop",
+        ["mac.short_retry_limit=255", "radio.lock_on_undecodable=false", "radio.capture_ratio=2dB"],
+    ),
+    (
+        "fourhop, RTS without limit, no lock, 2 dB, static routes",
+        "fourhop",
+        [
+            "mac.short_retry_limit=255",
+            "radio.lock_on_undecodable=false",
+            "radio.capture_ratio=2dB",
+            "routing.protocol=static",
+        ],
+    ),
     ("fourhop, profile standard", "fourhop", ["profile=standard"]),
     ("ns-3, sensing 250 m", "ns3", ["--sense=250"]),
     ("ns-3, AODV parameters of ns-2", "ns3", ["--aodv=ns2"]),
@@ -108,8 +122,17 @@ def main():
             spread = math.sqrt(sum((g - mean) ** 2 for g in goodputs) / max(1, len(goodputs) - 1))
             half = STUDENT[len(goodputs) - 2] * spread / math.sqrt(len(goodputs)) if len(goodputs) > 1 else math.nan
             cells.append(f"{mean:.0f} ± {half:.0f}")
-            rows.append({"variant": name, "simulator": kind, "options": options, "hops": hops,
-                         "duration_s": duration, "goodput_kbps": goodputs, "runs": [r for _, r in runs]})
+            rows.append(
+                {
+                    "variant": name,
+                    "simulator": kind,
+                    "options": options,
+                    "hops": hops,
+                    "duration_s": duration,
+                    "goodput_kbps": goodputs,
+                    "runs": [r for _, r in runs],
+                }
+            )
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows) + "\n")

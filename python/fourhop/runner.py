@@ -132,10 +132,10 @@ def run(
             store.writable(Path(pcap))
 
     finished: dict[int, rundata.RunData] = {}
+    started = time.monotonic()
     batch = Batch(
         scenario.resolved_json, range(seed, seed + wanted), min(jobs, wanted), None if pcap is None else str(pcap)
     )
-    started = time.monotonic()
     prefix = _Prefix(seed, target, precision_of)
     try:
         while len(finished) < wanted and not prefix.met:

@@ -42,6 +42,8 @@ def writable(folder: Path) -> None:
     Raises `FourhopError` if it cannot be made or written.
     """
     try:
+        if folder.exists() and not folder.is_dir():
+            raise FourhopError(f"output folder {folder}: found a file, allowed: a folder, made if it is not there")
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

@@ -23,22 +23,26 @@ def command(
 ) -> None:
     """Goodput of TCP NewReno over 1 to 8 hops (AODV, 2 Mbit/s, 200 m apart): a table, a PNG and a PDF."""
     with common.errors():
-        from fourhop import store
+        from fourhop import ScenarioError, store
         from fourhop.cli.display import Display
-        from fourhop.errors import Interrupted
+        from fourhop.errors import FourhopError, Interrupted
         from fourhop.runner import run
         from fourhop.scenario import Scenario
 
         store.writable(out)
+        try:
+            scenarios = {hops: Scenario.chain(hops=hops, transport="newreno", duration=duration) for hops in HOPS}
+        except ScenarioError as error:
+            (problem,) = error.problems
+            raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
 
         common.say(f"{runs} runs of {duration} for each chain of {HOPS[0]} to {HOPS[-1]} hops")
         results: dict[int, Result] = {}
         interrupted = False
         try:
             with Display(total=runs * len(HOPS)) as display:
-                for hops in HOPS:
+                for hops, scenario in scenarios.items():
                     display.begin("1 hop: " if hops == 1 else f"{hops} hops: ", runs * len(results))
-                    scenario = Scenario.chain(hops=hops, transport="newreno", duration=duration)
                     results[hops] = run(scenario, runs, jobs=jobs, progress=display.update)
         except Interrupted:
             interrupted = True

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
+
 import typer
 
 
@@ -9,9 +13,12 @@ def command() -> None:
     """List topologies, transports, routings and radios, a line each."""
     from fourhop.scenario import catalog
 
+    # Where stdout is no terminal, a name stays on one line for whatever reads it.
+    screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     kinds = catalog()
     width = max(len(name) for names in kinds.values() for name in names)
     for index, (kind, names) in enumerate(kinds.items()):
         typer.echo(("\n" if index else "") + kind)
         for name, summary in names.items():
-            typer.echo(f"  {name:<{width}}  {summary}")
+            line = f"  {name:<{width}}  {summary}"
+            typer.echo(textwrap.fill(line, max(screen, width + 24), subsequent_indent=" " * (width + 4)))

@@ -38,7 +38,7 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[str]], title: str | No
     return made
 
 
-COUNTS = (">retransmitted", ">timeouts", ">RTT ms")
+COUNTS = (">resent", ">timeouts", ">RTT ms")
 """Columns of `counts`."""
 
 
@@ -58,7 +58,7 @@ def show(result: Result) -> None:
     rows = [
         (
             str(flow["flow"]),
-            f"{_or_dash(flow['src'])} to {_or_dash(flow['dst'])}",
+            f"{_or_dash(flow['src'])}→{_or_dash(flow['dst'])}",
             _or_dash(flow["hops"]),
             str(flow["transport"]),
             kbps(result.goodput(str(flow["flow"]))),

@@ -54,6 +54,10 @@ def ns2(
         from fourhop.compare import Comparison
 
         entries = validate.select(validate.read_reference(reference), only or [])
+        if not json:
+            # Loaded by now, so that the table follows Ctrl-C at once.
+            from fourhop.cli import tables  # noqa: F401
+
         comparison = Comparison(entries, seeds=seeds, jobs=jobs)
         for row in comparison.rows:
             if row.verdict == "error":

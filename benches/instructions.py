@@ -2,9 +2,9 @@
 
 Builds crates/sim/examples/run.rs in release mode and prints, for each run, the instructions in all, per frame radiated
 and per reception (a copy of a frame that ended at a receiver), then the functions and source files they were spent in.
-`--json FILE` keeps the counts; compare.py puts them into docs/performance.md.
+`--record` writes the counts into docs/performance.md, where a regression shows in the diff.
 
-    python3 benches/instructions.py [--top N] [--json FILE] [--binary PATH]
+    python3 benches/instructions.py [--top N] [--record] [--binary PATH]
 """
 
 import argparse
@@ -16,6 +16,8 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+from compare import REPORT, write_between
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target" / "release" / "examples" / "run"
@@ -83,7 +85,7 @@ def table(title, costs, total, top):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--top", type=int, default=25, help="rows of each table")
-    parser.add_argument("--json", type=Path, help="file for the counts")
+    parser.add_argument("--record", action="store_true", help="write the counts into docs/performance.md")
     parser.add_argument("--binary", type=Path, help="measure this build instead of building")
     arguments = parser.parse_args()
     if not shutil.which("valgrind"):
@@ -106,8 +108,11 @@ def main():
             ours = {name: cost for name, cost in inclusive.items() if "fourhop" in name}
             print(table("by function, with callees", ours, total, arguments.top))
             print(table("by source file, inlined code where it was written", by_file, total, arguments.top))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(counts, indent=1) + "\n")
+    if arguments.record:
+        lines = ["| run | instructions | per event | per frame radiated | per reception |", "|---|---:|---:|---:|---:|"]
+        lines += [f"| {row['scenario']}, {row['duration']}, seed 1 | {row['instructions']:,} | {row['per_event']:,} "
+                  f"| {row['per_frame']:,} | {row['per_reception']:,} |" for row in counts]
+        write_between(REPORT, "instructions.py", "\n".join(lines))
 
 
 if __name__ == "__main__":

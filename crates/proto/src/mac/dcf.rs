@@ -78,7 +78,7 @@ counters! {
 
 /// Which exchange is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TxState {
+pub(super) enum TxState {
     Idle,
     /// RTS sent, CTS awaited.
     Rts,
@@ -94,19 +94,19 @@ enum TxState {
 
 /// The MSDU being sent.
 #[derive(Clone, Debug)]
-struct Outgoing {
-    msdu: Msdu,
-    seq: u16,
+pub(super) struct Outgoing {
+    pub(super) msdu: Msdu,
+    pub(super) seq: u16,
     /// Air time of its data frame.
-    airtime: Dur,
-    retry: bool,
+    pub(super) airtime: Dur,
+    pub(super) retry: bool,
     /// Must an RTS come first? Cleared by the CTS, set again for a retry.
-    rts: bool,
+    pub(super) rts: bool,
 }
 
 /// An answer owed after SIFS.
 #[derive(Clone, Copy, Debug)]
-enum Answer {
+pub(super) enum Answer {
     Cts { to: MacAddr, duration: Dur },
     Ack { to: MacAddr },
 }
@@ -118,42 +118,42 @@ enum Answer {
 /// [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`.
 #[derive(Clone, Debug)]
 pub struct Dcf {
-    config: Config,
-    addr: MacAddr,
-    random: Stream,
+    pub(super) config: Config,
+    pub(super) addr: MacAddr,
+    pub(super) random: Stream,
 
-    outgoing: Option<Outgoing>,
-    answer: Option<Answer>,
+    pub(super) outgoing: Option<Outgoing>,
+    pub(super) answer: Option<Answer>,
     /// When SIFS is over: the answer, or the data after a CTS, goes then.
-    sifs_ends: Option<Time>,
-    state: TxState,
+    pub(super) sifs_ends: Option<Time>,
+    pub(super) state: TxState,
     /// End of what the station radiates.
-    radiates_until: Time,
+    pub(super) radiates_until: Time,
     /// End of the wait that `state` stands for.
-    state_ends: Option<Time>,
-    backoff: Option<Backoff>,
+    pub(super) state_ends: Option<Time>,
+    pub(super) backoff: Option<Backoff>,
 
-    receiver_busy: bool,
+    pub(super) receiver_busy: bool,
     /// Since when the medium is idle; `None` while it is not.
-    idle_since: Option<Time>,
+    pub(super) idle_since: Option<Time>,
     /// Reservation by the duration fields of others.
-    nav: Time,
+    pub(super) nav: Time,
     /// Busy time after errors and captured frames.
-    eifs_until: Time,
+    pub(super) eifs_until: Time,
     /// When a NAV that an RTS has set may be dropped.
-    nav_reset: Option<Time>,
+    pub(super) nav_reset: Option<Time>,
 
     /// Derived once from `config`: they are asked for at every reception.
-    eifs_before_difs: Dur,
-    difs: Dur,
+    pub(super) eifs_before_difs: Dur,
+    pub(super) difs: Dur,
 
-    cw: u32,
-    short_retries: u32,
-    long_retries: u32,
-    next_seq: u16,
+    pub(super) cw: u32,
+    pub(super) short_retries: u32,
+    pub(super) long_retries: u32,
+    pub(super) next_seq: u16,
     /// Last sequence number accepted from each transmitter.
-    last_seq: Vec<(MacAddr, u16)>,
-    counters: Counters,
+    pub(super) last_seq: Vec<(MacAddr, u16)>,
+    pub(super) counters: Counters,
 }
 
 impl Dcf {
@@ -288,15 +288,6 @@ impl Dcf {
         Time::earlier_of(exchange, Time::earlier_of(wait, self.nav_reset))
     }
 
-    fn access_timeout(&self) -> Option<Time> {
-        let backoff = self.backoff.as_ref()?;
-        if !backoff.is_frozen() {
-            return backoff.ends(self.difs, self.config.slot);
-        }
-        // Only the end of the NAV can then set the station free; every other change is an event of its own.
-        (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
-    }
-
     /// Does what is due at `now`; nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         self.catch_up(now);
@@ -320,83 +311,6 @@ impl Dcf {
             self.update_access(now);
         }
     }
-
-    // ---- the medium ----
-
-    fn is_idle(&self, now: Time) -> bool {
-        !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
-    }
-
-    /// What has happened since the last event without one of its own, because nothing waited for it: a reservation has run
-    /// out, so that the medium has been idle since then (the receiver and the station's own exchanges end with an event),
-    /// and a post-back-off has ended.
-    fn catch_up(&mut self, now: Time) {
-        if self.idle_since.is_none() && self.is_idle(now) {
-            let since = self.nav.max(self.eifs_until);
-            self.idle_since = Some(since);
-            if let Some(backoff) = &mut self.backoff {
-                backoff.resume(since);
-            }
-        }
-        let ends = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
-        if self.outgoing.is_none() && ends.is_some_and(|at| at <= now) {
-            self.backoff = None;
-        }
-    }
-
-    /// Freezes or resumes the back-off to match the medium.
-    fn update_access(&mut self, now: Time) {
-        if self.is_idle(now) {
-            if self.idle_since.is_none() {
-                self.idle_since = Some(now);
-            }
-            if let Some(backoff) = &mut self.backoff {
-                backoff.resume(now);
-            }
-        } else {
-            self.idle_since = None;
-            if let Some(backoff) = &mut self.backoff
-                && !backoff.is_frozen()
-            {
-                if backoff.is_immediate() {
-                    self.draw_backoff();
-                } else {
-                    backoff.freeze(now, self.difs, self.config.slot);
-                }
-            }
-        }
-    }
-
-    /// A fresh, frozen back-off; [`Dcf::update_access`] sets it going.
-    fn draw_backoff(&mut self) {
-        let slots = self.random.below(self.config.backoff_values(self.cw));
-        self.backoff = Some(Backoff::frozen(slots));
-    }
-
-    /// Access for a new MSDU when no back-off is pending.
-    fn request_access(&mut self, now: Time) {
-        match self.idle_since {
-            Some(since) if self.config.immediate_access && self.sifs_ends.is_none() && self.is_idle(now) => {
-                self.backoff = Some(Backoff::immediate(since, now, self.difs));
-            }
-            _ => self.draw_backoff(),
-        }
-    }
-
-    fn failed(&mut self) {
-        self.cw = self.config.next_cw(self.cw);
-        self.draw_backoff();
-    }
-
-    /// After an MSDU was given up, acknowledged or broadcast.
-    fn succeeded_or_gave_up(&mut self, post_backoff: bool) {
-        self.cw = self.config.cw_min;
-        if post_backoff || self.config.immediate_access {
-            self.draw_backoff();
-        }
-    }
-
-    // ---- sending ----
 
     fn radiate(&mut self, now: Time, frame: Frame, state: TxState, wait: Dur, out: &mut Vec<Action>) {
         self.radiates_until = now + frame.airtime;
@@ -556,118 +470,9 @@ impl Dcf {
         }
         self.succeeded_or_gave_up(false);
     }
-
-    // ---- receiving ----
-
-    fn handle_frame(&mut self, now: Time, frame: &Frame, out: &mut Vec<Action>) {
-        if self.config.eifs_ended_by_good_frame {
-            self.eifs_until = self.eifs_until.min(now);
-        }
-        if frame.dst != self.addr {
-            let end = now + frame.duration;
-            if end > self.nav {
-                self.nav = end;
-                if self.config.nav_reset && frame.kind == FrameKind::Rts {
-                    self.nav_reset = Some(now + self.config.nav_reset_timeout());
-                }
-            }
-            if !frame.dst.is_broadcast() {
-                return;
-            }
-        }
-        match &frame.kind {
-            FrameKind::Rts => self.handle_rts(now, frame),
-            FrameKind::Cts => self.handle_cts(now),
-            FrameKind::Ack => self.handle_ack(now),
-            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
-        }
-    }
-
-    fn handle_rts(&mut self, now: Time, frame: &Frame) {
-        if self.state != TxState::Idle || self.answer.is_some() {
-            return;
-        }
-        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
-        self.sifs_ends = Some(now + self.config.sifs);
-    }
-
-    fn handle_cts(&mut self, now: Time) {
-        if self.state != TxState::Rts {
-            return;
-        }
-        let Some(outgoing) = &mut self.outgoing else { return };
-        outgoing.rts = false;
-        self.short_retries = 0;
-        self.state = TxState::Idle;
-        self.state_ends = None;
-        self.sifs_ends = Some(now + self.config.sifs);
-    }
-
-    fn handle_ack(&mut self, now: Time) {
-        if self.state != TxState::Data {
-            return;
-        }
-        let Some(outgoing) = self.outgoing.take() else { return };
-        if needs_rts(&self.config, &outgoing.msdu) {
-            self.long_retries = 0;
-        } else {
-            self.short_retries = 0;
-        }
-        self.counters.acknowledged += 1;
-        self.state = TxState::Idle;
-        self.state_ends = None;
-        self.succeeded_or_gave_up(true);
-        if self.answer.is_some() {
-            // An ACK of its own was owed meanwhile, for a frame without RTS.
-            self.sifs_ends = Some(now + self.config.sifs);
-        }
-    }
-
-    fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {
-        if !frame.dst.is_broadcast() {
-            if needs_rts(&self.config, msdu) {
-                if self.state != TxState::Cts {
-                    out.push(Action::Discarded(DropReason::UnexpectedData));
-                    return;
-                }
-                self.state = TxState::Idle;
-                self.state_ends = None;
-            } else if self.answer.is_some() {
-                out.push(Action::Discarded(DropReason::UnexpectedData));
-                return;
-            }
-            self.answer = Some(Answer::Ack { to: frame.src });
-            if self.state_ends.is_none() {
-                // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
-                self.sifs_ends = Some(now + self.config.sifs);
-            }
-            if self.is_duplicate(frame.src, seq) {
-                self.counters.duplicates += 1;
-                out.push(Action::Discarded(DropReason::Duplicate));
-                return;
-            }
-        }
-        self.counters.delivered += 1;
-        out.push(Action::Deliver { msdu: msdu.clone(), from: frame.src });
-    }
-
-    /// Compares with, and remembers, the last number from this transmitter.
-    fn is_duplicate(&mut self, src: MacAddr, seq: u16) -> bool {
-        match self.last_seq.iter_mut().find(|(addr, _)| *addr == src) {
-            Some((_, last)) => core::mem::replace(last, seq) == seq,
-            None => {
-                self.last_seq.push((src, seq));
-                false
-            }
-        }
-    }
 }
 
 /// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
-fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
+pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
     msdu.len + config.data_overhead > config.rts_threshold
 }
-
-#[cfg(test)]
-#[path = "dcf_tests.rs"]
-mod tests;

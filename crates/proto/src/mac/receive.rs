@@ -1,0 +1,112 @@
+//! What the station does with the frames it receives: NAV, answers, duplicates (IEEE 802.11-2020 clauses 10.3.2.4, 10.3.2.9,
+//! 10.3.2.14). The third part of [`Dcf`].
+
+use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
+use crate::drop::DropReason;
+use crate::wire::{Frame, FrameKind, Msdu};
+use fourhop_units::{MacAddr, Time};
+
+impl Dcf {
+    pub(super) fn handle_frame(&mut self, now: Time, frame: &Frame, out: &mut Vec<Action>) {
+        if self.config.eifs_ended_by_good_frame {
+            self.eifs_until = self.eifs_until.min(now);
+        }
+        if frame.dst != self.addr {
+            let end = now + frame.duration;
+            if end > self.nav {
+                self.nav = end;
+                if self.config.nav_reset && frame.kind == FrameKind::Rts {
+                    self.nav_reset = Some(now + self.config.nav_reset_timeout());
+                }
+            }
+            if !frame.dst.is_broadcast() {
+                return;
+            }
+        }
+        match &frame.kind {
+            FrameKind::Rts => self.handle_rts(now, frame),
+            FrameKind::Cts => self.handle_cts(now),
+            FrameKind::Ack => self.handle_ack(now),
+            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
+        }
+    }
+
+    fn handle_rts(&mut self, now: Time, frame: &Frame) {
+        if self.state != TxState::Idle || self.answer.is_some() {
+            return;
+        }
+        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
+        self.sifs_ends = Some(now + self.config.sifs);
+    }
+
+    fn handle_cts(&mut self, now: Time) {
+        if self.state != TxState::Rts {
+            return;
+        }
+        let Some(outgoing) = &mut self.outgoing else { return };
+        outgoing.rts = false;
+        self.short_retries = 0;
+        self.state = TxState::Idle;
+        self.state_ends = None;
+        self.sifs_ends = Some(now + self.config.sifs);
+    }
+
+    fn handle_ack(&mut self, now: Time) {
+        if self.state != TxState::Data {
+            return;
+        }
+        let Some(outgoing) = self.outgoing.take() else { return };
+        if needs_rts(&self.config, &outgoing.msdu) {
+            self.long_retries = 0;
+        } else {
+            self.short_retries = 0;
+        }
+        self.counters.acknowledged += 1;
+        self.state = TxState::Idle;
+        self.state_ends = None;
+        self.succeeded_or_gave_up(true);
+        if self.answer.is_some() {
+            // An ACK of its own was owed meanwhile, for a frame without RTS.
+            self.sifs_ends = Some(now + self.config.sifs);
+        }
+    }
+
+    fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {
+        if !frame.dst.is_broadcast() {
+            if needs_rts(&self.config, msdu) {
+                if self.state != TxState::Cts {
+                    out.push(Action::Discarded(DropReason::UnexpectedData));
+                    return;
+                }
+                self.state = TxState::Idle;
+                self.state_ends = None;
+            } else if self.answer.is_some() {
+                out.push(Action::Discarded(DropReason::UnexpectedData));
+                return;
+            }
+            self.answer = Some(Answer::Ack { to: frame.src });
+            if self.state_ends.is_none() {
+                // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
+                self.sifs_ends = Some(now + self.config.sifs);
+            }
+            if self.is_duplicate(frame.src, seq) {
+                self.counters.duplicates += 1;
+                out.push(Action::Discarded(DropReason::Duplicate));
+                return;
+            }
+        }
+        self.counters.delivered += 1;
+        out.push(Action::Deliver { msdu: msdu.clone(), from: frame.src });
+    }
+
+    /// Compares with, and remembers, the last number from this transmitter.
+    fn is_duplicate(&mut self, src: MacAddr, seq: u16) -> bool {
+        match self.last_seq.iter_mut().find(|(addr, _)| *addr == src) {
+            Some((_, last)) => core::mem::replace(last, seq) == seq,
+            None => {
+                self.last_seq.push((src, seq));
+                false
+            }
+        }
+    }
+}

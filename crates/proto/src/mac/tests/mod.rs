@@ -1,0 +1,188 @@
+//! One station on a bench: frames are fed in by hand, what comes out is compared with a time line drawn above each test.
+//!
+//! Times are microseconds; there is no propagation delay. Station 0 is the one tested, 1 its partner, 2 and 3 are others.
+//! A packet of 1,500 bytes has RTS 352, CTS 304, data 6,328, ACK 304 us (2 and 1 Mbit/s). The bench draws the station's
+//! random numbers a second time, so that each expected time also says which window the station had to draw from.
+
+mod access;
+mod after_a_packet;
+mod carrier_sense;
+mod exchange;
+mod filters;
+mod immediate_access;
+mod interface;
+mod retries;
+
+use super::config::Config;
+use super::dcf::{Action, Dcf};
+use crate::drop::DropReason;
+use crate::phy::Verdict;
+use crate::wire::{Body, Frame, FrameKind, Ipv4Packet, Msdu, PacketMeta, Payload, UdpDatagram};
+use fourhop_units::{Bytes, Dur, MacAddr, NodeId, Purpose, Rate, Stream, Time};
+
+const RTS: u64 = 352;
+const CTS: u64 = 304;
+const DATA: u64 = 6328;
+const ACK: u64 = 304;
+const SIFS: u64 = 10;
+const DIFS: u64 = 50;
+const SLOT: u64 = 20;
+const EIFS: u64 = 364;
+
+/// Hands the station the receiver's verdict on the frame that occupied it.
+fn judge(mac: &mut Dcf, now: Time, verdict: Verdict, frame: &Frame, out: &mut Vec<Action>) {
+    match verdict {
+        Verdict::Good => mac.handle_reception(now, frame, false, out),
+        lost => mac.handle_error(now, lost, false),
+    }
+}
+
+struct Bench {
+    mac: Dcf,
+    draws: Stream,
+    out: Vec<Action>,
+    log: Vec<(u64, &'static str)>,
+    last_frame: Option<Frame>,
+}
+
+impl Bench {
+    fn new(config: Config) -> Bench {
+        Bench::seeded(config, 1)
+    }
+
+    fn seeded(config: Config, seed: u64) -> Bench {
+        let stream = Stream::new(seed, NodeId(0), Purpose::Backoff);
+        let mac = Dcf::new(NodeId(0).mac(), config, stream.clone());
+        Bench { mac, draws: stream, out: Vec::new(), log: Vec::new(), last_frame: None }
+    }
+
+    /// A bench whose first draw from 0 .. 30 is `slots`.
+    fn with_first_draw(config: Config, slots: u64) -> Bench {
+        (0..)
+            .map(|seed| Bench::seeded(config, seed))
+            .find(|bench| bench.draws.clone().below(31) == slots as u32)
+            .unwrap()
+    }
+
+    /// Length of the back-off that the station draws next from `values` possible ones.
+    fn draw(&mut self, values: u32) -> u64 {
+        SLOT * u64::from(self.draws.below(values))
+    }
+
+    fn note(&mut self, now: u64) {
+        for action in self.out.drain(..) {
+            let what = match &action {
+                Action::Transmit(frame) => name(frame),
+                Action::Deliver { .. } => "up",
+                Action::GaveUp { reason, .. } | Action::Discarded(reason) => reason.name(),
+            };
+            self.log.push((now, what));
+            if let Action::Transmit(frame) = action {
+                self.last_frame = Some(frame);
+            }
+        }
+    }
+
+    /// Timers up to and including `until`.
+    fn run(&mut self, until: u64) {
+        while let Some(at) = self.mac.next_timeout().filter(|&at| at <= us(until)) {
+            self.mac.handle_timeout(at, &mut self.out);
+            self.note(at.as_nanos() / 1000);
+        }
+    }
+
+    fn packet(&mut self, at: u64, msdu: Msdu) {
+        self.run(at);
+        self.mac.handle_packet(us(at), msdu);
+    }
+
+    /// Energy from `at` to the returned end, and what the receiver makes of it.
+    fn receive(&mut self, at: u64, frame: &Frame, verdict: Verdict) -> u64 {
+        self.run(at);
+        self.mac.handle_arrival(us(at));
+        let end = at + frame.airtime.as_micros_rounded();
+        self.run(end - 1);
+        judge(&mut self.mac, us(end), verdict, frame, &mut self.out);
+        self.note(end);
+        end
+    }
+
+    /// A good frame; returns its end.
+    fn hear(&mut self, at: u64, frame: &Frame) -> u64 {
+        self.receive(at, frame, Verdict::Good)
+    }
+
+    /// Something of `airtime` that is lost for `reason`; returns its end.
+    fn noise(&mut self, at: u64, airtime: u64, reason: DropReason) -> u64 {
+        let frame = Frame { airtime: Dur::from_micros(airtime), ..frame(FrameKind::Ack, 3, 2, 0) };
+        self.receive(at, &frame, Verdict::Bad(reason))
+    }
+
+    /// The partner's answer to what the station sent at `at`, SIFS after its end; returns the end of the answer.
+    fn answer(&mut self, at: u64, kind: FrameKind) -> u64 {
+        self.run(at);
+        let sent = self.last_frame.clone().expect("something was sent");
+        self.hear(at + sent.airtime.as_micros_rounded() + SIFS, &frame(kind, 1, 0, 0))
+    }
+
+    /// What happened since the last look.
+    #[track_caller]
+    fn expect(&mut self, events: &[(u64, &str)]) {
+        assert_eq!(core::mem::take(&mut self.log), events);
+    }
+
+    /// Nothing happens until `what` does at `at`.
+    #[track_caller]
+    fn next_is(&mut self, at: u64, what: &'static str) {
+        self.run(at);
+        self.expect(&[(at, what)]);
+    }
+}
+
+fn us(us: u64) -> Time {
+    Time::from_micros(us)
+}
+
+fn name(frame: &Frame) -> &'static str {
+    match &frame.kind {
+        FrameKind::Rts => "RTS",
+        FrameKind::Cts => "CTS",
+        FrameKind::Ack => "ACK",
+        FrameKind::Data { .. } if frame.dst.is_broadcast() => "broadcast",
+        FrameKind::Data { retry: true, .. } => "DATA again",
+        FrameKind::Data { .. } => "DATA",
+    }
+}
+
+fn msdu(dst: MacAddr, len: u64) -> Msdu {
+    let datagram = UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 0 };
+    let (src, to) = (NodeId(0).ipv4(), NodeId(1).ipv4());
+    let packet = Ipv4Packet { src, dst: to, ttl: 1, ident: 0, body: Body::Udp(datagram), meta: PacketMeta::default() };
+    Msdu { dst, len: Bytes(len), payload: Payload::Ipv4(packet) }
+}
+
+/// 1,500 bytes for station 1.
+fn packet() -> Msdu {
+    msdu(NodeId(1).mac(), 1500)
+}
+
+/// A frame between two stations with its air time for the ns-2 rates and `duration` us in its duration field.
+fn frame(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
+    let config = Config::ns2();
+    let airtime = match &kind {
+        FrameKind::Rts => config.rts_airtime(),
+        FrameKind::Cts | FrameKind::Ack => config.ack_airtime(),
+        FrameKind::Data { msdu, .. } => config.data_airtime(msdu.len, config.data_rate),
+    };
+    let (src, dst) = (NodeId(src).mac(), NodeId(dst).mac());
+    Frame { dst, src, duration: Dur::from_micros(duration), rate: config.basic_rate, airtime, kind }
+}
+
+fn data(seq: u16, len: u64) -> FrameKind {
+    FrameKind::Data { seq, retry: false, msdu: msdu(NodeId(0).mac(), len) }
+}
+
+/// An RTS of station 1 for station 0 and 1,500 bytes.
+fn rts_for_us() -> Frame {
+    frame(FrameKind::Rts, 1, 0, 6966)
+}

@@ -110,8 +110,11 @@ def main():
             print(table("by source file, inlined code where it was written", by_file, total, arguments.top))
     if arguments.record:
         lines = ["| run | instructions | per event | per frame radiated | per reception |", "|---|---:|---:|---:|---:|"]
-        lines += [f"| {row['scenario']}, {row['duration']}, seed 1 | {row['instructions']:,} | {row['per_event']:,} "
-                  f"| {row['per_frame']:,} | {row['per_reception']:,} |" for row in counts]
+        lines += [
+            f"| {row['scenario']}, {row['duration']}, seed 1 | {row['instructions']:,} | {row['per_event']:,} "
+            f"| {row['per_frame']:,} | {row['per_reception']:,} |"
+            for row in counts
+        ]
         write_between(REPORT, "instructions.py", "\n".join(lines))
 
 

@@ -30,6 +30,12 @@ STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 NS2_RECEPTION = ["--capture=1", "--lock=1"]
 NS2_MAC = [*NS2_RECEPTION, "--rtsLimit=7"]
 ENDLESS_RTS = "mac.short_retry_limit=255"
+# ns-3 withholds a CTS for the NAV alone.
+NS3_CTS = "mac.cts_refused_by_eifs=false"
+# Frames that cannot be decoded do not occupy the receiver, and one of two equally strong frames is received. (In ns-3
+# that is the first one, here the later one.)
+NS3_RECEPTION = ["radio.lock_on_undecodable=false", "radio.capture_ratio=0dB", "radio.late_capture=true"]
+NS3_EIFS = ["mac.eifs_on_undecodable=false", "mac.eifs_ended_by_good_frame=true"]
 # What ns-3's AODV has not or has otherwise.
 NS3_AODV = [
     "routing.repair=off",
@@ -48,16 +54,34 @@ VARIANTS = [
     ("ns-3, 10 dB, lock", "ns3", NS2_RECEPTION),
     ("ns-3, 7 RTS", "ns3", ["--rtsLimit=7"]),
     ("ns-3, 10 dB, lock, 7 RTS", "ns3", NS2_MAC),
-    ("ns-3, 10 dB, lock, 7 RTS, AODV parameters of ns-2", "ns3", [*NS2_MAC, "--aodv=ns2"]),
     ("ns-3, static routes", "ns3", ["--routing=static"]),
     ("ns-3, SACK", "ns3", ["--sack=1"]),
     ("ns-3, static routes, SACK", "ns3", ["--routing=static", "--sack=1"]),
+    ("ns-3, deaf beyond 250 m, SACK", "ns3", ["--sense=250", "--sack=1"]),
+    ("ns-3, 7 RTS, SACK", "ns3", ["--rtsLimit=7", "--sack=1"]),
+    ("ns-3, 10 dB, lock, SACK", "ns3", [*NS2_RECEPTION, "--sack=1"]),
     ("ns-3, 10 dB, lock, 7 RTS, SACK", "ns3", [*NS2_MAC, "--sack=1"]),
-    ("fourhop, RTS without limit", "fourhop", [ENDLESS_RTS]),
+    ("ns-3, 10 dB, lock, 7 RTS, SACK, AODV parameters of ns-2", "ns3", [*NS2_MAC, "--sack=1", "--aodv=ns2"]),
+    ("fourhop, endless RTS", "fourhop", [ENDLESS_RTS]),
     ("fourhop, static routes", "fourhop", ["routing.protocol=static"]),
     ("fourhop, no repair of routes by relays", "fourhop", ["routing.repair=off"]),
-    ("fourhop, no repair, search in rings, queue not purged", "fourhop", NS3_AODV),
-    ("fourhop, no lock on far frames", "fourhop", ["radio.lock_on_undecodable=false"]),
+    ("fourhop, AODV as in ns-3", "fourhop", NS3_AODV),
+    ("fourhop, AODV and CTS as in ns-3", "fourhop", [*NS3_AODV, NS3_CTS]),
+    ("fourhop, AODV and CTS as in ns-3, SACK", "fourhop", [*NS3_AODV, NS3_CTS, "--transport=sack"]),
+    ("fourhop, no repair, CTS as in ns-3, SACK", "fourhop", ["routing.repair=off", NS3_CTS, "--transport=sack"]),
+    ("fourhop, SACK", "fourhop", ["--transport=sack"]),
+    ("fourhop, endless RTS, reception of ns-3", "fourhop", [ENDLESS_RTS, NS3_CTS, *NS3_RECEPTION]),
+    (
+        "fourhop, endless RTS, reception and EIFS of ns-3",
+        "fourhop",
+        [ENDLESS_RTS, NS3_CTS, *NS3_RECEPTION, *NS3_EIFS],
+    ),
+    (
+        "fourhop, endless RTS, reception and EIFS of ns-3, SACK",
+        "fourhop",
+        [ENDLESS_RTS, NS3_CTS, *NS3_RECEPTION, *NS3_EIFS, "--transport=sack"],
+    ),
+    ("fourhop, reception of ns-3", "fourhop", NS3_RECEPTION),
 ]
 
 
@@ -76,7 +100,7 @@ def run(kind, options, hops, seed, duration):
     else:
         command = [str(FOURHOP), scenario, "--seed", str(seed), "--duration", f"{duration}s"]
         for option in options:
-            command += ["--set", option]
+            command += option.split("=") if option.startswith("--") else ["--set", option]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     goodput = result["aggregate_goodput_bps"] / 1e3 if kind == "fourhop" else sum(result["goodput_kbps"])

@@ -82,6 +82,11 @@ VARIANTS = [
         [ENDLESS_RTS, NS3_CTS, *NS3_RECEPTION, *NS3_EIFS, "--transport=sack"],
     ),
     ("fourhop, reception of ns-3", "fourhop", NS3_RECEPTION),
+    (
+        "fourhop, reception, CTS and EIFS of ns-3, no repair, SACK",
+        "fourhop",
+        [NS3_CTS, *NS3_RECEPTION, *NS3_EIFS, "routing.repair=off", "--transport=sack"],
+    ),
 ]
 
 

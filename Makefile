@@ -46,8 +46,10 @@ lint: build ## formatting, clippy, walls, ruff, mypy, stubs
 	$(BIN)/mypy
 	$(BIN)/stubtest fourhop._core
 
-bench: ## criterion benches of the parts
-	cargo bench --workspace --exclude fourhop-py
+bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
+	cargo bench -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air
+	$(PYTHON) benches/compare.py
+	if command -v valgrind >/dev/null; then $(PYTHON) benches/instructions.py --record; fi
 
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md

@@ -13,7 +13,9 @@
 //                             -6 dB (1 Mbit/s) and +2 dB (2 Mbit/s)
 //     --lock=0|1              1: a sensed but undecodable frame occupies the receiver (ns-2)
 //     --rtsLimit=0|7          transmissions of an RTS; 0: ns-3's, which never end
-//     --hello=0|1 --minRto=0.2 --sack=0|1 --arp=1|0
+//     --hello=0|1 --minRto=0.2 --sack=0|1
+//     --arp=1|0               0: all addresses are known; AODV then learns of no lost link. Entries of ARP end after
+//                             120 s, so shorter runs resolve every address once.
 //     --aodv=ns3|ns2          time-outs and search of ns-2's AODV instead of the defaults
 //     --stats=0|1             counts of the MAC, AODV and TCP; costs time
 
@@ -44,6 +46,8 @@ namespace
 const double RX_THRESHOLD_W = 3.652e-10;
 const double CS_THRESHOLD_W = 1.559e-11;
 const double CAPTURE_RATIO = 10.0;
+// Threshold of ns-3's ThresholdPreambleDetectionModel, 4 dB.
+const double PREAMBLE_RATIO = std::pow(10.0, 0.4);
 const uint32_t SEGMENT = 1460;
 
 struct FlowLine
@@ -127,7 +131,7 @@ class Lock : public PreambleDetectionModel
             return true;
         }
         decodable = true;
-        return locks && clean && snr >= 1;
+        return locks && clean && snr >= PREAMBLE_RATIO;
     }
 };
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,9 +49,16 @@ def fourhop(tmp_path: Path) -> Command:
     return run
 
 
-def load() -> float:
-    """How many times longer than alone something takes, as others use the machine: 1 on an idle one."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+def used_by(pid: int) -> float:
+    """Processor seconds a process has used: what else the machine does makes no difference to them."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def used_by_children() -> float:
+    """Processor seconds of all processes started from here that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def environment() -> dict[str, str]:

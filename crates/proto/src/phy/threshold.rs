@@ -19,7 +19,7 @@
 
 use super::{Arrival, ArrivalEffect, Departure, TxId, Verdict};
 use crate::drop::DropReason;
-use fourhop_units::{Time, Watt};
+use fourhop_units::Watt;
 
 /// Thresholds and options of the radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -187,11 +187,6 @@ impl Receiver {
         {
             slot.condition = Condition::Lost(DropReason::HalfDuplex);
         }
-    }
-
-    /// When the frame in the slot ends, for inspection.
-    pub fn occupied_until(&self) -> Option<Time> {
-        self.slot.map(|slot| slot.frame.end)
     }
 }
 

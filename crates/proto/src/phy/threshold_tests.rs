@@ -2,6 +2,7 @@
 
 use super::*;
 use DropReason::{Captured, Collision, HalfDuplex, Undecodable};
+use fourhop_units::Time;
 
 const GOOD: Departure = Departure::Judged(Verdict::Good);
 

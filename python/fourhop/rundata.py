@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TypedDict, cast
+from typing import Literal, TypedDict, cast
 
 Counts = dict[str, dict[str, int]]
 """Counts by layer and then by name."""
@@ -59,6 +59,7 @@ class RunData(TypedDict):
 
     seed: int
     simulated_s: float
+    ended_by: Literal["duration", "packets"]
     wall_s: float
     events: int
     frames: int

@@ -20,6 +20,7 @@ pub mod channel;
 pub mod event_queue;
 #[cfg(test)]
 mod hint_tests;
+mod measure;
 pub mod result;
 mod run;
 pub mod scenario;

@@ -1,14 +1,15 @@
 //! One run: a scenario and a seed become numbers.
 
 use crate::batch::Control;
-use crate::result::{Balance, FlowResult, FlowSeries, Named, NodeSeries, RunResult, Series, jain, rate_bps};
+use crate::measure::{Marks, Recorder, endpoint};
+use crate::result::{Balance, FlowResult, Named, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{PcapFolder, Tap};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
 use std::io;
@@ -64,150 +65,48 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     };
     let (mut world, ends) = setup.build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>));
     let mut recorder = Recorder::new(scenario, &flows, &ends, world.nodes().len());
+    // With a number of packets as its end, how far the run is shows in packets, not in time.
+    let watch = if scenario.packets.is_some() { control.aside() } else { control.clone() };
     for at in recorder.instants() {
-        if !world.run_until(at, control) {
+        if !world.run_until(at, &watch) {
             return Err(RunError::Stopped);
         }
         recorder.record(at, &world);
+        if scenario.packets.is_some() {
+            control.report(Time::ZERO + recorder.progress(at));
+        }
+        if recorder.is_complete() {
+            break;
+        }
     }
+    control.report(Time::ZERO + scenario.duration);
     world.finish_trace().map_err(failed)?;
     debug_assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
-    Ok(recorder.finish(seed, &world, begun.elapsed().as_secs_f64()))
+    Ok(gather(recorder, seed, &world, begun.elapsed().as_secs_f64()))
 }
 
-/// Looks at the flows at the instants that matter.
-struct Recorder<'a> {
-    scenario: &'a Scenario,
-    flows: &'a [NetworkFlow],
-    ends: &'a [FlowEnds],
-    /// For each flow, delivered and arrived bytes at its instants.
-    marks: Vec<Marks>,
-    series: Option<Series>,
-    previous: (Time, Vec<u64>),
-}
-
-/// Bytes of a flow at the borders of its measured interval and its batches.
-struct Marks {
-    borders: Vec<Time>,
-    delivered: Vec<u64>,
-    arrived: Vec<u64>,
-}
-
-impl<'a> Recorder<'a> {
-    fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds], nodes: usize) -> Recorder<'a> {
-        let end = Time::ZERO + scenario.duration;
-        let warm = Time::ZERO + scenario.warmup;
-        let marks = flows
-            .iter()
-            .map(|flow| {
-                let from = warm.max(flow.traffic.start).min(end);
-                let to = flow.traffic.stop.unwrap_or(end).clamp(from, end);
-                let parts = u64::from(scenario.batches);
-                let borders = (0..=parts).map(|part| from + to.saturating_since(from) * part / parts).collect();
-                Marks { borders, delivered: Vec::new(), arrived: Vec::new() }
-            })
-            .collect();
-        let series = scenario.sample_every.map(|_| Series {
-            time_s: Vec::new(),
-            flows: flows.iter().map(|flow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() }).collect(),
-            nodes: (0..nodes as u32).map(|node| NodeSeries { node, ..NodeSeries::default() }).collect(),
-        });
-        Recorder { scenario, flows, ends, marks, series, previous: (Time::ZERO, vec![0; flows.len()]) }
-    }
-
-    /// Every instant to stop at, in order, the end of the run last.
-    fn instants(&self) -> Vec<Time> {
-        let end = Time::ZERO + self.scenario.duration;
-        let mut instants: Vec<Time> = self.marks.iter().flat_map(|marks| marks.borders.iter().copied()).collect();
-        if let Some(step) = self.scenario.sample_every {
-            instants.extend((1..=self.scenario.duration.div_floor(step)).map(|n| Time::ZERO + step * n));
-        }
-        instants.push(end);
-        instants.sort_unstable();
-        instants.dedup();
-        instants
-    }
-
-    fn record(&mut self, at: Time, world: &World) {
-        for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
-            // Borders may coincide where a flow is hardly active.
-            while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
-                let (delivered, arrived) = received(world, ends);
-                marks.delivered.push(delivered);
-                marks.arrived.push(arrived);
-            }
-        }
-        if let Some(step) = self.scenario.sample_every
-            && at.as_nanos().is_multiple_of(step.as_nanos())
-        {
-            self.sample(at, world);
-        }
-    }
-
-    fn sample(&mut self, at: Time, world: &World) {
-        let Some(series) = &mut self.series else { return };
-        series.time_s.push(at.as_secs_f64());
-        let (since, before) = &mut self.previous;
-        for ((flow, ends), bytes) in series.flows.iter_mut().zip(self.ends).zip(before) {
-            let (delivered, _) = received(world, ends);
-            flow.goodput_bps.push(rate_bps(delivered - *bytes, *since, at));
-            *bytes = delivered;
-            let sender = endpoint(world, ends.sender);
-            let socket = sender.socket();
-            flow.cwnd_segments.push(socket.map(|socket| socket.cwnd()));
-            let rtt = match &sender.kind {
-                EndpointKind::Pinger(pinger) => pinger.last_rtt(),
-                _ => socket.and_then(|socket| socket.srtt()),
-            };
-            flow.srtt_s.push(rtt.map(Dur::as_secs_f64));
-            flow.pacing_interval_s.push(socket.and_then(|socket| socket.pacing_interval()).map(Dur::as_secs_f64));
-        }
-        *since = at;
-        for (node, series) in world.nodes().iter().zip(&mut series.nodes) {
-            series.queue_packets.push(node.link().queue_len() as u32);
-        }
-    }
-
-    fn finish(self, seed: u64, world: &World, wall_s: f64) -> RunResult {
-        let flows: Vec<FlowResult> = self
-            .flows
-            .iter()
-            .zip(self.ends)
-            .zip(&self.marks)
-            .map(|((flow, ends), marks)| flow_result(flow, world, ends, marks))
-            .collect();
-        let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
-        RunResult {
-            seed,
-            simulated_s: self.scenario.duration.as_secs_f64(),
-            wall_s,
-            events: world.events(),
-            frames: world.frames(),
-            receptions: world.receptions(),
-            aggregate_goodput_bps: rates.iter().sum(),
-            jain: jain(&rates),
-            flows,
-            drops: drops(world),
-            counters: counters(world),
-            conservation: balances(world),
-            series: self.series,
-        }
-    }
-}
-
-fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
-    &world.nodes()[node.index()].endpoints()[index]
-}
-
-/// Payload bytes of a flow so far: delivered once, arrived in all.
-fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
-    let end = endpoint(world, ends.receiver);
-    match &end.kind {
-        EndpointKind::Pinger(pinger) => {
-            let bytes = pinger.received() * pinger.payload().get();
-            (bytes, bytes)
-        }
-        _ => (end.received.get(), end.arrived.get()),
+fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
+    let (ended_by, ended) = (recorder.ended_by(), world.now());
+    let (scenario, flows, ends) = (recorder.scenario, recorder.flows, recorder.ends);
+    let (marks, series) = recorder.finish(ended, world);
+    let flows: Vec<FlowResult> =
+        flows.iter().zip(ends).zip(&marks).map(|((flow, ends), marks)| flow_result(flow, world, ends, marks)).collect();
+    let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+    RunResult {
+        seed,
+        simulated_s: ended.min(Time::ZERO + scenario.duration).as_secs_f64(),
+        ended_by,
+        wall_s,
+        events: world.events(),
+        frames: world.frames(),
+        receptions: world.receptions(),
+        aggregate_goodput_bps: rates.iter().sum(),
+        jain: jain(&rates),
+        flows,
+        drops: drops(world),
+        counters: counters(world),
+        conservation: balances(world),
+        series,
     }
 }
 
@@ -247,7 +146,7 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         goodput_bps: rate_bps(delivered_bytes, from, to),
         throughput_bps: rate_bps(marks.arrived[last] - marks.arrived[0], from, to),
         delivered_bytes,
-        batch_goodput_bps: (0..last).map(batch).collect(),
+        batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,
         retransmitted: stats.segments_retransmitted,
         timeouts: stats.timeouts,

@@ -1,7 +1,19 @@
 from collections.abc import Sequence
 from typing import Literal, TypedDict, final, type_check_only
 
-__all__ = ["Batch", "BestRate", "ScenarioError", "catalog", "check", "ns2", "reference", "schema", "to_toml", "version"]
+__all__ = [
+    "Batch",
+    "BestRate",
+    "ScenarioError",
+    "build",
+    "catalog",
+    "check",
+    "ns2",
+    "reference",
+    "schema",
+    "to_toml",
+    "version",
+]
 
 @type_check_only
 class Problem(TypedDict):
@@ -17,6 +29,7 @@ class ScenarioError(ValueError):
     problems: list[Problem]
 
 def version() -> str: ...
+def build() -> str: ...
 def schema() -> str: ...
 def catalog() -> str: ...
 def reference() -> str: ...

@@ -84,10 +84,10 @@ def save(result: Result, folder: Path) -> Path:
             if name in ("series", "queues") and table.is_empty():
                 path.unlink(missing_ok=True)
             else:
-                _replace(path, _parquet(table))
-        _replace(folder / SCENARIO, _text(result.scenario.to_toml()))
+                replace(path, _parquet(table))
+        replace(folder / SCENARIO, _text(result.scenario.to_toml()))
         manifest = {"fourhop": version(), "seeds": list(result.seeds), "note": result.note, "result": result.to_dict()}
-        _replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
+        replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
     except OSError as error:
         raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error
     return folder
@@ -101,8 +101,11 @@ def _text(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write aside in the same folder, flush to disk, rename."""
+def replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write aside in the same folder, flush to disk, rename: `path` is whole or not there, whatever is killed when.
+
+    What a killed writer leaves aside begins with a dot.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     aside = Path(name)
     try:

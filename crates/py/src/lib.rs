@@ -28,4 +28,11 @@ mod _core {
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
     }
+
+    /// Fingerprint of the sources the engine was built from, 16 hexadecimal digits (see build.rs): two engines of one
+    /// version with other code differ in it.
+    #[pyfunction]
+    fn build() -> &'static str {
+        env!("FOURHOP_BUILD")
+    }
 }

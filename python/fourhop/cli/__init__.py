@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, list_, run, schema, validate
+from fourhop.cli import best_rate, check, demo, list_, reproduce, run, schema, validate
 
 app = typer.Typer(
     name="fourhop",
@@ -23,6 +23,7 @@ app.command("schema")(schema.command)
 app.command("list")(list_.command)
 app.command("best-rate")(best_rate.command)
 app.command("demo")(demo.command)
+app.command("reproduce")(reproduce.command)
 app.add_typer(validate.app, name="validate")
 
 

@@ -74,7 +74,8 @@ class Cells:
                 point.index,
                 point.parameters,
                 tuple(
-                    Run(seed, flows, whole[point.index, seed]) for seed, flows in sorted(runs.get(point.index, {}).items())
+                    Run(seed, flows, whole[point.index, seed])
+                    for seed, flows in sorted(runs.get(point.index, {}).items())
                 ),
             )
             for point in result.sweep.points
@@ -112,9 +113,7 @@ class Cells:
     def where(self, **keys: object) -> Cells:
         """The cells with these values; raises `FourhopError` if there are none."""
         wanted = {self._key(key): value for key, value in keys.items()}
-        chosen = [
-            cell for cell in self._cells if all(cell.parameters[key] == value for key, value in wanted.items())
-        ]
+        chosen = [cell for cell in self._cells if all(cell.parameters[key] == value for key, value in wanted.items())]
         if not chosen:
             allowed = "; ".join(f"{key}: {', '.join(map(str, self.values(key)))}" for key in wanted)
             found = ", ".join(f"{key}={value!r}" for key, value in keys.items())
@@ -204,7 +203,9 @@ class Cells:
         table = self.series(**keys).filter(
             (pl.col("flow") == flow) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
         )
-        means = {row["seed"]: row["mean"] for row in table.group_by("seed").agg(mean=pl.col(quantity).mean()).to_dicts()}
+        means = {
+            row["seed"]: row["mean"] for row in table.group_by("seed").agg(mean=pl.col(quantity).mean()).to_dicts()
+        }
 
         def value(run: Run) -> float:
             mean = means.get(run.seed)

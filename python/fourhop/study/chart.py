@@ -130,7 +130,7 @@ def bars(
 ) -> Chart:
     """Groups of bars: a group for each flow, a colour for each value of `by`, Jain's index beside its name.
 
-    `flows` chooses and renames the flows. With a function for `y`, or with `fairness`, there is one bar a value of `by`.
+    `flows` chooses and renames the flows. With a function for `y`, or `"fairness"`, there is one bar a value of `by`.
     """
     names = flows if flows is not None else {name: name for name in cells.flows}
     made = []

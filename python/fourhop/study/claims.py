@@ -16,6 +16,7 @@ above 1.8: fails: 1.54 [1.41, 1.67]
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -152,7 +153,7 @@ def ordered(samples: Sequence[tuple[str, Sample]]) -> Claim:
         raise ValueError("an order needs two samples at least")
     pairs = {
         f"{one} over {other}": above(first - second, 0.0)
-        for (one, first), (other, second) in zip(samples, samples[1:], strict=False)
+        for (one, first), (other, second) in itertools.pairwise(samples)
     }
     return replace(every(pairs), criterion=" > ".join(name for name, _ in samples))
 

@@ -4,7 +4,7 @@ A `Sample` is what was measured of one thing: one value a run, or one a batch of
 number made of samples, with the interval that its samples allow:
 
 - Samples whose values belong together one by one (the same seeds, or the batches of the same run) are *paired*: what
-  two schemes owe to the same luck cancels. Others are independent, with the degrees of freedom of Welch and Satterthwaite.
+  two schemes owe to the same luck cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom.
 - A ratio of means has Fieller's interval, which is none where the denominator may be zero.
 - The largest of several has the interval of all of them together (Bonferroni), so that picking it is no cheating.
 
@@ -73,7 +73,7 @@ class Sample:
     """Unit of the values."""
     method: Method = "replications"
     centre: float | None = None
-    """The estimate itself where it is not the plain mean of the values: of a single run, what it measured as a whole."""
+    """The estimate where it is not the plain mean of the values: of a single run, what it measured as a whole."""
 
     @property
     def mean(self) -> float:
@@ -175,7 +175,9 @@ def slope(points: Sequence[tuple[float, Sample]]) -> Estimate:
     centre = math.fsum(x for x, _ in points) / len(points)
     square = math.fsum((x - centre) ** 2 for x, _ in points)
     unit = points[0][1].unit
-    return combine([((x - centre) / square, sample) for x, sample in points], f"{unit} per step" if unit else "per step")
+    return combine(
+        [((x - centre) / square, sample) for x, sample in points], f"{unit} per step" if unit else "per step"
+    )
 
 
 def peak(estimates: Sequence[Estimate]) -> Estimate:

@@ -1,6 +1,7 @@
 """Run a study: its sweeps, its charts, its checks, and write down what came of it.
 
-What came of it is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs; the report is made of those.
+What came of it is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs: the report is made of
+those.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from fourhop.sweeps.execute import SweepProgress
     from fourhop.sweeps.result import SweepResult
 
-RUNS = "runs"
-"""Folder of the runs in the output folder, one for all studies: figures share runs."""
+STORE = "store"
+"""Folder of the runs, one for all studies: figures share runs."""
 
 FIGURES = "figures"
 """Folder of the records."""
@@ -87,7 +88,7 @@ def run(
     """Run one sweep; runs that are there are not run again."""
     from fourhop.sweeps.execute import sweep
 
-    return sweep(job.sweep, out=out / RUNS, jobs=runs_at_a_time, client=client, progress=progress)
+    return sweep(job.sweep, out=out / STORE, jobs=runs_at_a_time, client=client, progress=progress)
 
 
 def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out: Path, *, quick: bool) -> Record:
@@ -122,7 +123,7 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
         "profiles": profiles,
     }
     path = out / FIGURES / found.paper / f"{found.figure}.json"
-    _write(path, lambda aside: aside.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"))
+    write(path, lambda aside: aside.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"))
     return made
 
 
@@ -192,12 +193,12 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
     tables = {"flows": result.flows, "runs": result.runs}
     files = []
     for table, frame in tables.items():
-        for suffix, write in (("parquet", _parquet(frame)), ("csv", _csv(frame))):
+        for suffix, content in (("parquet", _parquet(frame)), ("csv", _csv(frame))):
             path = place / f"{stem}-{table}.{suffix}"
-            _write(path, write)
+            write(path, content)
             files.append(path.name)
     sweep = result.sweep
-    scenarios = {"": sweep.base} if sweep.base is not None else dict(sweep.variants or {})
+    scenarios = dict(sweep.variants or {}) if sweep.base is None else {"": sweep.base}
     seeds = sorted(result.runs["seed"].unique().to_list())
     return {
         "name": name,
@@ -210,7 +211,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
         "simulated_s": float(result.runs["simulated_s"].sum()),
         "ended_by": sorted(result.runs["ended_by"].unique().to_list()),
         "varied": {key: [str(value) for value in values] for key, values in {**sweep.over, **sweep.zipped}.items()},
-        "scenarios": {label: scenario.to_toml() for label, scenario in scenarios.items() if scenario is not None},
+        "scenarios": {label: scenario.to_toml() for label, scenario in scenarios.items()},
         "files": files,
     }
 
@@ -232,7 +233,7 @@ def _write_chart(chart: Chart, path: Path) -> None:
             chart.y_label or "y": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
         }  # fmt: skip
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-    _write(path, _csv(frame))
+    write(path, _csv(frame))
 
 
 def _parquet(frame: pl.DataFrame) -> Callable[[Path], object]:
@@ -243,7 +244,7 @@ def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:
     return lambda path: frame.write_csv(path)
 
 
-def _write(path: Path, write: Callable[[Path], object]) -> None:
+def write(path: Path, write: Callable[[Path], object]) -> None:
     """Whole or not at all."""
     from fourhop.store import replace
 

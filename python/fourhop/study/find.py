@@ -65,7 +65,8 @@ def names(papers: Path) -> list[str]:
 def chosen(papers: Path, wanted: str | None) -> list[str]:
     """The studies that `PAPER` or `PAPER/FIGURE` names, all without it.
 
-    Raises `FourhopError` for a name that is not there. A name that begins with `_`, as a template's, must be said in full.
+    Raises `FourhopError` for a name that is not there. One that begins with `_`, as the template's, has to be said in
+    full.
     """
     known = names(papers)
     if wanted is None:

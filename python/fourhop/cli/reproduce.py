@@ -20,7 +20,10 @@ def command(
     wanted: Annotated[
         str | None, typer.Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where report, data and runs go.")] = Path("report"),
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where report, data and runs go; `report`, or `report-quick` with --quick."),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Short runs: shows that everything works, judges nothing.")
     ] = False,
@@ -52,6 +55,7 @@ def command(
         if list_:
             _list(found)
             return
+        out = out or Path("report-quick" if quick else "report")
         store.writable(out)
         try:
             records = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)

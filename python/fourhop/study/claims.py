@@ -7,9 +7,9 @@ weaker form, said beforehand, holds, and `not reproduced` otherwise.
 >>> from fourhop.study import Sample, above
 >>> gain = Sample((30.0, 31.0, 32.0), (1, 2, 3)) / Sample((20.0, 20.5, 20.0), (1, 2, 3))
 >>> print(above(gain, 1.2))
-above 1.2: holds: 1.54 [1.41, 1.67]
+above 1.2: holds: 1.54 [1.4, 1.67]
 >>> print(above(gain, 1.8).or_partly(above(gain, 1.0)))
-above 1.8: fails: 1.54 [1.41, 1.67]
+above 1.8: fails: 1.54 [1.4, 1.67]
 >>> judge(above(gain, 1.8).or_partly(above(gain, 1.0)))
 'partly'
 """

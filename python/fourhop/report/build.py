@@ -69,7 +69,8 @@ def page(records: list[Record]) -> str:
     quick = [record for record in records if record["quick"]]
     banner = ""
     if quick:
-        which = "All figures are" if len(quick) == len(records) else f"{len(quick)} figures are"
+        some = "1 figure is" if len(quick) == 1 else f"{len(quick)} figures are"
+        which = "All of this is" if len(quick) == len(records) else some
         why = "from short runs, made to see that everything works. Nothing in them is judged."
         banner = f'<p class="banner">{which} {why}</p>'
     # `</` would end the element that holds the values.

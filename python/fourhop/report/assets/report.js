@@ -16,11 +16,14 @@
       : Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 
   const sentence = (chart, line, index) => {
-    const where = chart.kind === "bars" ? String(line.x[index]) : `${chart.x_label} ${number(line.x[index])}`;
+    const [place, of] = split(chart.x_label);
+    const where = chart.kind === "bars" ? String(line.x[index]) : `${place} ${number(line.x[index])} ${of}`.trim();
     const range = line.low[index] === null ? "" : ` [${number(line.low[index])}, ${number(line.high[index])}]`;
-    return `${line.label ? line.label + ", " : ""}${where ? where + ": " : ""}${number(line.y[index])}${range} ${unit(chart)}`.trim();
+    const value = line.y[index] === null ? "not known" : `${number(line.y[index])}${range} ${split(chart.y_label)[1]}`.trim();
+    return `${line.label ? line.label + ", " : ""}${where ? where + ": " : ""}${value}`;
   };
-  const unit = (chart) => (/\(([^()]*)\)\s*$/.exec(chart.y_label) || ["", ""])[1];
+  // A label is a name and its unit: `goodput (kbit/s)`.
+  const split = (label) => (/^(.*?)\s*(?:\(([^()]*)\))?\s*$/.exec(label).slice(1).map((part) => part || ""));
 
   // Chart.js draws no intervals of its own.
   const intervals = {

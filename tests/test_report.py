@@ -52,7 +52,7 @@ def record(paper: str, figure: str, verdicts: tuple[str, str], *, quick: bool = 
     def profile(name: str, verdict: str) -> dict[str, Any]:
         sweep = {
             "name": "chain", "text": "", "points": 4, "runs": 12, "reused": 0, "seeds": [1, 3], "wall_s": 75.0,
-            "simulated_s": 1200.0, "ended_by": ["duration"], "varied": {"topology.hops": ["1", "2"]},
+            "simulated_s": 1200.0, "cut_short": 3, "varied": {"topology.hops": ["1", "2"]},
             "scenarios": {"": 'profile = "ns2"\n# <i>'}, "files": [f"{name}-chain-flows.csv"],
         }  # fmt: skip
         return {
@@ -78,7 +78,8 @@ def write(out: Path, *records: dict[str, Any]) -> Path:
             data = out / "data" / each["paper"] / each["figure"]
             data.mkdir(parents=True, exist_ok=True)
             for name in ("chain-flows", "hops", "over_time", "shares", "numbers"):
-                (data / f"{profile}-{name}.csv").write_text("a\n1\n", encoding="utf-8")
+                for suffix in ("csv", "pdf"):
+                    (data / f"{profile}-{name}.{suffix}").write_text("a\n1\n", encoding="utf-8")
     return report.build(out)
 
 
@@ -145,7 +146,17 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
     overview = text[text.index('class="overview"') : text.index("</table>")]
     verdicts = re.findall(r"</span> ([a-z ]+)</span>", overview)
     assert verdicts == ["reproduced", "partly", "not reproduced", "not reproduced", "not judged", "not judged"]
-    for said in ("1.3 [1.25, 1.35]", "by 20 %", "at 4 hops", "We think: luck", "abc123", "1–3", "75 s", "20 min"):
+    for said in (
+        "1.3 [1.25, 1.35]",
+        "by 20 %",
+        "at 4 hops",
+        "We think: luck",
+        "abc123",
+        "1–3",
+        "75 s",
+        "20 min",
+        "3 of 12 runs",
+    ):
         assert said in text, said
     assert "1 figures are" not in text
     assert "<b>&" not in text, "what records say is text, not markup"

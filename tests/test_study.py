@@ -448,3 +448,27 @@ def test_lines_take_any_measure(parallel: SweepResult) -> None:
     chart = lines(cells, "transport", y=lambda cell: cell.share("flow-1"), y_label="share", y_max=1.0)
     assert chart.lines[0].x == ["newreno", "vegas"]
     assert chart.y_max == 1.0
+
+
+def test_quantities_are_numbers_on_an_axis(parallel: SweepResult) -> None:
+    chart = lines(Cells.of(parallel).where(transport="vegas"), "rate", x_label="rate (Mbit/s)")
+    assert chart.lines[0].x == [2.0]
+
+
+def test_the_best_of_several_is_picked_by_what_was_measured(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel)
+    means = {name: cell.goodput().mean for name, cell in cells.by("transport").items()}
+    assert cells.best().goodput().mean == max(means.values())
+    worst = cells.best(of=lambda cell: cell.measure(lambda run: -run.columns["aggregate_goodput_bps"]))
+    assert worst.goodput().mean == min(means.values())
+
+
+def test_one_failing_study_does_not_stop_the_others(papers: Path, fourhop: Command) -> None:
+    broken = TINY.replace("return above(", "return above(1 / 0 * ")
+    (papers / "some-paper" / "broken.py").write_text(broken, encoding="utf-8")
+    done = fourhop("reproduce")
+    assert done.returncode == 2
+    assert "error: some-paper/broken: check more, profile ns2: ZeroDivisionError" in done.stderr
+    assert "failed: some-paper/broken" in done.stderr
+    assert "some-paper/tiny" in done.stdout
+    assert (papers.parent / "report" / "index.html").is_file()

@@ -58,15 +58,19 @@ def command(
         out = out or Path("report-quick" if quick else "report")
         store.writable(out)
         try:
-            records = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)
+            records, failed = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)
         except SweepInterrupted:
             common.say(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
             raise typer.Exit(common.INTERRUPTED) from None
-        from fourhop import report
+        if records:
+            from fourhop import report
 
-        page = report.build(out)
-        _show(records)
-        typer.echo(f"\nreport: {page}")
+            page = report.build(out)
+            _show(records)
+            typer.echo(f"\nreport: {page}")
+        if failed:
+            common.say(f"failed: {', '.join(failed)}")
+            raise typer.Exit(common.BAD_INPUT)
         lost = [record for record in records if _lost(record)]
         if strict and lost:
             common.say(f"not reproduced: {', '.join(_name(record) for record in lost)}")
@@ -75,8 +79,11 @@ def command(
 
 def _reproduce(
     found: list[Found], out: Path, *, quick: bool, jobs: int | None, dask: str | None
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
+    from fourhop._core import ScenarioError
     from fourhop.cli.display import StudyDisplay
+    from fourhop.errors import FourhopError
     from fourhop.study import execute
 
     planned = [execute.jobs(each, quick=quick) for each in found]
@@ -84,17 +91,22 @@ def _reproduce(
     figures = "1 figure" if len(found) == 1 else f"{len(found)} figures"
     common.say(f"{figures}, {total} runs{', quick' if quick else ''}")
     records = []
+    failed = []
     with StudyDisplay(total) as display:
         for each, work in zip(found, planned, strict=True):
-            results = {}
-            for job in work:
-                display.begin(job.title, job.runs)
-                results[job.profile, job.name] = execute.run(
-                    job, out, runs_at_a_time=jobs, client=dask, progress=display.update
-                )
-                display.end()
-            records.append(execute.record(each, results, out, quick=quick))
-    return records
+            try:
+                results = {}
+                for job in work:
+                    display.begin(job.title, job.runs)
+                    results[job.profile, job.name] = execute.run(
+                        job, out, runs_at_a_time=jobs, client=dask, progress=display.update
+                    )
+                    display.end()
+                records.append(execute.record(each, results, out, quick=quick))
+            except (FourhopError, ScenarioError) as error:
+                failed.append(each.name)
+                common.say(f"error: {each.name}: {error}")
+    return records, failed
 
 
 def _list(found: list[Found]) -> None:

@@ -255,8 +255,15 @@ def _behind(record: Record) -> str:
             seeds = "–".join(str(seed) for seed in dict.fromkeys(sweep["seeds"]))
             links = ", ".join(_link(record, file) for file in sweep["files"])
             drawn = ", ".join(
-                _link(record, f"{profile}-{chart['name']}.csv", f"{chart['name']} as drawn") for chart in each["charts"]
+                _link(record, f"{profile}-{chart['name']}.{suffix}")
+                for chart in each["charts"]
+                for suffix in (("csv",) if chart["kind"] == "table" else ("csv", "pdf"))
             )
+            if sweep["cut_short"]:
+                drawn += (
+                    f'<span class="note">{sweep["cut_short"]} of {sweep["runs"]} runs reached their longest time before '
+                    "they had delivered every packet</span>"
+                )
             rows.append(
                 f'<tr><th scope="row">{escape(name)}</th><td>{sweep["points"]}</td><td>{sweep["runs"]}</td>'
                 f"<td>{seeds}</td><td>{_time(sweep['simulated_s'])}</td><td>{_time(sweep['wall_s'])}</td>"

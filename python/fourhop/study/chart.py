@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -20,6 +21,12 @@ from fourhop.study.cells import KBPS, Cells
 from fourhop.study.estimate import Estimate, Sample, number
 
 Kind = Literal["lines", "series", "bars", "table"]
+
+# What units of a scenario are on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB.
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_UNITS |= {"bps": 1e-6, "kbps": 1e-3, "Mbps": 1.0, "Gbps": 1e3}
+_UNITS |= {"m": 1.0, "km": 1e3, "B": 1e-3, "kB": 1.0, "MB": 1e3, "GB": 1e6, "dB": 1.0, "dBm": 1.0}
+_QUANTITY = re.compile(rf"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*({'|'.join(_UNITS)})")
 
 Measure = str | Callable[[Cells], "Sample | Estimate"]
 """What is drawn: `goodput`, `throughput`, `fairness`, a column of the tables, or a function of a cell."""
@@ -93,7 +100,10 @@ def lines(
     y_max: float | None = None,
     x_log: bool = False,
 ) -> Chart:
-    """A curve over the varied key `x` for each value of `by`, with intervals; `labels` renames the values of `by`."""
+    """A curve over the varied key `x` for each value of `by`, with intervals; `labels` renames the values of `by`.
+
+    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB. Say so in `x_label`.
+    """
     groups = {"": cells} if by is None else cells.by(by)
     made = [
         line(_label(value, labels), {place: _measured(cell, y) for place, cell in group.by(x).items()})
@@ -115,6 +125,8 @@ def line(label: str, points: Mapping[Any, Sample | Estimate]) -> Line:
     """A curve, or bars of one colour, from what was measured at each place."""
     each = [_point(measured) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
+    if len(places) > 0 and all(isinstance(place, int | float) or _QUANTITY.fullmatch(place) for place in places):
+        places = [_plain(place) for place in places]
     return Line(label, places, *(list(column) for column in zip(*each, strict=True)))  # type: ignore[arg-type]
 
 
@@ -203,6 +215,16 @@ def _y_label(y: Measure, unit: str) -> str:
 
 def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
     return (labels or {}).get(value, str(value))
+
+
+def _plain(place: float | str) -> float:
+    """A quantity as a number on an axis.
+
+    >>> _plain("100ms"), _plain("11Mbps"), _plain(3)
+    (0.1, 11.0, 3)
+    """
+    found = None if not isinstance(place, str) else _QUANTITY.fullmatch(place)
+    return float(found[1]) * _UNITS[found[2]] if found else place  # type: ignore[return-value]
 
 
 def _point(measured: Sample | Estimate) -> tuple[float | None, float | None, float | None]:

@@ -6,7 +6,6 @@ those.
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import subprocess
@@ -104,6 +103,8 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
         for chart in charts:
             _write_chart(chart, place / f"{profile}-{chart.name}.csv")
+            if chart.kind != "table":
+                write(place / f"{profile}-{chart.name}.pdf", _pdf(chart))
         profiles[profile] = {
             "verdict": overall([each["verdict"] for each in outcomes]),
             "outcomes": outcomes,
@@ -202,18 +203,26 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
     seeds = sorted(result.runs["seed"].unique().to_list())
     return {
         "name": name,
-        "text": inspect.cleandoc(sweep.name),
         "points": len(sweep.points),
         "runs": result.runs.height,
         "reused": result.reused,
         "seeds": [seeds[0], seeds[-1]] if seeds else [],
         "wall_s": float(result.timing["wall_s"].sum()),
         "simulated_s": float(result.runs["simulated_s"].sum()),
-        "ended_by": sorted(result.runs["ended_by"].unique().to_list()),
+        "cut_short": _cut_short(result),
         "varied": {key: [str(value) for value in values] for key, values in {**sweep.over, **sweep.zipped}.items()},
         "scenarios": {label: scenario.to_toml() for label, scenario in scenarios.items()},
         "files": files,
     }
+
+
+def _cut_short(result: SweepResult) -> int:
+    """Runs that were to end by a number of packets and ran into `duration` instead."""
+    import polars as pl
+
+    by_packets = [point.index for point in result.sweep.points if point.scenario.packets is not None]
+    ended = pl.col("ended_by") == "duration"
+    return result.runs.filter(pl.col("point").is_in(by_packets) & ended).height
 
 
 def _write_chart(chart: Chart, path: Path) -> None:
@@ -238,6 +247,13 @@ def _write_chart(chart: Chart, path: Path) -> None:
 
 def _parquet(frame: pl.DataFrame) -> Callable[[Path], object]:
     return lambda path: frame.write_parquet(path)
+
+
+def _pdf(chart: Chart) -> Callable[[Path], object]:
+    """The figure for a paper; without a date inside, so that the same data give the same file."""
+    from fourhop.study import draw
+
+    return lambda path: draw.figure(chart).savefig(path, format="pdf", metadata={"CreationDate": None})
 
 
 def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:

@@ -71,6 +71,9 @@
     const values = chart.lines.flatMap((line) => line.y.filter((y) => y !== null));
     const tops = chart.lines.flatMap((line) => line.high.filter((y) => y !== null));
     const largest = Math.max(0, ...values);
+    // A tick at each place that was measured, while they are few.
+    const places = [...new Set(chart.lines.flatMap((line) => line.x))];
+    const ticks = (axis) => { if (chart.kind === "lines" && places.length <= 20) axis.ticks = places.map((value) => ({ value })); };
     const made = new Chart(canvas, {
       type: bars ? "bar" : "line",
       data: bars ? { labels: names, datasets } : { datasets },
@@ -80,7 +83,8 @@
         interaction: { mode: "nearest", intersect: false, axis: bars ? "x" : "xy" },
         scales: {
           x: bars ? { grid: { display: false } }
-            : { type: chart.x_log ? "logarithmic" : "linear", title: { display: true, text: chart.x_label }, grid: { display: false } },
+            : { type: chart.x_log ? "logarithmic" : "linear", title: { display: true, text: chart.x_label }, grid: { display: false },
+              bounds: "data", offset: chart.kind === "lines", afterBuildTicks: ticks },
           y: {
             title: { display: true, text: chart.y_label },
             min: chart.y_min === null ? undefined : chart.y_min,
@@ -111,6 +115,7 @@
       if (scale.title) scale.title.color = ink;
     }
     made.options.scales.y.grid = { color: grid };
+    Object.assign(made.options.plugins.tooltip, { backgroundColor: ink, bodyColor: style("--page") });
     made.update();
   };
 

@@ -99,8 +99,10 @@ class Chromium:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
+        # So that the page that was open before is not taken for the new one.
+        self.js("window.before = true")
         self.call("Page.navigate", url=path.as_uri())
-        self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
+        self.wait("!window.before && document.readyState === 'complete'")
 
     def js(self, expression: str) -> Any:
         """The value of an expression in the page."""

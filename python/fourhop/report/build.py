@@ -260,10 +260,8 @@ def _behind(record: Record) -> str:
                 for suffix in (("csv",) if chart["kind"] == "table" else ("csv", "pdf"))
             )
             if sweep["cut_short"]:
-                drawn += (
-                    f'<span class="note">{sweep["cut_short"]} of {sweep["runs"]} runs reached their longest time before '
-                    "they had delivered every packet</span>"
-                )
+                some = f"{sweep['cut_short']} of {sweep['runs']} runs"
+                drawn += f'<span class="note">{some} reached their longest time before their last packet</span>'
             rows.append(
                 f'<tr><th scope="row">{escape(name)}</th><td>{sweep["points"]}</td><td>{sweep["runs"]}</td>'
                 f"<td>{seeds}</td><td>{_time(sweep['simulated_s'])}</td><td>{_time(sweep['wall_s'])}</td>"

@@ -160,7 +160,9 @@
       if (chart.lines.length > 1) box.append(switches(made, chart));
       live.set(figure, made);
     }
+    // At once, and again when the page has been laid out with the chart in it.
     live.get(figure).resize();
+    requestAnimationFrame(() => live.get(figure).resize());
   };
 
   const switches = (made, chart) => {

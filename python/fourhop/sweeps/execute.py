@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.local import Executor, Threads
 from fourhop.sweeps.result import PointRuns, SweepResult
-from fourhop.sweeps.runstore import RunStore
+from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
 
 if TYPE_CHECKING:
@@ -106,8 +105,8 @@ def sweep(
 
     temporary = None
     if out is None:
-        temporary = tempfile.TemporaryDirectory(prefix="fourhop-sweep-")
-        store = RunStore(Path(temporary.name))
+        temporary = Temporary()
+        store = RunStore(temporary.path)
     else:
         store = RunStore(Path(out))
     store.prepare()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,8 +57,8 @@ class SweepProgress:
 
 def sweep(
     description: Sweep | Scenario | None = None,
-    over: Mapping[str, Sequence[Any]] | None = None,
-    zipped: Mapping[str, Sequence[Any]] | None = None,
+    over: Mapping[str, Iterable[Any]] | None = None,
+    zipped: Mapping[str, Iterable[Any]] | None = None,
     *,
     out: str | Path | None = None,
     jobs: int | None = None,

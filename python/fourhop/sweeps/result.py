@@ -134,8 +134,11 @@ class SweepResult:
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""
         row = self.summary.row(self._index(point), named=True)
+        n = row["runs"]
+        if row["interval"] == "batch means":
+            n = self.batches.filter(pl.col("point") == point)["batch"].n_unique()
         return stats.Interval(
-            row["aggregate_goodput_bps_mean"], row["aggregate_goodput_bps_half_width"], row["runs"], row["interval"]
+            row["aggregate_goodput_bps_mean"], row["aggregate_goodput_bps_half_width"], n, row["interval"]
         )
 
     def point(self, index: int) -> Result:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import rundata
-from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError, SweepInterrupted
 from fourhop.runner import JOBS_LIMIT, within
 from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.local import Executor, Threads
+from fourhop.sweeps.local import Executor, RunError, Threads
 from fourhop.sweeps.result import PointRuns, SweepResult
 from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
@@ -215,10 +214,11 @@ class _Work:
     def _finished(self, executor: Executor) -> list[tuple[Task, str]]:
         try:
             return executor.finished(_POLL_S)
-        except ScenarioError as error:
-            kept = f"{self.plan.done} finished runs are kept in {self._store.folder}"
-            error.add_note(kept)
-            raise
+        except RunError as error:
+            task, cause = error.task, error.cause
+            at = f"point {task.point} with seed {task.seed}"
+            cause.add_note(f"{at}; {self.plan.done} finished runs are kept in {self._store.folder}")
+            raise cause from None
 
     def _keep(self, task: Task, text: str) -> None:
         run = rundata.parse(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -109,6 +110,7 @@ def test_the_key_is_of_what_a_result_depends_on() -> None:
         return runfile.key(scenario.resolved_json, seed, engine)
 
     assert key(SHORT) == key(SHORT.with_(name="another")) == key(SHORT.with_(seed=9))
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*\+[0-9a-f]{16}", runfile.engine())
     # A default written out is the same scenario.
     assert key(SHORT) == key(Scenario.from_dict(SHORT.resolved))
     different = {key(SHORT), key(SHORT, 2), key(SHORT, engine="f"), key(SHORT.with_(duration="3s"))}

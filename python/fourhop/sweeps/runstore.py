@@ -76,8 +76,8 @@ class RunStore:
             try:
                 path.parent.mkdir(exist_ok=True)
                 store.replace(path, lambda aside: runfile.write(aside, frame))
-            except OSError as error:
-                raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+            except (OSError, pl.exceptions.PolarsError) as error:
+                raise FourhopError(f"{path}: cannot be written: {error}") from error
             return path
         raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
 

@@ -12,11 +12,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 if TYPE_CHECKING:
     from fourhop import compare, runner
-    from fourhop.sweeps.execute import SweepProgress
+    from fourhop.sweeps import execute
 
 
-# Seconds without a word after which a log gets a line although no run has finished.
-_LINE_S = 30.0
+LINE_S = 30.0
+"""Seconds without a word after which a log gets a line although no run has finished."""
 
 
 class Display:
@@ -65,14 +65,14 @@ class Display:
         text = f"{self._prefix}run {self._before + report.done} of {'at most ' if report.target else ''}{wanted}"
         pace = f"{report.simulated_s / report.elapsed_s:.0f} simulated s/s" if report.elapsed_s > 0.0 else ""
         if self._bar.disable:
-            overdue = time.monotonic() - self._printed > _LINE_S
+            overdue = time.monotonic() - self._printed > LINE_S
             if report.done > self._done or overdue:
                 self._done, self._printed = report.done, time.monotonic()
                 parts = [text, f"{share:.0%}" if overdue else "", _precision(report), pace]
                 print(", ".join(filter(None, parts)), file=sys.stderr, flush=True)
         elif self._task is not None:
             elapsed = time.monotonic() - self._started
-            left = _precision(report) if report.target else _clock(elapsed * (1.0 - share) / share if share else None)
+            left = _precision(report) if report.target else clock(elapsed * (1.0 - share) / share if share else None)
             self._bar.update(self._task, completed=share, description=f"{text}, {pace}", left=left)
 
 
@@ -113,17 +113,12 @@ class EntryDisplay:
             print(f"{text}: {name}: {report.row.verdict}{ratio}, {pace}", file=sys.stderr, flush=True)
 
 
-class StudyDisplay:
-    """Shows how far the sweeps of several studies are, all of their runs as one piece of work."""
+class SweepDisplay:
+    """Shows `sweeps.execute.SweepProgress` reports; use as a context manager."""
 
-    def __init__(self, total: int) -> None:
-        self._total = max(1, total)
-        self._before = 0
-        self._runs = 0
-        self._title = ""
-        self._fresh = True
-        self._started = self._printed = time.monotonic()
-        self._reused = 0.0
+    def __init__(self) -> None:
+        self._printed = time.monotonic()
+        self._tenths = 0
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
@@ -135,7 +130,7 @@ class StudyDisplay:
         )
         self._task = self._bar.add_task("starting", total=1.0, left="")
 
-    def __enter__(self) -> StudyDisplay:
+    def __enter__(self) -> SweepDisplay:
         """Start the bar."""
         self._bar.start()
         return self
@@ -146,32 +141,17 @@ class StudyDisplay:
         """Take the bar off the screen."""
         self._bar.stop()
 
-    def begin(self, title: str, runs: int) -> None:
-        """The next reports are about this sweep."""
-        self._title, self._runs = title, runs
-        self._fresh = True
-
-    def update(self, report: SweepProgress) -> None:
-        """Show how far the sweep is, and with it the whole."""
-        if self._fresh:
-            # What was stored is no measure of how fast the rest goes.
-            self._fresh, self._reused = False, self._reused + report.reused
-        share = min(1.0, (self._before + report.fraction * self._runs) / self._total)
-        computed = share - self._reused / self._total
-        elapsed = time.monotonic() - self._started
-        left = _clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
-        of = f"{self._title}: run {report.done} of {report.wanted or 'some'}"
+    def update(self, report: execute.SweepProgress) -> None:
+        """Show how far it is; on a terminal always, elsewhere at every tenth and at times."""
+        of = "" if report.wanted is None else f" of {report.wanted}"
+        text = f"run {report.done}{of}, point {report.points_done} of {report.points}"
+        left = clock(report.remaining_s)
         if not self._bar.disable:
-            self._bar.update(self._task, completed=share, description=of, left=left)
-        elif time.monotonic() - self._printed > _LINE_S:
-            self._printed = time.monotonic()
-            print(", ".join(filter(None, [of, f"{share:.0%} of all", left])), file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """The sweep is done."""
-        self._before += self._runs
-        if self._bar.disable:
-            print(f"{self._title}: done, {self._before} of {self._total} runs", file=sys.stderr, flush=True)
+            self._bar.update(self._task, completed=report.fraction, description=text, left=left)
+        elif int(10 * report.fraction) > self._tenths or time.monotonic() - self._printed > LINE_S:
+            self._tenths, self._printed = int(10 * report.fraction), time.monotonic()
+            reused = f"{report.reused} reused" if report.reused else ""
+            print(", ".join(filter(None, [text, f"{report.fraction:.0%}", reused, left])), file=sys.stderr, flush=True)
 
 
 def _precision(report: runner.Progress) -> str:
@@ -181,7 +161,8 @@ def _precision(report: runner.Progress) -> str:
     return f"± {reached} of {report.target:.1%}"
 
 
-def _clock(seconds: float | None) -> str:
+def clock(seconds: float | None) -> str:
+    """`1:02:03 left`."""
     if seconds is None:
         return ""
     minutes, rest = divmod(round(seconds), 60)

@@ -82,7 +82,7 @@ def _reproduce(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
     from fourhop._core import ScenarioError
-    from fourhop.cli.display import StudyDisplay
+    from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
     from fourhop.study import execute
 

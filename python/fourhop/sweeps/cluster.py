@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import socket
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from fourhop._core import Batch
+from fourhop._core import Batch, ScenarioError
 from fourhop.errors import FourhopError
 from fourhop.sweeps import runfile
+from fourhop.sweeps.local import RunError
 from fourhop.sweeps.schedule import Task
 
 if TYPE_CHECKING:
@@ -99,6 +102,8 @@ class Cluster:
 
         try:
             engine, text = self._futures[task].result()
+        except ScenarioError as error:
+            raise RunError(task, error) from None
         except distributed.KilledWorker as error:
             raise FourhopError(
                 f"cluster: the run with seed {task.seed} of point {task.point} was given up after several workers died "
@@ -128,6 +133,11 @@ def _connect(address: str) -> Client:
             "cluster: found no package distributed, allowed: fourhop with the extra dask (pip install 'fourhop[dask]')"
         ) from None
     try:
+        # A client that finds nobody tries on for long, and goes away with tracebacks: so look first.
+        parts = urlsplit(address)
+        if parts.scheme not in ("tcp", "tls") or parts.hostname is None or parts.port is None:
+            raise ValueError("not an address of that form")
+        socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_S).close()
         return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise FourhopError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -66,9 +66,9 @@ class Sweep:
 
     base: Scenario | None = None
     """The scenario to vary; `None` with `variants`."""
-    over: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    over: Mapping[str, Iterable[Any]] = field(default_factory=dict)
     """Keys with their values, all combinations; the last key changes fastest."""
-    zipped: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    zipped: Mapping[str, Iterable[Any]] = field(default_factory=dict)
     """Keys whose values advance together, so all of them have equally many; they change faster than those of `over`."""
     variants: Mapping[str, Scenario] | None = field(default=None, kw_only=True)
     """Scenarios by name, instead of `base`: points that differ by more than a key. The slowest to change."""
@@ -103,7 +103,7 @@ class Sweep:
         for key in self.zipped:
             if key in self.over:
                 self._refuse(f"zipped.{key}", "a key that over has too", "a key once")
-        lengths = {key: len(values) for key, values in self.zipped.items()}
+        lengths = {key: len(tuple(values)) for key, values in self.zipped.items()}
         if len(set(lengths.values())) > 1:
             each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
             self._refuse("zipped", f"values of different number: {each}", "equally many of each key")
@@ -210,7 +210,7 @@ class Sweep:
             self._refuse(key, "a scenario without a TCP flow", "a scenario with one")
         return paths
 
-    def _values(self, part: str, key: str, values: Sequence[Any]) -> tuple[Any, ...]:
+    def _values(self, part: str, key: str, values: Iterable[Any]) -> tuple[Any, ...]:
         if key in _FIXED:
             self._refuse(f"{part}.{key}", "a key that cannot be varied", "any other key of a scenario", _FIXED[key])
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import rundata
-from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError, SweepInterrupted
 from fourhop.runner import JOBS_LIMIT, within
 from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.local import Executor, Threads
+from fourhop.sweeps.local import Executor, RunError, Threads
 from fourhop.sweeps.result import PointRuns, SweepResult
-from fourhop.sweeps.runstore import RunStore
+from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
 
 if TYPE_CHECKING:
@@ -58,8 +56,8 @@ class SweepProgress:
 
 def sweep(
     description: Sweep | Scenario | None = None,
-    over: Mapping[str, Sequence[Any]] | None = None,
-    zipped: Mapping[str, Sequence[Any]] | None = None,
+    over: Mapping[str, Iterable[Any]] | None = None,
+    zipped: Mapping[str, Iterable[Any]] | None = None,
     *,
     out: str | Path | None = None,
     jobs: int | None = None,
@@ -106,8 +104,8 @@ def sweep(
 
     temporary = None
     if out is None:
-        temporary = tempfile.TemporaryDirectory(prefix="fourhop-sweep-")
-        store = RunStore(Path(temporary.name))
+        temporary = Temporary()
+        store = RunStore(temporary.path)
     else:
         store = RunStore(Path(out))
     store.prepare()
@@ -216,10 +214,11 @@ class _Work:
     def _finished(self, executor: Executor) -> list[tuple[Task, str]]:
         try:
             return executor.finished(_POLL_S)
-        except ScenarioError as error:
-            kept = f"{self.plan.done} finished runs are kept in {self._store.folder}"
-            error.add_note(kept)
-            raise
+        except RunError as error:
+            task, cause = error.task, error.cause
+            at = f"point {task.point} with seed {task.seed}"
+            cause.add_note(f"{at}; {self.plan.done} finished runs are kept in {self._store.folder}")
+            raise cause from None
 
     def _keep(self, task: Task, text: str) -> None:
         run = rundata.parse(text)

@@ -9,13 +9,23 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from fourhop._core import Batch
+from fourhop._core import Batch, ScenarioError
 from fourhop.sweeps.schedule import Task
 
 _LEAST_NAP_S = 0.0005
 _LONGEST_NAP_S = 0.05
 # Share of the time since something finished that the next look may come late.
 _PATIENCE = 0.02
+
+
+class RunError(Exception):
+    """A scenario that cannot run with its seed."""
+
+    def __init__(self, task: Task, cause: ScenarioError) -> None:
+        """`cause` as the simulator raised it."""
+        super().__init__(str(cause))
+        self.task = task
+        self.cause = cause
 
 
 class Executor(Protocol):
@@ -31,7 +41,7 @@ class Executor(Protocol):
     def finished(self, timeout_s: float) -> list[tuple[Task, str]]:
         """Runs that have finished, waiting at most so long for the first.
 
-        Raises `ScenarioError` for a scenario that cannot run with its seed.
+        Raises `RunError` for a scenario that cannot run with its seed.
         """
 
     @property
@@ -65,7 +75,10 @@ class Threads:
         while True:
             done = []
             for task, batch in list(self._batches.items()):
-                reported = batch.poll(0.0)
+                try:
+                    reported = batch.poll(0.0)
+                except ScenarioError as error:
+                    raise RunError(task, error) from None
                 if reported is not None:
                     del self._batches[task]
                     done.append((task, reported[1]))

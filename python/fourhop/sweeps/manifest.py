@@ -12,7 +12,9 @@ import fcntl
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from fourhop import store
 from fourhop._core import ScenarioError, version
@@ -22,9 +24,6 @@ from fourhop.sweeps import columns, runfile
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.result import PointRuns, SweepResult
 from fourhop.sweeps.runstore import RunStore
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MANIFEST = "sweep.json"
 LOCK = ".tables.lock"
@@ -52,10 +51,10 @@ def save(result: SweepResult, folder: Path) -> Path:
             (folder / MANIFEST).unlink(missing_ok=True)
             for name, frame in frames.items():
                 store.replace(folder / f"{name}.parquet", _parquet(name, frame, result.sweep))
-            text = json.dumps(_content(result, folder), indent=1) + "\n"
+            text = json.dumps(_content(result, folder)) + "\n"
             store.replace(folder / MANIFEST, lambda path: path.write_text(text, encoding="utf-8"))
-    except OSError as error:
-        raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise FourhopError(f"output folder {folder}: cannot be written: {error}") from error
     return folder
 
 

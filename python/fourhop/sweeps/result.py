@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from fourhop.frames import SERIES
 from fourhop.result import Result
 from fourhop.sweeps import runfile, runstore, tables
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.runstore import RunStore
+from fourhop.sweeps.runstore import RunStore, Temporary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +54,7 @@ class SweepResult:
     """Runs that were stored already."""
     computed: int = 0
     """Runs that this call simulated."""
-    _temporary: tempfile.TemporaryDirectory[str] | None = None
+    _temporary: Temporary | None = None
 
     @cached_property
     def points(self) -> pl.DataFrame:
@@ -135,8 +134,11 @@ class SweepResult:
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""
         row = self.summary.row(self._index(point), named=True)
+        n = row["runs"]
+        if row["interval"] == "batch means":
+            n = self.batches.filter(pl.col("point") == point)["batch"].n_unique()
         return stats.Interval(
-            row["aggregate_goodput_bps_mean"], row["aggregate_goodput_bps_half_width"], row["runs"], row["interval"]
+            row["aggregate_goodput_bps_mean"], row["aggregate_goodput_bps_half_width"], n, row["interval"]
         )
 
     def point(self, index: int) -> Result:

@@ -11,6 +11,9 @@ second name, `<key>.2.parquet`.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,8 +76,8 @@ class RunStore:
             try:
                 path.parent.mkdir(exist_ok=True)
                 store.replace(path, lambda aside: runfile.write(aside, frame))
-            except OSError as error:
-                raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+            except (OSError, pl.exceptions.PolarsError) as error:
+                raise FourhopError(f"{path}: cannot be written: {error}") from error
             return path
         raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
 
@@ -102,6 +105,15 @@ class RunStore:
         yield first
         for number in range(2, _NAMES + 1):
             yield first.with_name(f"{key}.{number}.parquet")
+
+
+class Temporary:
+    """A folder that is gone with this object, or at the latest with the process."""
+
+    def __init__(self) -> None:
+        """Make the folder."""
+        self.path = Path(tempfile.mkdtemp(prefix="fourhop-sweep-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def unreadable(paths: list[Path]) -> list[Path]:

@@ -93,9 +93,11 @@ def flat_from_eight(data: Data) -> Claim:
     "A window limit beats NewReno beyond four hops",
     paper="a small window is best; the limit is what tcp-ap compares with in figure 15",
     assumed="at every length from 5 to 16; partly: at three quarters of them",
-    why="under the standard profile NewReno resends 2 to 4 % of its segments instead of 8 to 10 %, so that a smaller "
-    "window has little to gain, while a receiver that acknowledges every second segment lets a window of one to four "
-    "segments wait for its timer",
+    why={
+        "standard": "NewReno resends 2 to 4 % of its segments instead of 8 to 10 %, so that a smaller window has "
+        "little to gain, while a receiver that acknowledges every second segment lets a window of one to four "
+        "segments wait for its timer"
+    },
 )
 def limit_beats_newreno(data: Data) -> Claim:
     gains = {
@@ -112,8 +114,7 @@ def limit_beats_newreno(data: Data) -> Claim:
     "Vegas is well ahead of NewReno on long chains",
     paper="Vegas keeps its window small where NewReno overruns the chain",
     assumed="well: by more than 10 % at the best of 6 to 16 hops",
-    why="as for the window limit: what NewReno loses in ns2 by overrunning the chain is mostly gone under the standard "
-    "profile",
+    why={"standard": "as for the window limit: what NewReno loses in ns2 by overrunning the chain is mostly gone"},
 )
 def vegas_ahead(data: Data) -> Claim:
     best = peak(

@@ -4,7 +4,8 @@ A `Sample` is what was measured of one thing: one value a run, or one a batch of
 number made of samples, with the interval that its samples allow:
 
 - Samples whose values belong together one by one (the same seeds, or the batches of the same run) are *paired*: what
-  two schemes owe to the same luck cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom.
+  two schemes owe to the same luck cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom;
+  so are samples of unequally many runs, which a precision target makes.
 - A ratio of means has Fieller's interval, which is none where the denominator may be zero.
 - The largest of several has the interval of all of them together (Bonferroni), so that picking it is no cheating.
 

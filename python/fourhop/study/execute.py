@@ -154,8 +154,12 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         "unit": claim.unit,
         "method": claim.method,
         "reason": why,
-        "why": check.why if why is not None else "",
+        "why": _thought(check, data.profile) if why is not None else "",
     }
+
+
+def _thought(check: Check, profile: Profile) -> str:
+    return check.why if isinstance(check.why, str) else check.why.get(profile, "")
 
 
 def overall(verdicts: list[Verdict]) -> Verdict | None:

@@ -82,8 +82,8 @@ class Check:
     """What the paper says, in numbers if it gives any."""
     assumed: str
     """What the text leaves open and this check decides."""
-    why: str
-    """Why we think the measurements say otherwise; shown if they do."""
+    why: str | Mapping[Profile, str]
+    """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
@@ -113,7 +113,9 @@ class Study:
         _new(self.charts, draw, "chart")[draw.__name__] = (" ".join((draw.__doc__ or "").split()), draw)
         return draw
 
-    def check(self, statement: str, *, paper: str, assumed: str = "", why: str = "") -> Callable[[F], F]:
+    def check(
+        self, statement: str, *, paper: str, assumed: str = "", why: str | Mapping[Profile, str] = ""
+    ) -> Callable[[F], F]:
         """Register a check of `statement`, of which the paper says `paper`."""
 
         def register(evaluate: F) -> F:

@@ -77,7 +77,9 @@ def reason(claim: Claim) -> str | None:
     }[claim.holds]
     if claim.weaker is None:
         return why
-    return f"{why}; weaker form: {claim.weaker.criterion}: {_WORDS[claim.weaker.holds]}"
+    weaker = claim.weaker
+    measured = "" if weaker.measured == claim.measured else f" with {weaker.measured}"
+    return f"{why}; weaker form: {weaker.criterion}: {_WORDS[weaker.holds]}{measured}"
 
 
 def above(measured: Estimate | Sample, bound: float) -> Claim:
@@ -137,7 +139,12 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     undecided = len(claims) - len(held) - len(failed)
     holds = True if len(held) >= least else None if len(held) + undecided >= least else False
     criteria = {claim.criterion for claim in claims.values()}
-    what = criteria.pop() if len(criteria) == 1 else "its own bound"
+    own = (
+        "; ".join(f"{name} {claim.criterion}" for name, claim in claims.items())
+        if len(claims) <= 3
+        else "its own bound"
+    )
+    what = criteria.pop() if len(criteria) == 1 else own
     text = f"{len(held)} of {len(claims)} hold"
     others = [(name, claim) for name, claim in claims.items() if not claim.holds] or list(claims.items())
     # The one farthest from its bound says most; without an order between bounds, the first that does not hold.

@@ -84,7 +84,7 @@
         scales: {
           x: bars ? { grid: { display: false } }
             : { type: chart.x_log ? "logarithmic" : "linear", title: { display: true, text: chart.x_label }, grid: { display: false },
-              bounds: "data", offset: chart.kind === "lines", afterBuildTicks: ticks },
+              bounds: "data", min: chart.kind === "series" ? 0 : undefined, offset: chart.kind === "lines", afterBuildTicks: ticks },
           y: {
             title: { display: true, text: chart.y_label },
             min: chart.y_min === null ? undefined : chart.y_min,

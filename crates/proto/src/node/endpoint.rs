@@ -1,11 +1,11 @@
 //! The ends of flows at a node: an application with its socket.
 
 use crate::app::{cbr::Cbr, ping::Pinger, transfer::Step, transfer::Transfer};
-use crate::tcp::{self, Socket};
-use crate::wire::{Body, EchoMessage, TcpSegment, UdpDatagram};
+use crate::tcp::{self, PathHints, Socket};
+use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
 use fourhop_cc::Hint;
-use fourhop_units::{Bytes, Rate, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// Names a flow at one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +48,10 @@ pub struct Endpoint {
     pub datagrams: u64,
     /// What the sender was last told about its path.
     path: Option<Path>,
+    /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest took
+    /// over how many hops.
+    echo: Time,
+    forward: (Dur, u8),
 }
 
 /// What a node knows about the way to a flow's other end.
@@ -62,7 +66,16 @@ pub(super) struct Path {
 impl Endpoint {
     /// An endpoint to which nothing has happened.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
-        Endpoint { address, kind, received: Bytes(0), arrived: Bytes(0), datagrams: 0, path: None }
+        Endpoint {
+            address,
+            kind,
+            received: Bytes(0),
+            arrived: Bytes(0),
+            datagrams: 0,
+            path: None,
+            echo: Time::ZERO,
+            forward: (Dur::ZERO, 0),
+        }
     }
 
     /// The TCP socket, if it has one.
@@ -73,14 +86,29 @@ impl Endpoint {
         }
     }
 
-    /// Does this end send TCP, so that it wants to know its path?
-    pub fn wants_path(&self) -> bool {
-        matches!(self.kind, EndpointKind::TcpSender(..))
+    /// What this end wants to know of its path, if it sends TCP.
+    pub fn path_hints(&self) -> Option<PathHints> {
+        match &self.kind {
+            EndpointKind::TcpSender(_, socket) => Some(socket.path_hints()),
+            _ => None,
+        }
     }
 
-    /// Do its TCP segments count without headers on the air?
-    pub fn hides_headers(&self) -> bool {
-        matches!(&self.kind, EndpointKind::TcpSender(_, socket) if socket.hides_headers())
+    /// The simulator's notes on a packet made here at `now`.
+    pub fn notes(&self, now: Time) -> PacketMeta {
+        let meta = PacketMeta { created: now, ..PacketMeta::default() };
+        match &self.kind {
+            EndpointKind::TcpSender(_, socket) => PacketMeta {
+                hides_headers: socket.hides_headers(),
+                measure_at: socket.path_hints().forward_delay_over.unwrap_or(0),
+                ..meta
+            },
+            EndpointKind::TcpReceiver(_) => {
+                let (forward, forward_hops) = self.forward;
+                PacketMeta { echo: self.echo, forward, forward_hops, ..meta }
+            }
+            _ => meta,
+        }
     }
 
     /// Tells congestion control what has changed about the path. A route that is gone for the moment changes nothing.
@@ -157,17 +185,35 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// A segment for this endpoint.
+    /// A segment for this endpoint, with the simulator's notes on its packet.
     pub(super) fn handle_segment(
         &mut self,
         now: Time,
         segment: &TcpSegment,
+        notes: &PacketMeta,
         scratch: &mut Vec<tcp::Action>,
         out: &mut Vec<Body>,
     ) {
         self.arrived += Bytes(u64::from(segment.payload));
         match &mut self.kind {
-            EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => {
+            EndpointKind::TcpSender(_, socket) => {
+                if notes.forward_hops > 0 {
+                    let hops = u32::from(notes.forward_hops);
+                    socket.handle_hint(now, Hint::ForwardDelay { delay: notes.forward, hops }, scratch);
+                }
+                if socket.path_hints().round_trips && notes.echo > Time::ZERO {
+                    socket.handle_hint(now, Hint::RoundTrip(now - notes.echo), scratch);
+                }
+                socket.handle_segment(now, segment, scratch);
+            }
+            EndpointKind::TcpReceiver(socket) => {
+                // As ns-2's sink: the newest of the segments that RFC 7323 section 4.3 lets count.
+                if socket.would_echo(segment) && notes.created >= self.echo {
+                    self.echo = notes.created;
+                }
+                if notes.forward_hops > 0 {
+                    self.forward = (notes.forward, notes.forward_hops);
+                }
                 socket.handle_segment(now, segment, scratch);
             }
             _ => {}

@@ -5,7 +5,8 @@ use super::key::{Field, Section, Value};
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TopologyKeys, TopologyKind, TrafficKeys,
+    AppKind, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
+    TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -13,7 +14,7 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 8] = ["topology", "radio", "mac", "link", "routing", "tcp", "traffic", "flows"];
+pub const SECTIONS: [&str; 9] = ["topology", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -75,6 +76,7 @@ impl Builder {
             let allowed = format!("at most `rto_max`, {}", resolved.show("rto_max"));
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
+        let tcp_ap = self.tcp_ap();
         let topology = self.topology();
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
@@ -101,6 +103,7 @@ impl Builder {
             link: link?.1,
             routing: routing?.1,
             tcp: tcp?.1,
+            tcp_ap: tcp_ap?,
             traffic: traffic?,
             flows: flows?,
         };
@@ -121,6 +124,15 @@ impl Builder {
         let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
+    }
+
+    fn tcp_ap(&mut self) -> Option<TcpAp> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry(TcpAp::NAME).map(|e| &e.value);
+        let mut resolved = resolve::<TcpAp>(node, TcpAp::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete_tcp_ap(&mut values, |key| resolved.is_given(key));
+        Some(TcpAp::from_values(&values))
     }
 
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {

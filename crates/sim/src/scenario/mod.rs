@@ -33,7 +33,7 @@ pub use network::{Network, NetworkFlow};
 pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
-pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp};
+pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 
 use crate::topology::Topology;
 use fourhop_cc::Transport;
@@ -70,6 +70,8 @@ pub struct Scenario {
     pub routing: Routing,
     /// What all TCP connections have in common.
     pub tcp: Tcp,
+    /// Adaptive pacing.
+    pub tcp_ap: TcpAp,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.

@@ -27,6 +27,11 @@ impl Resolved {
         self.at.get(key).unwrap_or(&self.whole).problem(&join(&self.path, key), found, allowed)
     }
 
+    /// Was `key` written, if only as "none"?
+    pub fn is_given(&self, key: &str) -> bool {
+        self.at.contains_key(key)
+    }
+
     /// The value of `key` as written.
     pub fn show(&self, key: &'static str) -> String {
         self.values.get(key).map_or_else(|| "nothing".into(), show)

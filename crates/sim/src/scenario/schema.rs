@@ -2,10 +2,10 @@
 
 use super::build::SECTIONS;
 use super::key::{Fallback, Key, Kind, Section, Value};
-use super::quantity::Unit;
+use super::quantity::{ALL, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TopologyKeys, TopologyKind, TrafficKeys,
+    FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -22,7 +22,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 9] {
+fn tables() -> [Table; 10] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -31,6 +31,7 @@ fn tables() -> [Table; 9] {
         table::<Link>(),
         table::<Routing>(),
         table::<Tcp>(),
+        table::<TcpAp>(),
         table::<TrafficKeys>(),
         table::<FlowKeys>(),
     ]
@@ -163,7 +164,7 @@ pub fn reference_markdown() -> String {
          the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
-    for unit in [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency] {
+    for unit in ALL {
         page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
     }
     for table in tables() {

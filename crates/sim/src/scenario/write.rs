@@ -66,6 +66,7 @@ impl Scenario {
             table(&self.link, None),
             table(&self.routing, None),
             table(&self.tcp, None),
+            table(&self.tcp_ap, None),
         ];
         if let Some(pairs) = &self.traffic {
             let Spread { app, size, rate, payload, interval, start, stop } = spread(&pairs.traffic);

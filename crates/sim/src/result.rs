@@ -76,6 +76,12 @@ pub struct FlowResult {
     pub throughput_bps: f64,
     /// Payload bytes behind `goodput_bps`.
     pub delivered_bytes: u64,
+    /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
+    pub active_s: f64,
+    /// Payload delivered over `active_s`: the papers' averaged goodput.
+    pub averaged_goodput_bps: f64,
+    /// Files completed over the whole run; none for what does not send files.
+    pub files: Option<u64>,
     /// Goodput in each of the equal parts of the measured interval.
     pub batch_goodput_bps: Vec<f64>,
     /// Segments, datagrams or requests sent over the whole run, repeated ones included.
@@ -112,6 +118,12 @@ pub struct FlowSeries {
     pub cwnd_segments: Vec<Option<u32>>,
     /// Smoothed round trip of TCP, newest round trip of ping.
     pub srtt_s: Vec<Option<f64>>,
+    /// Newest round trip that congestion control used, if it measures.
+    pub rtt_s: Vec<Option<f64>>,
+    /// Its smoothed delay over n hops.
+    pub delay_s: Vec<Option<f64>>,
+    /// How much its samples vary, as a share of their mean.
+    pub variation: Vec<Option<f64>>,
     /// Least time between segments, if paced.
     pub pacing_interval_s: Vec<Option<f64>>,
 }

@@ -7,6 +7,7 @@ use crate::setup::FlowEnds;
 use crate::trace::{PcapFolder, Tap};
 use crate::translate;
 use crate::world::World;
+use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_proto::{mac, route};
@@ -91,6 +92,8 @@ struct Marks {
     borders: Vec<Time>,
     delivered: Vec<u64>,
     arrived: Vec<u64>,
+    /// Time with something on its way, for files.
+    active: Vec<Option<Dur>>,
 }
 
 impl<'a> Recorder<'a> {
@@ -104,7 +107,7 @@ impl<'a> Recorder<'a> {
                 let to = flow.traffic.stop.unwrap_or(end).clamp(from, end);
                 let parts = u64::from(scenario.batches);
                 let borders = (0..=parts).map(|part| from + to.saturating_since(from) * part / parts).collect();
-                Marks { borders, delivered: Vec::new(), arrived: Vec::new() }
+                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), active: Vec::new() }
             })
             .collect();
         let series = scenario.sample_every.map(|_| Series {
@@ -135,6 +138,7 @@ impl<'a> Recorder<'a> {
                 let (delivered, arrived) = received(world, ends);
                 marks.delivered.push(delivered);
                 marks.arrived.push(arrived);
+                marks.active.push(endpoint(world, ends.sender).files().map(|files| files.active(at)));
             }
         }
         if let Some(step) = self.scenario.sample_every
@@ -160,6 +164,10 @@ impl<'a> Recorder<'a> {
                 _ => socket.and_then(|socket| socket.srtt()),
             };
             flow.srtt_s.push(rtt.map(Dur::as_secs_f64));
+            let measured = socket.map(|socket| socket.measurements()).unwrap_or_default();
+            flow.rtt_s.push(measured.rtt.map(Dur::as_secs_f64));
+            flow.delay_s.push(measured.delay.map(Dur::as_secs_f64));
+            flow.variation.push(measured.variation.map(|units| f64::from(units) / f64::from(variation::ONE)));
             flow.pacing_interval_s.push(socket.and_then(|socket| socket.pacing_interval()).map(Dur::as_secs_f64));
         }
         *since = at;
@@ -213,17 +221,14 @@ fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
 
 fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
-    let stats = sender.socket().map(|socket| *socket.stats()).unwrap_or_default();
+    let stats = sender.stats();
     let (sent, rtt_mean_s) = match &sender.kind {
         EndpointKind::UdpSender(cbr) => (cbr.sent(), None),
         EndpointKind::Pinger(pinger) => {
             let mean = (pinger.received() > 0).then(|| pinger.rtt_sum().as_secs_f64() / pinger.received() as f64);
             (pinger.sent(), mean)
         }
-        _ => {
-            let mean = sender.socket().and_then(|socket| socket.rtt_mean());
-            (stats.segments_sent, mean.map(Dur::as_secs_f64))
-        }
+        _ => (stats.segments_sent, sender.rtt_mean().map(Dur::as_secs_f64)),
     };
     let last = marks.borders.len() - 1;
     let (from, to) = (marks.borders[0], marks.borders[last]);
@@ -232,6 +237,10 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         rate_bps(bytes, marks.borders[part], marks.borders[part + 1])
     };
     let delivered_bytes = marks.delivered[last] - marks.delivered[0];
+    let active_s = match (marks.active[0], marks.active[last]) {
+        (Some(before), Some(after)) => (after - before).as_secs_f64(),
+        _ => to.saturating_since(from).as_secs_f64(),
+    };
     FlowResult {
         name: flow.name.clone(),
         src: flow.src.0,
@@ -241,12 +250,16 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         app: match flow.traffic.app {
             App::Bulk => "bulk",
             App::Transfer { .. } => "transfer",
+            App::Files { .. } => "files",
             App::Cbr { .. } => "cbr",
             App::Ping { .. } => "ping",
         },
         goodput_bps: rate_bps(delivered_bytes, from, to),
         throughput_bps: rate_bps(marks.arrived[last] - marks.arrived[0], from, to),
         delivered_bytes,
+        active_s,
+        averaged_goodput_bps: if active_s > 0.0 { delivered_bytes as f64 * 8.0 / active_s } else { 0.0 },
+        files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..last).map(batch).collect(),
         sent,
         retransmitted: stats.segments_retransmitted,

@@ -440,7 +440,7 @@ impl Node {
         self.endpoints.iter().position(|endpoint| {
             endpoint.address.peer == peer
                 && endpoint.address.local_port == local_port
-                && remote_port.is_none_or(|port| endpoint.address.remote_port == port)
+                && (endpoint.takes_any_port() || remote_port.is_none_or(|port| endpoint.address.remote_port == port))
                 && kind(&endpoint.kind)
         })
     }

@@ -139,9 +139,9 @@ impl RttEstimator {
         (self.srtt_x8 > 0).then(|| Dur::from_nanos(self.tick.as_nanos() * self.srtt_x8 as u64 / 8))
     }
 
-    /// Mean of all samples.
-    pub(super) fn mean(&self) -> Option<Dur> {
-        (self.samples > 0).then(|| self.sum / self.samples)
+    /// How many samples there were, and their sum.
+    pub(super) fn samples(&self) -> (u64, Dur) {
+        (self.samples, self.sum)
     }
 
     /// Smallest sample.

@@ -117,6 +117,22 @@ pub struct Stats {
     pub window_probes: u64,
 }
 
+impl Stats {
+    /// Adds those of another connection.
+    pub fn add(&mut self, other: &Stats) {
+        self.segments_sent += other.segments_sent;
+        self.segments_retransmitted += other.segments_retransmitted;
+        self.acks_sent += other.acks_sent;
+        self.segments_acked += other.segments_acked;
+        self.bytes_acked += other.bytes_acked;
+        self.bytes_delivered += other.bytes_delivered;
+        self.duplicate_acks += other.duplicate_acks;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.window_probes += other.window_probes;
+    }
+}
+
 /// Timestamps in use (RFC 7323).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimestampState {
@@ -453,9 +469,9 @@ impl Socket {
         self.rtt.srtt()
     }
 
-    /// Mean of the round trips sampled since the connection began; `None` before the first sample.
-    pub fn rtt_mean(&self) -> Option<Dur> {
-        self.rtt.mean()
+    /// How many round trips were sampled since the connection began, and their sum.
+    pub fn rtt_samples(&self) -> (u64, Dur) {
+        self.rtt.samples()
     }
 
     /// Retransmission time-out with back-off.

@@ -1,12 +1,12 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
 
 use super::error::{Problem, ScenarioError};
-use super::key::{Field, Section, Value};
+use super::key::{Field, Number, Section, Value};
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
-    TrafficKeys, complete_tcp_ap,
+    AppKind, Connections, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys,
+    TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -309,7 +309,7 @@ impl Builder {
         let payload = match app {
             AppKind::Cbr => Some(1460.0),
             AppKind::Ping => Some(56.0),
-            AppKind::Bulk | AppKind::Transfer => None,
+            AppKind::Bulk | AppKind::Transfer | AppKind::Files => None,
         };
         if let Some(payload) = payload {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
@@ -318,7 +318,10 @@ impl Builder {
         let (fits, allowed) = match transport.as_str() {
             "udp" => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\""),
             "ping" => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\""),
-            _ => (matches!(app, AppKind::Bulk | AppKind::Transfer), "\"bulk\" or \"transfer\", which go over TCP"),
+            _ => (
+                matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Files),
+                "\"bulk\", \"transfer\" or \"files\", which go over TCP",
+            ),
         };
         if !fits {
             self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), allowed));
@@ -372,6 +375,12 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
     let app = match Field::from_value(values.get("app")) {
         AppKind::Bulk => App::Bulk,
         AppKind::Transfer => App::Transfer { size: size("size") },
+        AppKind::Files => App::Files {
+            mean_size: size("mean_size"),
+            shape: (Number::from_value(values.get("shape")).0 * 1e3).round() as u32,
+            mean_pause: Field::from_value(values.get("mean_pause")),
+            fresh: Connections::from_value(values.get("connection")) == Connections::Fresh,
+        },
         AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
         AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
     };

@@ -138,6 +138,17 @@ pub enum App {
         /// Bytes to send.
         size: Bytes,
     },
+    /// Short files with pauses between them.
+    Files {
+        /// Mean size.
+        mean_size: Bytes,
+        /// Shape of the Pareto distribution of sizes in thousandths.
+        shape: u32,
+        /// Mean pause.
+        mean_pause: Dur,
+        /// A connection for each file?
+        fresh: bool,
+    },
     /// Datagrams at a constant rate.
     Cbr {
         /// Rate of payload.

@@ -126,6 +126,9 @@ fn int(from: u64, to: u64) -> Json {
 
 /// A text that looks like a quantity.
 fn quantity(unit: Unit) -> Json {
+    if unit == Unit::Number {
+        return json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*$" }] });
+    }
     let units = unit.units().iter().map(|&(name, _)| name).collect::<Vec<_>>().join("|");
     json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*({units})\s*$") })
 }

@@ -21,4 +21,4 @@ pub use tcp_ap::{
     ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,
 };
 pub use topology::{TopologyKeys, TopologyKind};
-pub use traffic::{AppKind, FlowKeys, TrafficKeys};
+pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};

@@ -137,7 +137,7 @@ mod tests {
     /// Mean and tail of the sizes against the distribution: P(X > x) = (k/x)^a. With shape 3 the mean converges.
     #[test]
     fn sizes_are_pareto() {
-        for (shape, exponent) in [(1_500, 1.5), (3_000, 3.0)] {
+        for (shape, exponent) in [(1_500, 1.5f64), (3_000, 3.0)] {
             let mut files = files(shape, Dur::ZERO);
             let mut sizes = Vec::new();
             let mut now = Time::from_secs(1);

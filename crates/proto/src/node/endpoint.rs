@@ -1,7 +1,7 @@
 //! The ends of flows at a node: an application with its socket.
 
 use crate::app::{cbr::Cbr, files::Files, ping::Pinger, transfer::Step, transfer::Transfer};
-use crate::tcp::{self, PathHints, Socket};
+use crate::tcp::{self, PathHints, RoundTrips, Socket};
 use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
 use fourhop_cc::{Hint, Transport};
@@ -313,14 +313,15 @@ impl Endpoint {
                     let hops = u32::from(notes.forward_hops);
                     socket.handle_hint(now, Hint::ForwardDelay { delay: notes.forward, hops }, scratch);
                 }
-                if socket.path_hints().round_trips && notes.echo > Time::ZERO {
+                if socket.path_hints().round_trips != RoundTrips::Unknown && notes.echo > Time::ZERO {
                     socket.handle_hint(now, Hint::RoundTrip(now - notes.echo), scratch);
                 }
                 socket.handle_segment(now, segment, scratch);
             }
             EndpointKind::TcpReceiver(socket) => {
                 // As ns-2's sink: the newest of the segments that RFC 7323 section 4.3 lets count.
-                if socket.would_echo(segment) && notes.created >= self.echo {
+                let latest = socket.path_hints().round_trips == RoundTrips::Latest && segment.payload > 0;
+                if latest || (socket.would_echo(segment) && notes.created >= self.echo) {
                     self.echo = notes.created;
                 }
                 if notes.forward_hops > 0 {

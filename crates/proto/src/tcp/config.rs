@@ -57,20 +57,33 @@ pub enum HopSource {
     Travelled,
 }
 
+/// Which round trips a driver tells with [`fourhop_cc::Hint::RoundTrip`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RoundTrips {
+    /// None.
+    Unknown,
+    /// Since the segment was made that RFC 7323 section 4.3 has the receiver echo: of those that one delayed ACK covers
+    /// the first, so that the delay counts.
+    Echoed,
+    /// Since the segment was made that the ACK answers: the last to have arrived.
+    Latest,
+}
+
 /// What a sender's driver tells it beyond its own route and interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathHints {
     /// Where the number of hops comes from.
     pub hops: HopSource,
-    /// The round trip of what each ACK echoes ([`fourhop_cc::Hint::RoundTrip`]), as if every packet had a timestamp.
-    pub round_trips: bool,
+    /// Which round trip comes with each ACK, as if every packet had a timestamp.
+    pub round_trips: RoundTrips,
     /// The time to the node so many hops on, or to the receiver if it is nearer, by clocks that agree.
     pub forward_delay_over: Option<u8>,
 }
 
 impl PathHints {
     /// The route alone.
-    pub const PLAIN: PathHints = PathHints { hops: HopSource::Routing, round_trips: false, forward_delay_over: None };
+    pub const PLAIN: PathHints =
+        PathHints { hops: HopSource::Routing, round_trips: RoundTrips::Unknown, forward_delay_over: None };
 }
 
 /// Options of a connection. Plain data: start from a profile and change fields.

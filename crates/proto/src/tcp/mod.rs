@@ -43,5 +43,5 @@ mod timer;
 mod tests;
 
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy};
-pub use config::{Config, HopSource, PathHints, Release, RttSampling, SackRecovery, WindowCut};
+pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
 pub use socket::{Action, Socket, State, Stats};

@@ -236,7 +236,7 @@ impl Scenario {
             delay_limit: some(options.delay_limit),
             first_interval: some(options.first_interval),
             samples: match options.samples {
-                ApSamples::EveryAck => tcp_ap::Samples::EveryAck,
+                ApSamples::EveryAck | ApSamples::EveryAckLatest => tcp_ap::Samples::EveryAck,
                 ApSamples::Unambiguous => tcp_ap::Samples::Unambiguous,
             },
             delay_source: match options.delay {
@@ -253,7 +253,11 @@ impl Scenario {
                 ApHops::Ttl => tcp::HopSource::Ttl,
                 ApHops::Travelled => tcp::HopSource::Travelled,
             },
-            round_trips: self.tcp_ap.samples == ApSamples::EveryAck,
+            round_trips: match self.tcp_ap.samples {
+                ApSamples::EveryAck => tcp::RoundTrips::Echoed,
+                ApSamples::EveryAckLatest => tcp::RoundTrips::Latest,
+                ApSamples::Unambiguous => tcp::RoundTrips::Unknown,
+            },
             forward_delay_over: match self.tcp_ap.delay {
                 ApDelay::RoundTrip => None,
                 ApDelay::OneWay => Some(u8::MAX),

@@ -50,6 +50,8 @@ choice! {
     /// Which acknowledgements give a round trip.
     ApSamples {
         EveryAck = "every-ack", "each, by when the segment that it echoes was made, as ns-2's timestamps tell";
+        EveryAckLatest = "every-ack-latest",
+            "each, by when the segment that it answers was made, so that the wait of a delayed ACK does not count";
         Unambiguous = "unambiguous", "those that acknowledge something new and nothing that was sent twice";
     }
 }

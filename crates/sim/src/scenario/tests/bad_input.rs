@@ -166,8 +166,8 @@ fn transport_and_application_that_do_not_fit() {
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
-        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\" or \"transfer\", which go \
-         over TCP"
+        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\" or \"files\", \
+         which go over TCP"
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),

@@ -163,11 +163,11 @@ fn capitalised(text: &str) -> String {
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\
-         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Keys not given have \
+         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Plain numbers have none. Keys not given have \
          the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
-    for unit in ALL {
+    for unit in ALL.into_iter().filter(|&unit| unit != Unit::Number) {
         page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
     }
     for table in tables() {

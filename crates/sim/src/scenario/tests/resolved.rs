@@ -278,7 +278,7 @@ fn adaptive_pacing_follows_its_profile() {
     use fourhop_proto::tcp;
     let params = |overrides: &[&str]| {
         let scenario = with(overrides).unwrap();
-        let again = crate::scenario::load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+        let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
         assert_eq!(again.tcp_ap, scenario.tcp_ap, "{overrides:?}");
         (scenario.tcp_config(&scenario.flows[0].traffic), scenario)
     };
@@ -315,7 +315,7 @@ fn files_have_a_distribution_and_connections() {
     let scenario = with(&["flows[0].app=files", "flows[0].mean_pause=400ms", "flows[0].connection=fresh"]).unwrap();
     let App::Files { mean_size, shape, mean_pause, fresh } = scenario.flows[0].traffic.app else { panic!("files") };
     assert_eq!((mean_size.get(), shape, mean_pause, fresh), (30_000, 1_500, Dur::from_millis(400), true));
-    let again = crate::scenario::load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+    let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
     assert_eq!(again.flows, scenario.flows);
     assert!(with(&["flows[0].app=files"]).is_err(), "a pause must be given");
     let other = with(&["flows[0].app=files", "flows[0].mean_pause=0s", "flows[0].shape=2"]).unwrap();

@@ -25,6 +25,9 @@ FLOWS = pl.Schema(
         "goodput_bps": pl.Float64(),
         "throughput_bps": pl.Float64(),
         "delivered_bytes": pl.UInt64(),
+        "active_s": pl.Float64(),
+        "averaged_goodput_bps": pl.Float64(),
+        "files": pl.UInt64(),
         "sent_packets": pl.UInt64(),
         "retransmitted_packets": pl.UInt64(),
         "timeouts": pl.UInt64(),
@@ -47,6 +50,9 @@ SERIES = pl.Schema(
         "goodput_bps": pl.Float64(),
         "cwnd_segments": pl.Float64(),
         "srtt_s": pl.Float64(),
+        "rtt_s": pl.Float64(),
+        "delay_s": pl.Float64(),
+        "variation": pl.Float64(),
         "pacing_interval_s": pl.Float64(),
     }
 )
@@ -110,9 +116,12 @@ def series(runs: Sequence[RunData]) -> pl.DataFrame:
                 "goodput_bps": flow["goodput_bps"],
                 "cwnd_segments": flow["cwnd_segments"],
                 "srtt_s": flow["srtt_s"],
+                "rtt_s": flow["rtt_s"],
+                "delay_s": flow["delay_s"],
+                "variation": flow["variation"],
                 "pacing_interval_s": flow["pacing_interval_s"],
             },
-            schema_overrides={name: pl.Float64() for name in SERIES if name.endswith(("_s", "_bps", "_segments"))},
+            schema_overrides={name: pl.Float64() for name, kind in SERIES.items() if kind == pl.Float64()},
         ).select(pl.lit(run["seed"], pl.UInt64()).alias("seed"), pl.lit(flow["name"]).alias("flow"), pl.all())
         for run in runs
         if (recorded := run["series"]) is not None

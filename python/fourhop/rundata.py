@@ -21,6 +21,9 @@ class FlowRun(TypedDict):
     goodput_bps: float
     throughput_bps: float
     delivered_bytes: int
+    active_s: float
+    averaged_goodput_bps: float
+    files: int | None
     sent: int
     retransmitted: int
     timeouts: int
@@ -36,6 +39,9 @@ class FlowSeries(TypedDict):
     goodput_bps: list[float]
     cwnd_segments: list[int | None]
     srtt_s: list[float | None]
+    rtt_s: list[float | None]
+    delay_s: list[float | None]
+    variation: list[float | None]
     pacing_interval_s: list[float | None]
 
 

@@ -10,6 +10,7 @@ use crate::result::{FlowSeries, NodeSeries, Series, rate_bps};
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario};
 use crate::setup::FlowEnds;
 use crate::world::World;
+use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, NodeId, Time};
 
@@ -36,6 +37,8 @@ pub struct Marks {
     pub delivered: Vec<u64>,
     /// Bytes arrived up to each border.
     pub arrived: Vec<u64>,
+    /// Time with something on its way up to each border, for files.
+    pub active: Vec<Option<Dur>>,
     /// How many of the parts between the borders are batches, from the first on.
     pub batches: usize,
 }
@@ -75,7 +78,7 @@ impl<'a> Recorder<'a> {
             .map(|flow| {
                 let borders = if scenario.packets.is_some() { Vec::new() } else { by_time(flow) };
                 let batches = borders.len().saturating_sub(1);
-                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), batches }
+                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), active: Vec::new(), batches }
             })
             .collect();
         let packets = scenario.packets.map(|end| {
@@ -111,7 +114,7 @@ impl<'a> Recorder<'a> {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
                 // Borders may coincide where a flow is hardly active.
                 while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
-                    marks.take(received(world, ends));
+                    marks.take(at, world, ends);
                 }
             }
         }
@@ -144,7 +147,7 @@ impl<'a> Recorder<'a> {
         for _ in 0..closed + u64::from(first) {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
                 marks.borders.push(at);
-                marks.take(received(world, ends));
+                marks.take(at, world, ends);
             }
         }
     }
@@ -184,6 +187,10 @@ impl<'a> Recorder<'a> {
                 _ => socket.and_then(|socket| socket.srtt()),
             };
             flow.srtt_s.push(rtt.map(Dur::as_secs_f64));
+            let measured = socket.map(|socket| socket.measurements()).unwrap_or_default();
+            flow.rtt_s.push(measured.rtt.map(Dur::as_secs_f64));
+            flow.delay_s.push(measured.delay.map(Dur::as_secs_f64));
+            flow.variation.push(measured.variation.map(|units| f64::from(units) / f64::from(variation::ONE)));
             flow.pacing_interval_s.push(socket.and_then(|socket| socket.pacing_interval()).map(Dur::as_secs_f64));
         }
         *since = at;
@@ -204,7 +211,7 @@ impl<'a> Recorder<'a> {
                 // What a run that `duration` ended had of its last part counts in the whole, though not as a batch.
                 if marks.borders.last() != Some(&ended) {
                     marks.borders.push(ended);
-                    marks.take(received(world, ends));
+                    marks.take(ended, world, ends);
                 }
             }
         }
@@ -213,15 +220,18 @@ impl<'a> Recorder<'a> {
 }
 
 impl Marks {
-    fn take(&mut self, (delivered, arrived): (u64, u64)) {
+    fn take(&mut self, at: Time, world: &World, ends: &FlowEnds) {
+        let (delivered, arrived) = received(world, ends);
         self.delivered.push(delivered);
         self.arrived.push(arrived);
+        self.active.push(endpoint(world, ends.sender).files().map(|files| files.active(at)));
     }
 
     fn drop_first(&mut self) {
         self.borders.remove(0);
         self.delivered.remove(0);
         self.arrived.remove(0);
+        self.active.remove(0);
     }
 }
 
@@ -274,6 +284,6 @@ fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
         (FlowTransport::Tcp(_), _) => scenario.tcp.mss.get(),
         (_, App::Cbr { payload, .. } | App::Ping { payload, .. }) => payload.get(),
-        (_, App::Bulk | App::Transfer { .. }) => scenario.tcp.mss.get(),
+        (_, App::Bulk | App::Transfer { .. } | App::Files { .. }) => scenario.tcp.mss.get(),
     }
 }

@@ -79,6 +79,12 @@ pub struct FlowResult {
     pub throughput_bps: f64,
     /// Payload bytes behind `goodput_bps`.
     pub delivered_bytes: u64,
+    /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
+    pub active_s: f64,
+    /// Payload delivered over `active_s`: the papers' averaged goodput.
+    pub averaged_goodput_bps: f64,
+    /// Files completed over the whole run; none for what does not send files.
+    pub files: Option<u64>,
     /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
     /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
     pub batch_goodput_bps: Vec<f64>,
@@ -116,6 +122,12 @@ pub struct FlowSeries {
     pub cwnd_segments: Vec<Option<u32>>,
     /// Smoothed round trip of TCP, newest round trip of ping.
     pub srtt_s: Vec<Option<f64>>,
+    /// Newest round trip that congestion control used, if it measures.
+    pub rtt_s: Vec<Option<f64>>,
+    /// Its smoothed delay over n hops.
+    pub delay_s: Vec<Option<f64>>,
+    /// How much its samples vary, as a share of their mean.
+    pub variation: Vec<Option<f64>>,
     /// Least time between segments, if paced.
     pub pacing_interval_s: Vec<Option<f64>>,
 }

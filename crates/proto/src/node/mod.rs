@@ -16,5 +16,5 @@ mod endpoint;
 mod stack;
 
 pub use account::{Account, Drops, Layers};
-pub use endpoint::{Endpoint, EndpointKind, FlowAddress};
+pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use stack::{Config, Node};

@@ -147,6 +147,8 @@ fields! {
     Db: Value::Quantity(Unit::Ratio, db) => Db(*db), db => Value::Quantity(Unit::Ratio, db.0);
     Metres: Value::Quantity(Unit::Length, m) => Metres(*m), m => Value::Quantity(Unit::Length, m.0);
     Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
+    Number: Value::Quantity(Unit::Number, x) => Number(*x), n => Value::Quantity(Unit::Number, n.0);
+    Share: Value::Quantity(Unit::Share, percent) => Share(*percent), s => Value::Quantity(Unit::Share, s.0);
     Value: value => value.clone(), value => value.clone();
 }
 
@@ -167,6 +169,21 @@ pub struct Metres(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Hertz(pub f64);
 
+/// A number without a unit.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Number(pub f64);
+
+/// A part of a whole, in per cent.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Share(pub f64);
+
+impl Share {
+    /// In thousandths, rounded.
+    pub fn per_mille(self) -> u32 {
+        (self.0 * 10.0).round() as u32
+    }
+}
+
 /// A time from .. to, in the rows of a table, as are the others below.
 pub const fn time(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Time, from, to)
@@ -182,6 +199,14 @@ pub const fn length(from: &'static str, to: &'static str) -> Kind {
 /// A size from .. to.
 pub const fn size(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Size, from, to)
+}
+/// A share from .. to.
+pub const fn share(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Share, from, to)
+}
+/// A plain number from .. to.
+pub const fn number(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Number, from, to)
 }
 /// A power from .. to.
 pub const fn power(from: &'static str, to: &'static str) -> Kind {

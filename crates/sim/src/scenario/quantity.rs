@@ -22,10 +22,24 @@ pub enum Unit {
     Ratio,
     /// A frequency; base unit 1 Hz.
     Frequency,
+    /// A part of a whole; base unit 1 per cent.
+    Share,
+    /// A number without a unit.
+    Number,
 }
 
 /// Every kind, for finding the kind a foreign unit belongs to.
-const ALL: [Unit; 7] = [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency];
+pub const ALL: [Unit; 9] = [
+    Unit::Time,
+    Unit::Rate,
+    Unit::Length,
+    Unit::Size,
+    Unit::Power,
+    Unit::Ratio,
+    Unit::Frequency,
+    Unit::Share,
+    Unit::Number,
+];
 
 impl Unit {
     /// What it measures, with an article.
@@ -38,6 +52,8 @@ impl Unit {
             Unit::Power => "a power",
             Unit::Ratio => "a ratio",
             Unit::Frequency => "a frequency",
+            Unit::Share => "a share",
+            Unit::Number => "a number",
         }
     }
 
@@ -51,6 +67,8 @@ impl Unit {
             Unit::Power => &[("dBm", 0.0), ("mW", 1e-3), ("W", 1.0)],
             Unit::Ratio => &[("dB", 1.0)],
             Unit::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+            Unit::Share => &[("%", 1.0)],
+            Unit::Number => &[("", 1.0)],
         }
     }
 
@@ -80,7 +98,7 @@ impl Unit {
         }
         let number: f64 = text[..end].parse().map_err(|_| None)?;
         let name = text[end..].trim_start();
-        if name.is_empty() {
+        if name.is_empty() && self != Unit::Number {
             return Err(Some("the unit is missing".into()));
         }
         let Some(&(_, factor)) = self.units().iter().find(|&&(unit, _)| unit == name) else {
@@ -119,7 +137,7 @@ impl Unit {
                 if value < 1e-3 { format!("{value:e}W") } else { format!("{value}W") }
             }
             // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
-            Unit::Length | Unit::Ratio => format!("{value}{}", self.units()[0].0),
+            Unit::Length | Unit::Ratio | Unit::Share | Unit::Number => format!("{value}{}", self.units()[0].0),
             Unit::Time | Unit::Rate | Unit::Size | Unit::Frequency => {
                 if value == 0.0 {
                     return if self == Unit::Time { "0s".into() } else { format!("0{}", self.units()[0].0) };
@@ -151,6 +169,7 @@ mod tests {
             (Unit::Power, "3.652e-10W", 3.652e-10),
             (Unit::Power, "30dBm", 1.0),
             (Unit::Frequency, "914MHz", 914e6),
+            (Unit::Share, "70%", 70.0),
         ];
         for (unit, text, value) in cases {
             assert_eq!(unit.parse(text), Ok(value), "{text}");

@@ -7,6 +7,7 @@ mod mac;
 mod radio;
 mod routing;
 mod tcp;
+mod tcp_ap;
 mod topology;
 mod traffic;
 
@@ -16,5 +17,8 @@ pub use mac::{BackoffDraw, Mac};
 pub use radio::{Radio, RadioModel};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
+pub use tcp_ap::{
+    ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,
+};
 pub use topology::{TopologyKeys, TopologyKind};
-pub use traffic::{AppKind, FlowKeys, TrafficKeys};
+pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};

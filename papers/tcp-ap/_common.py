@@ -6,11 +6,11 @@ section 4.6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Profile
+from fourhop.study import Claim, Data, Profile, Study
 
 PAPER = "ElRakabawy, Klemm, Lindemann, MobiHoc 2005"
 
@@ -108,3 +108,27 @@ def variant(scenario: Scenario, name: str, *flows: int) -> Scenario:
     chosen = flows or [i for i, flow in enumerate(listed) if flow["transport"] not in ("udp", "ping")]
     places = [f"flows[{i}]" for i in chosen] + (["traffic"] if "traffic" in resolved and not flows else [])
     return scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
+
+
+Why = str | Mapping[Profile, str]
+
+
+def check_both(
+    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_code: Why | None = None
+) -> Callable[[Callable[[Data, str], Claim]], None]:
+    """Register a check twice, of `ap` and of `ap-code`; the function gets which of the two it is to look at.
+
+    `{ap}` in the statement becomes the label. `why_code` is what we think of the authors' code, if it is not `why`.
+    """
+
+    def register(evaluate: Callable[[Data, str], Claim]) -> None:
+        for name in ("ap", "ap-code"):
+
+            def of(data: Data, name: str = name) -> Claim:
+                return evaluate(data, name)
+
+            of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
+            thought = why if name == "ap" or why_code is None else why_code
+            study.check(statement.format(ap=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
+
+    return register

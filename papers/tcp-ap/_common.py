@@ -23,8 +23,8 @@ DELAYED_TIMEOUT = "100ms"
 CODE: Mapping[str, Any] = {"tcp_ap.profile": "authors-code", "tcp.max_timeouts": "none"}
 """The arithmetic of the ns-2 agent that the authors published, where it differs from their text.
 
-Its time-outs do not back off, so that the fifteen of them after which a connection under `standard` is given up, which are
-to stand for 100 s and more (RFC 1122 section 4.2.3.5), would pass in as many seconds: here none is given up.
+Its time-outs do not back off, so that the fifteen after which a connection under `standard` is given up, which are to
+stand for 100 s and more (RFC 1122 section 4.2.3.5), would pass in as many seconds: here none is given up.
 """
 
 _EVERY: Mapping[str, Any] = {"tcp.ack_policy": "every-segment"}

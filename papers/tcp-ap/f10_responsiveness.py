@@ -29,9 +29,10 @@ ALONE, TOGETHER, AFTER = (10.0, 30.0), (35.0, 60.0), (65.0, 90.0)
 """From when to when, in s: the first flow alone, both, the second alone; five seconds to get there are left out."""
 
 OUTLIERS = (
-    "in one run of four the second flow hardly gets going: its first segments wait for a route for seconds, and the "
-    "average of the delay keeps such a sample for many acknowledgements, while the interval lets few come: a "
-    "segment in ten seconds, long after the first flow has gone. The authors' code throws such samples away"
+    "in one run of three the second flow hardly gets going: a round trip in which a segment waited for its route "
+    "takes seconds, and the average of the delay keeps it for many acknowledgements while the interval lets few "
+    "come: up to a segment in ten seconds, in seven runs of forty long after the first flow has gone. The authors' "
+    "code throws such samples away"
 )
 FROM_RUN_TO_RUN = (
     "which flow holds the middle differs from run to run: the second has anything from nothing to nearly all. The "

@@ -107,7 +107,8 @@ impl Setup {
             .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
             .collect();
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
-        (World::new(nodes, channel, tap), ends)
+        let rules = node::Rules::new(self.node.phy, &self.node.mac);
+        (World::new(nodes, rules, channel, tap), ends)
     }
 
     fn routers(&self, seed: u64, channel: &Channel) -> Vec<Router> {

@@ -8,8 +8,8 @@ use crate::batch::Control;
 use crate::channel::Channel;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
-use fourhop_proto::node::{Drops, Layers, Node};
-use fourhop_proto::phy::{Arrival, Departure, TxId, Verdict};
+use fourhop_proto::node::{Drops, Ear, Heard, Layers, Node, Rules};
+use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
 
@@ -31,6 +31,9 @@ const EVENTS_PER_CHECK: u64 = 4096;
 pub struct World {
     now: Time,
     nodes: Vec<Node>,
+    /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
+    ears: Vec<Ear>,
+    rules: Rules,
     channel: Channel,
     queue: EventQueue,
     transmissions: Vec<Option<Transmission>>,
@@ -44,14 +47,17 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, channel: Channel, tap: Option<Box<dyn Tap>>) -> World {
+    pub fn new(nodes: Vec<Node>, rules: Rules, channel: Channel, tap: Option<Box<dyn Tap>>) -> World {
         let mut queue = EventQueue::new(nodes.len());
-        for (index, node) in nodes.iter().enumerate() {
-            queue.set(Slot(index as u32), timer_key(index, node));
+        let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
+        for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
+            queue.set(Slot(index as u32), node.next_timeout(ear).map(|at| timer_key(index as u32, at)));
         }
         World {
             now: Time::ZERO,
             nodes,
+            ears,
+            rules,
             channel,
             queue,
             transmissions: Vec::new(),
@@ -92,14 +98,21 @@ impl World {
     /// Losses of all nodes.
     pub fn drops(&self) -> Drops {
         let mut sum = Drops::default();
-        self.nodes.iter().for_each(|node| sum.add(node.drops()));
+        (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
+        sum
+    }
+
+    /// Losses at one node.
+    pub fn drops_at(&self, node: NodeId) -> Drops {
+        let mut sum = *self.nodes[node.index()].drops();
+        sum.add(&self.ears[node.index()].drops());
         sum
     }
 
     /// The balance of each layer over all nodes.
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
-        self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        self.nodes.iter().zip(&self.ears).for_each(|(node, ear)| sum.add(&node.accounts(ear)));
         sum
     }
 
@@ -137,10 +150,11 @@ impl World {
 
     fn timer(&mut self, slot: Slot) {
         let index = slot.0 as usize;
-        if self.nodes[index].handle_timeout(self.now, &mut self.radiated) {
+        let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
+        if node.handle_timeout(self.now, ear, &mut self.radiated) {
             self.events += 1;
         }
-        self.queue.set(slot, timer_key(index, &self.nodes[index]));
+        self.queue.set(slot, node.next_timeout(ear).map(|at| timer_key(slot.0, at)));
         if !self.radiated.is_empty() {
             self.begin_transmissions(NodeId(slot.0));
         }
@@ -155,44 +169,61 @@ impl World {
         let airtime = transmission.frame.airtime;
         let mut limit = Limit::new(self.queue.first_key_besides(slot), end);
         if !transmission.leaving {
-            while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
-                let now = transmission.start + neighbour.delay;
-                if limit.comes_first(now, || step_key(transmission, neighbours)) {
-                    return self.queue.set(slot, Some(step_key(transmission, neighbours)));
+            let cursor = transmission.cursor as usize;
+            for (step, neighbour) in neighbours[cursor..].iter().enumerate() {
+                let now = transmission.start + neighbour.delay();
+                if limit.comes_first(now, || arrival_key(now, neighbour.node, transmission.src)) {
+                    transmission.cursor = (cursor + step) as u32;
+                    self.events += step as u64;
+                    return self.queue.set(slot, Some(arrival_key(now, neighbour.node, transmission.src)));
                 }
                 // The medium becomes busy: that puts timers off, never forward.
                 let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
-                self.nodes[neighbour.node.index()].handle_arrival(now, copy, airtime);
-                self.events += 1;
-                transmission.cursor += 1;
+                let ear = &mut self.ears[neighbour.node.index()];
+                if ear.handle_arrival(now, copy, airtime, &self.rules) {
+                    self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
+                }
             }
+            self.events += (neighbours.len() - cursor) as u64;
             transmission.cursor = 0;
             transmission.leaving = true;
         }
-        while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
-            let now = transmission.start + neighbour.delay + airtime;
-            if limit.comes_first(now, || step_key(transmission, neighbours)) {
-                return self.queue.set(slot, Some(step_key(transmission, neighbours)));
+        let ends = transmission.start + airtime;
+        let cursor = transmission.cursor as usize;
+        for (step, neighbour) in neighbours[cursor..].iter().enumerate() {
+            let now = ends + neighbour.delay();
+            if limit.comes_first(now, || departure_key(now, neighbour.node, transmission.src)) {
+                transmission.cursor = (cursor + step) as u32;
+                self.events += step as u64;
+                self.receptions += step as u64;
+                return self.queue.set(slot, Some(departure_key(now, neighbour.node, transmission.src)));
             }
-            self.now = now;
-            let node_index = neighbour.node.index();
-            let node = &mut self.nodes[node_index];
-            let departure = node.handle_departure(now, tx, &transmission.frame, &mut self.radiated);
+            let node = neighbour.node.index();
+            let ear = &mut self.ears[node];
+            let heard = ear.handle_departure(now, tx, &transmission.frame, &self.rules);
             if let Some(tap) = &mut self.tap
-                && departure == Departure::Judged(Verdict::Good)
+                && heard != Heard::Nothing
             {
                 tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
             }
-            if node.may_be_sooner(departure)
-                && let Some(timer) = timer_key(node_index, node)
-                && self.queue.hasten(Slot(node_index as u32), timer)
-            {
-                limit.tighten(timer);
+            let timeout = if heard == Heard::ForUs {
+                self.nodes[node].handle_reception(now, &transmission.frame, ear, &mut self.radiated);
+                self.nodes[node].next_timeout(ear)
+            } else if ear.awaits_access() {
+                ear.access_timeout(&self.rules)
+            } else {
+                None
+            };
+            if let Some(at) = timeout {
+                let timer = timer_key(neighbour.node.0, at);
+                if self.queue.hasten(Slot(neighbour.node.0), timer) {
+                    limit.tighten(timer);
+                }
             }
-            self.events += 1;
-            self.receptions += 1;
-            transmission.cursor += 1;
         }
+        let steps = (neighbours.len() - cursor) as u64;
+        self.events += steps;
+        self.receptions += steps;
         self.transmissions[index] = None;
         self.free.push(index as u32);
         self.queue.set(slot, None);
@@ -204,12 +235,9 @@ impl World {
             if let Some(tap) = &mut self.tap {
                 tap.sent(self.now, src, &frame);
             }
-            let neighbours = self.channel.neighbours(src);
-            if neighbours.is_empty() {
-                continue;
-            }
+            let Some(first) = self.channel.neighbours(src).first() else { continue };
+            let key = arrival_key(self.now + first.delay(), first.node, src);
             let transmission = Transmission { src, frame, start: self.now, cursor: 0, leaving: false };
-            let key = step_key(&transmission, neighbours);
             let index = match self.free.pop() {
                 Some(index) => {
                     self.transmissions[index as usize] = Some(transmission);
@@ -251,18 +279,17 @@ impl Limit {
     }
 }
 
-fn timer_key(index: usize, node: &Node) -> Option<Key> {
-    let id = NodeId(index as u32);
-    node.next_timeout().map(|at| Key::new(at, Class::Timer, id, id))
+/// Place of a timer of node `node`.
+fn timer_key(node: u32, at: Time) -> Key {
+    Key::new(at, Class::Timer, NodeId(node), NodeId(node))
 }
 
-/// Where the next step of a transmission stands in the order of events.
-fn step_key(transmission: &Transmission, neighbours: &[crate::channel::Neighbour]) -> Key {
-    let neighbour = &neighbours[transmission.cursor as usize];
-    let arrival = transmission.start + neighbour.delay;
-    if transmission.leaving {
-        Key::new(arrival + transmission.frame.airtime, Class::Departure, neighbour.node, transmission.src)
-    } else {
-        Key::new(arrival, Class::Arrival, neighbour.node, transmission.src)
-    }
+/// Place of the beginning of a copy.
+fn arrival_key(at: Time, node: NodeId, src: NodeId) -> Key {
+    Key::new(at, Class::Arrival, node, src)
+}
+
+/// Place of the end of a copy.
+fn departure_key(at: Time, node: NodeId, src: NodeId) -> Key {
+    Key::new(at, Class::Departure, node, src)
 }

@@ -1,16 +1,17 @@
 //! The stack of one node: passes packets and frames between its layers.
 
 use super::account::{Account, Crossings, Drops, Layers};
+use super::ear::Ear;
 use super::endpoint::{Endpoint, EndpointKind, Path};
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
-use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
+use crate::phy;
 use crate::route::{self, Router};
 use crate::tcp;
 use crate::wire::{Body, EchoMessage, Frame, Ipv4Packet, PacketMeta, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Time};
+use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time};
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,15 +71,15 @@ struct Scratch {
 
 /// A node.
 ///
-/// The driver calls [`Node::handle_arrival`] and [`Node::handle_departure`] for every copy of a frame at this node, in
-/// order of time, and [`Node::handle_timeout`] at [`Node::next_timeout`]; each may change `next_timeout`. Frames to
-/// radiate, beginning at `now`, are appended to `out`.
+/// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
+/// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
+/// [`Node::next_timeout`]; each may change `next_timeout`. Frames to radiate, beginning at `now`, are appended to `out`.
+/// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
     addr: Ipv4Addr,
     mac_addr: MacAddr,
     ttl: u8,
-    receiver: Receiver,
     mac: Dcf,
     link: Link,
     router: Router,
@@ -99,7 +100,6 @@ impl Node {
             addr,
             mac_addr,
             ttl: config.ttl,
-            receiver: Receiver::new(config.phy),
             mac: Dcf::new(mac_addr, config.mac, Stream::new(seed, id, Purpose::Backoff)),
             link: Link::new(mac_addr, addr, config.link),
             upper_timeout: router.next_timeout(),
@@ -139,13 +139,13 @@ impl Node {
         &self.router
     }
 
-    /// Losses so far.
+    /// Losses so far, those of its ear apart.
     pub fn drops(&self) -> &Drops {
         &self.drops
     }
 
     /// The balance of each layer.
-    pub fn accounts(&self) -> Layers {
+    pub fn accounts(&self, ear: &Ear) -> Layers {
         let c = &self.crossings;
         let mac = self.mac.counters();
         let (down, up) = self.link.held();
@@ -156,7 +156,12 @@ impl Node {
             held: held as u64,
         };
         Layers {
-            radio: held(Layer::Radio, c.copies_arrived, c.frames_received, self.receiver.on_air()),
+            radio: Account {
+                taken: ear.arrived(),
+                passed: ear.received(),
+                dropped: ear.drops().in_layer(Layer::Radio),
+                held: ear.on_air() as u64,
+            },
             mac: Account {
                 taken: mac.accepted,
                 passed: mac.acknowledged + mac.broadcasts,
@@ -178,61 +183,35 @@ impl Node {
         }
     }
 
-    /// After a departure: can [`Node::next_timeout`] have moved forward? For most frames at most nodes it has not.
-    pub fn may_be_sooner(&self, departure: Departure) -> bool {
-        departure == Departure::Judged(Verdict::Good) || self.mac.awaits_access()
-    }
-
     /// When [`Node::handle_timeout`] wants to be called.
-    pub fn next_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.mac.next_timeout(), self.upper_timeout)
+    pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
+        Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)
     }
 
-    /// A copy of a frame of `airtime` begins to arrive.
-    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur) {
-        self.crossings.copies_arrived += 1;
-        match self.receiver.arrive(copy, self.mac.is_transmitting(now)) {
-            ArrivalEffect::Occupied => self.mac.handle_arrival(now),
-            ArrivalEffect::CapturedAway => self.mac.handle_captured_away(now, airtime),
-        }
+    /// The medium has become busy before an access that needed no back-off.
+    pub fn handle_access_lost(&mut self, now: Time, ear: &mut Ear) {
+        self.mac.handle_access_lost(now, &mut ear.medium);
     }
 
-    /// A copy of `frame` ends. Says what became of it.
-    pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, out: &mut Vec<Frame>) -> Departure {
-        let departure = self.receiver.depart(tx, self.mac.is_transmitting(now));
-        match departure {
-            Departure::Lost(reason) => {
-                self.drops.count(reason);
-                if !self.receiver.busy() {
-                    self.mac.handle_receiver_idle(now);
-                }
-            }
-            Departure::Judged(Verdict::Good) => {
-                self.crossings.frames_received += 1;
-                let mut actions = self.scratch.mac.take();
-                self.mac.handle_reception(now, frame, self.receiver.busy(), &mut actions);
-                if !actions.is_empty() {
-                    self.perform_mac(now, &mut actions, out);
-                    self.refresh_upper();
-                }
-                self.offer_next(now);
-                self.scratch.mac.give(actions);
-            }
-            Departure::Judged(verdict) => {
-                self.drops.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
-                self.mac.handle_error(now, verdict, self.receiver.busy());
-            }
+    /// The ear has heard `frame`, and it is for this node.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, ear: &mut Ear, out: &mut Vec<Frame>) {
+        let mut actions = self.scratch.mac.take();
+        self.mac.handle_reception(now, frame, &mut ear.medium, &mut actions);
+        if !actions.is_empty() {
+            self.perform_mac(now, &mut actions, ear, out);
+            self.refresh_upper();
         }
-        departure
+        self.offer_next(now, ear);
+        self.scratch.mac.give(actions);
     }
 
     /// Does what is due at `now`; nothing, and says so, if called early.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) -> bool {
-        let mac_due = self.mac.next_timeout().is_some_and(|at| at <= now);
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Frame>) -> bool {
+        let mac_due = self.mac.next_timeout(&ear.medium).is_some_and(|at| at <= now);
         if mac_due {
             let mut actions = self.scratch.mac.take();
-            self.mac.handle_timeout(now, &mut actions);
-            self.perform_mac(now, &mut actions, out);
+            self.mac.handle_timeout(now, &mut ear.medium, &mut actions);
+            self.perform_mac(now, &mut actions, ear, out);
             self.scratch.mac.give(actions);
         }
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
@@ -240,7 +219,7 @@ impl Node {
             self.upper_layers(now);
             self.refresh_upper();
         }
-        self.offer_next(now);
+        self.offer_next(now, ear);
         mac_due || upper_due
     }
 
@@ -274,20 +253,20 @@ impl Node {
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
-    fn offer_next(&mut self, now: Time) {
+    fn offer_next(&mut self, now: Time, ear: &mut Ear) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()
         {
             self.crossings.link_to_mac += 1;
-            self.mac.handle_packet(now, msdu);
+            self.mac.handle_packet(now, msdu, &mut ear.medium);
         }
     }
 
-    fn perform_mac(&mut self, now: Time, actions: &mut Vec<mac::Action>, out: &mut Vec<Frame>) {
+    fn perform_mac(&mut self, now: Time, actions: &mut Vec<mac::Action>, ear: &mut Ear, out: &mut Vec<Frame>) {
         for action in actions.drain(..) {
             match action {
                 mac::Action::Transmit(frame) => {
-                    self.receiver.transmit_started();
+                    ear.receiver.transmit_started();
                     out.push(frame);
                 }
                 mac::Action::Deliver { msdu, from } => {

@@ -10,7 +10,7 @@ fn an_early_timeout_does_nothing() {
         bench.hear(0, &frame(FrameKind::Cts, 3, 2, 3000 - CTS));
         bench.packet(1000, packet());
         for at in (1001..3000).step_by(7) {
-            bench.mac.handle_timeout(us(at), &mut bench.out);
+            bench.mac.handle_timeout(us(at), &mut bench.medium, &mut bench.out);
         }
         assert!(bench.out.is_empty());
         let wait = bench.draw(config.backoff_values(31));

@@ -8,7 +8,8 @@ use crate::batch::Control;
 use crate::channel::Channel;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
-use fourhop_proto::node::{Drops, Ear, Heard, Layers, Node, Rules};
+use fourhop_proto::drop::Layer;
+use fourhop_proto::node::{Account, Drops, Ear, Heard, Layers, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
@@ -39,8 +40,11 @@ pub struct World {
     transmissions: Vec<Option<Transmission>>,
     free: Vec<u32>,
     radiated: Vec<Frame>,
-    events: u64,
+    /// Timers that had something to do.
+    timers: u64,
     frames: u64,
+    /// Copies of frames that have begun to arrive.
+    copies: u64,
     receptions: u64,
     tap: Option<Box<dyn Tap>>,
 }
@@ -51,7 +55,9 @@ impl World {
         let mut queue = EventQueue::new(nodes.len());
         let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
-            queue.set(Slot(index as u32), node.next_timeout(ear).map(|at| timer_key(index as u32, at)));
+            if let Some(at) = node.next_timeout(ear) {
+                queue.push(Slot(index as u32), timer_key(index as u32, at));
+            }
         }
         World {
             now: Time::ZERO,
@@ -63,8 +69,9 @@ impl World {
             transmissions: Vec::new(),
             free: Vec::new(),
             radiated: Vec::new(),
-            events: 0,
+            timers: 0,
             frames: 0,
+            copies: 0,
             receptions: 0,
             tap,
         }
@@ -82,7 +89,7 @@ impl World {
 
     /// Events handled: timers of nodes, beginnings and ends of copies of frames.
     pub fn events(&self) -> u64 {
-        self.events
+        self.timers + self.copies + self.receptions
     }
 
     /// Frames radiated.
@@ -112,7 +119,13 @@ impl World {
     /// The balance of each layer over all nodes.
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
-        self.nodes.iter().zip(&self.ears).for_each(|(node, ear)| sum.add(&node.accounts(ear)));
+        self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        sum.radio = Account {
+            taken: self.copies,
+            passed: self.ears.iter().map(Ear::received).sum(),
+            dropped: self.drops().in_layer(Layer::Radio),
+            held: self.ears.iter().map(|ear| ear.on_air() as u64).sum(),
+        };
         sum
     }
 
@@ -124,23 +137,24 @@ impl World {
     /// Lets everything happen up to and including `end`. Returns early, and false, if `control`
     /// asks for it.
     pub fn run_until(&mut self, end: Time, control: &Control) -> bool {
-        let mut next_check = self.events + EVENTS_PER_CHECK;
+        let mut next_check = self.events() + EVENTS_PER_CHECK;
         while let Some((key, slot)) = self.queue.peek()
             && key.time() <= end
         {
             debug_assert!(key.time() >= self.now, "time never runs backwards");
+            self.queue.pop();
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot);
             } else {
                 self.advance(slot, end);
             }
-            if self.events >= next_check {
+            if self.events() >= next_check {
                 control.report(self.now);
                 if control.is_stopped() {
                     return false;
                 }
-                next_check = self.events + EVENTS_PER_CHECK;
+                next_check = self.events() + EVENTS_PER_CHECK;
             }
         }
         self.now = end;
@@ -152,9 +166,11 @@ impl World {
         let index = slot.0 as usize;
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
         if node.handle_timeout(self.now, ear, &mut self.radiated) {
-            self.events += 1;
+            self.timers += 1;
         }
-        self.queue.set(slot, node.next_timeout(ear).map(|at| timer_key(slot.0, at)));
+        if let Some(at) = node.next_timeout(ear) {
+            self.queue.push(slot, timer_key(slot.0, at));
+        }
         if !self.radiated.is_empty() {
             self.begin_transmissions(NodeId(slot.0));
         }
@@ -163,40 +179,62 @@ impl World {
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize - self.nodes.len();
-        let Some(transmission) = &mut self.transmissions[index] else { return };
-        let tx = TxId(index as u32);
-        let neighbours = self.channel.neighbours(transmission.src);
-        let airtime = transmission.frame.airtime;
-        let mut limit = Limit::new(self.queue.first_key_besides(slot), end);
-        if !transmission.leaving {
-            let cursor = transmission.cursor as usize;
-            for (step, neighbour) in neighbours[cursor..].iter().enumerate() {
-                let now = transmission.start + neighbour.delay();
-                if limit.comes_first(now, || arrival_key(now, neighbour.node, transmission.src)) {
-                    transmission.cursor = (cursor + step) as u32;
-                    self.events += step as u64;
-                    return self.queue.set(slot, Some(arrival_key(now, neighbour.node, transmission.src)));
-                }
-                // The medium becomes busy: that puts timers off, never forward.
-                let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
-                let ear = &mut self.ears[neighbour.node.index()];
-                if ear.handle_arrival(now, copy, airtime, &self.rules) {
-                    self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
-                }
-            }
-            self.events += (neighbours.len() - cursor) as u64;
-            transmission.cursor = 0;
-            transmission.leaving = true;
+        let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
+        let next = match &self.transmissions[index] {
+            Some(transmission) if !transmission.leaving => self.arrivals(index, limit),
+            _ => None,
+        };
+        let next = next.or_else(|| self.departures(index, limit));
+        if let Some(key) = next {
+            self.queue.push(slot, key);
+        } else {
+            self.transmissions[index] = None;
+            self.free.push(index as u32);
         }
-        let ends = transmission.start + airtime;
+    }
+
+    #[inline(never)]
+    /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
+    fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
+        let transmission = self.transmissions[index].as_mut()?;
+        let tx = TxId(index as u32);
+        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.airtime);
         let cursor = transmission.cursor as usize;
-        for (step, neighbour) in neighbours[cursor..].iter().enumerate() {
-            let now = ends + neighbour.delay();
-            if limit.comes_first(now, || departure_key(now, neighbour.node, transmission.src)) {
+        let neighbours = &self.channel.neighbours(src)[cursor..];
+        for (step, neighbour) in neighbours.iter().enumerate() {
+            let now = start + neighbour.delay();
+            if limit.comes_first(now, || arrival_key(now, neighbour.node, src)) {
                 transmission.cursor = (cursor + step) as u32;
-                self.events += step as u64;
+                self.copies += step as u64;
+                return Some(arrival_key(now, neighbour.node, src));
+            }
+            // The medium becomes busy: that puts timers off, never forward.
+            let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
+            let ear = &mut self.ears[neighbour.node.index()];
+            if ear.handle_arrival(now, copy, airtime, &self.rules) {
+                self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
+            }
+        }
+        self.copies += neighbours.len() as u64;
+        transmission.cursor = 0;
+        transmission.leaving = true;
+        None
+    }
+
+    #[inline(never)]
+    /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
+    fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
+        let transmission = self.transmissions[index].as_mut()?;
+        let tx = TxId(index as u32);
+        let (src, ends) = (transmission.src, transmission.start + transmission.frame.airtime);
+        let cursor = transmission.cursor as usize;
+        let neighbours = &self.channel.neighbours(src)[cursor..];
+        for (step, neighbour) in neighbours.iter().enumerate() {
+            let now = ends + neighbour.delay();
+            if limit.comes_first(now, || departure_key(now, neighbour.node, src)) {
+                transmission.cursor = (cursor + step) as u32;
                 self.receptions += step as u64;
-                return self.queue.set(slot, Some(departure_key(now, neighbour.node, transmission.src)));
+                return Some(departure_key(now, neighbour.node, src));
             }
             let node = neighbour.node.index();
             let ear = &mut self.ears[node];
@@ -207,8 +245,9 @@ impl World {
                 tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
             }
             let timeout = if heard == Heard::ForUs {
-                self.nodes[node].handle_reception(now, &transmission.frame, ear, &mut self.radiated);
-                self.nodes[node].next_timeout(ear)
+                let node = &mut self.nodes[node];
+                node.handle_reception(now, &transmission.frame, ear, &mut self.radiated);
+                node.next_timeout(ear)
             } else if ear.awaits_access() {
                 ear.access_timeout(&self.rules)
             } else {
@@ -221,12 +260,8 @@ impl World {
                 }
             }
         }
-        let steps = (neighbours.len() - cursor) as u64;
-        self.events += steps;
-        self.receptions += steps;
-        self.transmissions[index] = None;
-        self.free.push(index as u32);
-        self.queue.set(slot, None);
+        self.receptions += neighbours.len() as u64;
+        None
     }
 
     fn begin_transmissions(&mut self, src: NodeId) {
@@ -249,12 +284,13 @@ impl World {
                     self.transmissions.len() as u32 - 1
                 }
             };
-            self.queue.set(Slot(self.nodes.len() as u32 + index), Some(key));
+            self.queue.push(Slot(self.nodes.len() as u32 + index), key);
         }
     }
 }
 
 /// What ends the walk of a transmission: the first event of another slot, or the end of the run.
+#[derive(Clone, Copy)]
 struct Limit {
     other: Option<Key>,
     /// Nothing comes first before this.

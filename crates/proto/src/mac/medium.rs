@@ -44,7 +44,7 @@ impl Rules {
 /// Call [`Medium::handle_arrival`] when a copy occupies the receiver, then [`Medium::handle_good_frame`] or
 /// [`Medium::handle_error`] once the receiver has judged, and [`Medium::handle_quiet`] when it senses nothing any more.
 /// The rest is for the station's own [`Dcf`](super::Dcf). Time never runs backwards.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Medium {
     /// Does the receiver sense anything?
     busy: bool,
@@ -58,11 +58,27 @@ pub struct Medium {
     nav: Time,
     /// Busy time after errors and captured frames.
     eifs_until: Time,
-    /// When the NAV ends if nothing follows the RTS that has set it.
-    nav_reset: Option<Time>,
+    /// When the NAV ends if nothing follows the RTS that has set it; `NEVER` if something has.
+    nav_reset: Time,
     backoff: Option<Backoff>,
     /// End of what the station radiates.
     radiates_until: Time,
+}
+
+impl Default for Medium {
+    fn default() -> Medium {
+        Medium {
+            busy: false,
+            exchange: false,
+            wanted: false,
+            quiet_since: Time::ZERO,
+            nav: Time::ZERO,
+            eifs_until: Time::ZERO,
+            nav_reset: Time::NEVER,
+            backoff: None,
+            radiates_until: Time::ZERO,
+        }
+    }
 }
 
 impl Medium {
@@ -73,7 +89,7 @@ impl Medium {
 
     /// End of the present reservation by others (virtual carrier sense).
     pub fn nav(&self) -> Time {
-        self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset))
+        self.nav.min(self.nav_reset)
     }
 
     /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the receiver is
@@ -106,11 +122,10 @@ impl Medium {
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
         let must_draw = self.backoff.is_some() && self.pause_backoff(now, rules);
         self.busy = true;
-        if let Some(reset) = self.nav_reset.take()
-            && reset <= now
-        {
-            self.nav = self.nav.min(reset);
+        if self.nav_reset <= now {
+            self.nav = self.nav();
         }
+        self.nav_reset = Time::NEVER;
         must_draw
     }
 
@@ -159,7 +174,7 @@ impl Medium {
             if let Some(timeout) = rules.nav_reset_timeout
                 && frame.kind == FrameKind::Rts
             {
-                self.nav_reset = Some(now + timeout);
+                self.nav_reset = now + timeout;
             }
         }
     }

@@ -144,8 +144,8 @@ impl Node {
         &self.drops
     }
 
-    /// The balance of each layer.
-    pub fn accounts(&self, ear: &Ear) -> Layers {
+    /// The balance of each layer but the radio, which is the ear's.
+    pub fn accounts(&self) -> Layers {
         let c = &self.crossings;
         let mac = self.mac.counters();
         let (down, up) = self.link.held();
@@ -156,12 +156,7 @@ impl Node {
             held: held as u64,
         };
         Layers {
-            radio: Account {
-                taken: ear.arrived(),
-                passed: ear.received(),
-                dropped: ear.drops().in_layer(Layer::Radio),
-                held: ear.on_air() as u64,
-            },
+            radio: Account::default(),
             mac: Account {
                 taken: mac.accepted,
                 passed: mac.acknowledged + mac.broadcasts,

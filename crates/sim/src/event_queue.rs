@@ -99,6 +99,7 @@ impl EventQueue {
     }
 
     /// The first event.
+    #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
         if self.near.is_empty() {
             self.fetch();
@@ -107,6 +108,7 @@ impl EventQueue {
     }
 
     /// Takes the first event out.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Key, Slot)> {
         let first = self.peek()?;
         self.near.pop();
@@ -116,19 +118,24 @@ impl EventQueue {
 
     /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the
     /// time from which it was hastened.
+    #[inline]
     pub fn push(&mut self, slot: Slot, key: Key) {
-        let index = slot.0 as usize;
-        debug_assert!(self.events[index] == Key::NEVER, "one event for each slot");
+        debug_assert!(self.events[slot.0 as usize] == Key::NEVER, "one event for each slot");
         if key < self.horizon {
-            self.events[index] = key;
+            self.events[slot.0 as usize] = key;
             self.insert(Entry { key, slot: slot.0 });
         } else {
-            if key < self.filed[index] {
-                self.filed[index] = key;
-                self.far.push(Reverse(Entry { key, slot: slot.0 }));
-            }
-            self.events[index] = self.filed[index];
+            self.file(slot, key);
         }
+    }
+
+    fn file(&mut self, slot: Slot, key: Key) {
+        let index = slot.0 as usize;
+        if key < self.filed[index] {
+            self.filed[index] = key;
+            self.far.push(Reverse(Entry { key, slot: slot.0 }));
+        }
+        self.events[index] = self.filed[index];
     }
 
     /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An event
@@ -153,20 +160,25 @@ impl EventQueue {
         self.push(slot, key);
     }
 
+    #[inline]
     fn insert(&mut self, entry: Entry) {
         let mut place = self.near.len();
         self.near.push(entry);
-        while place > 0 && self.near[place - 1].key < entry.key {
-            self.near[place] = self.near[place - 1];
-            place -= 1;
+        let near = self.near.as_mut_slice();
+        while let Some(before) = place.checked_sub(1)
+            && near[before].key < entry.key
+        {
+            near[place] = near[before];
+            place = before;
         }
-        self.near[place] = entry;
-        if self.near.len() > NEAR {
+        near[place] = entry;
+        if near.len() > NEAR {
             self.put_away();
         }
     }
 
     /// Moves the last events of a full array to the heap.
+    #[cold]
     fn put_away(&mut self) {
         for entry in self.near.drain(..MOVED) {
             self.filed[entry.slot as usize] = entry.key;
@@ -176,6 +188,7 @@ impl EventQueue {
     }
 
     /// Fills the empty array from the heap.
+    #[cold]
     fn fetch(&mut self) {
         while self.near.len() < MOVED
             && let Some(Reverse(entry)) = self.far.pop()

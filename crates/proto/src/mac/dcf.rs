@@ -218,20 +218,25 @@ impl Dcf {
         Time::earlier_of(exchange, medium.access_timeout(&self.rules))
     }
 
-    /// Does what is due at `now`; nothing if called early.
-    pub fn handle_timeout(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
-        if self.state_ends.is_some_and(|at| at <= now) {
-            self.state_ends = None;
+    /// Does what is due at `now`; nothing, and says so, if called early.
+    pub fn handle_timeout(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
+        let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
+        if state_due {
             self.end_state(now, medium, out);
         }
-        if self.sifs_ends.is_some_and(|at| at <= now) {
-            self.sifs_ends = None;
+        let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
+        if sifs_due {
             self.after_sifs(now, medium, out);
         }
-        if medium.take_access(now, &self.rules) {
+        let access_due = medium.take_access(now, &self.rules);
+        if access_due {
             self.access(now, medium, out);
         }
-        medium.want_access(self.outgoing.is_some());
+        let due = state_due || sifs_due || access_due;
+        if due {
+            medium.want_access(self.outgoing.is_some());
+        }
+        due
     }
 
     fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {

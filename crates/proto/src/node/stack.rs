@@ -202,13 +202,12 @@ impl Node {
 
     /// Does what is due at `now`; nothing, and says so, if called early.
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Frame>) -> bool {
-        let mac_due = self.mac.next_timeout(&ear.medium).is_some_and(|at| at <= now);
+        let mut actions = self.scratch.mac.take();
+        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, &mut actions);
         if mac_due {
-            let mut actions = self.scratch.mac.take();
-            self.mac.handle_timeout(now, &mut ear.medium, &mut actions);
             self.perform_mac(now, &mut actions, ear, out);
-            self.scratch.mac.give(actions);
         }
+        self.scratch.mac.give(actions);
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
         if upper_due {
             self.upper_layers(now);
@@ -219,32 +218,37 @@ impl Node {
     }
 
     fn upper_layers(&mut self, now: Time) {
-        let mut actions = self.scratch.link.take();
-        self.link.handle_timeout(now, &mut actions);
-        self.perform_link(now, &mut actions);
-        self.scratch.link.give(actions);
-
-        let mut actions = self.scratch.route.take();
-        self.router.handle_timeout(now, &mut actions);
-        self.perform_route(now, &mut actions);
-        self.scratch.route.give(actions);
-
-        let mut bodies = self.scratch.bodies.take();
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.link.next_timeout()) {
+            let mut actions = self.scratch.link.take();
+            self.link.handle_timeout(now, &mut actions);
+            self.perform_link(now, &mut actions);
+            self.scratch.link.give(actions);
+        }
+        if due(self.router.next_timeout()) {
+            let mut actions = self.scratch.route.take();
+            self.router.handle_timeout(now, &mut actions);
+            self.perform_route(now, &mut actions);
+            self.scratch.route.give(actions);
+        }
         for index in 0..self.endpoints.len() {
-            let endpoint = &mut self.endpoints[index];
-            if endpoint.next_timeout().is_some_and(|at| at <= now) {
+            if due(self.endpoints[index].next_timeout()) {
+                let mut bodies = self.scratch.bodies.take();
+                let endpoint = &mut self.endpoints[index];
                 endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
                 let (peer, hides_headers) = (endpoint.address.peer, endpoint.hides_headers());
                 self.originate(now, peer, hides_headers, &mut bodies);
+                self.scratch.bodies.give(bodies);
             }
         }
-        self.scratch.bodies.give(bodies);
     }
 
     fn refresh_upper(&mut self) {
-        let endpoints = self.endpoints.iter().filter_map(Endpoint::next_timeout).min();
-        self.upper_timeout =
-            [self.link.next_timeout(), self.router.next_timeout(), endpoints].into_iter().flatten().min();
+        let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
+        for endpoint in &self.endpoints {
+            at = Time::earlier_of(at, endpoint.next_timeout());
+        }
+        self.upper_timeout = at;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.

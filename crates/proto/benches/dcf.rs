@@ -16,6 +16,7 @@ struct Pair {
     media: [Medium; 2],
     rules: Rules,
     on_air: Option<(usize, Time, Frame)>,
+    air: Option<Frame>,
     out: Vec<Action>,
     delivered: u64,
 }
@@ -29,6 +30,7 @@ impl Pair {
             media: Default::default(),
             rules: Rules::new(&Config::ns2()),
             on_air: None,
+            air: None,
             out: Vec::new(),
             delivered: 0,
         }
@@ -53,7 +55,7 @@ impl Pair {
                     let Some(at) = next_timer else { return };
                     self.now = at;
                     let who = usize::from(timers[0] != Some(at));
-                    self.stations[who].handle_timeout(at, &mut self.media[who], &mut self.out);
+                    self.stations[who].handle_timeout(at, &mut self.media[who], &mut self.air, &mut self.out);
                     self.act(who);
                 }
             }
@@ -61,16 +63,13 @@ impl Pair {
     }
 
     fn act(&mut self, who: usize) {
+        if let Some(frame) = self.air.take() {
+            let lost = self.media[1 - who].handle_arrival(self.now, &self.rules);
+            assert!(!lost, "ns-2 knows no immediate access");
+            self.on_air = Some((1 - who, self.now + frame.airtime, frame));
+        }
         for action in self.out.drain(..) {
-            match action {
-                Action::Transmit(frame) => {
-                    let lost = self.media[1 - who].handle_arrival(self.now, &self.rules);
-                    assert!(!lost, "ns-2 knows no immediate access");
-                    self.on_air = Some((1 - who, self.now + frame.airtime, frame));
-                }
-                Action::Deliver { .. } => self.delivered += 1,
-                Action::GaveUp { .. } | Action::Discarded(_) => {}
-            }
+            self.delivered += u64::from(matches!(action, Action::Deliver { .. }));
         }
     }
 }

@@ -150,14 +150,30 @@ impl EventQueue {
         sooner
     }
 
+    /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with [`EventQueue::push`] it may
+    /// come up earlier.
+    pub fn set(&mut self, slot: Slot, key: Option<Key>) {
+        let present = self.events[slot.0 as usize];
+        if key != Some(present) {
+            self.remove(slot, present);
+            if let Some(key) = key {
+                self.push(slot, key);
+            }
+        }
+    }
+
     fn bring_forward(&mut self, slot: Slot, present: Key, key: Key) {
+        self.remove(slot, present);
+        self.push(slot, key);
+    }
+
+    fn remove(&mut self, slot: Slot, present: Key) {
         if present < self.horizon
             && let Some(place) = self.near.iter().rposition(|entry| entry.slot == slot.0)
         {
             self.near.remove(place);
         }
         self.events[slot.0 as usize] = Key::NEVER;
-        self.push(slot, key);
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
 
-/// A frame on the air.
+/// A frame on the air, or one that has been.
 #[derive(Debug)]
 struct Transmission {
     src: NodeId,
@@ -37,9 +37,10 @@ pub struct World {
     rules: Rules,
     channel: Channel,
     queue: EventQueue,
-    transmissions: Vec<Option<Transmission>>,
+    transmissions: Vec<Transmission>,
+    /// Places in `transmissions` whose frame has left the air.
     free: Vec<u32>,
-    radiated: Vec<Frame>,
+    radiated: Option<Frame>,
     /// Timers that had something to do.
     timers: u64,
     frames: u64,
@@ -68,7 +69,7 @@ impl World {
             queue,
             transmissions: Vec::new(),
             free: Vec::new(),
-            radiated: Vec::new(),
+            radiated: None,
             timers: 0,
             frames: 0,
             copies: 0,
@@ -171,8 +172,8 @@ impl World {
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
-        if !self.radiated.is_empty() {
-            self.begin_transmissions(NodeId(slot.0));
+        if self.radiated.is_some() {
+            self.begin_transmission(NodeId(slot.0));
         }
     }
 
@@ -180,23 +181,17 @@ impl World {
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize - self.nodes.len();
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
-        let next = match &self.transmissions[index] {
-            Some(transmission) if !transmission.leaving => self.arrivals(index, limit),
-            _ => None,
-        };
-        let next = next.or_else(|| self.departures(index, limit));
-        if let Some(key) = next {
-            self.queue.push(slot, key);
-        } else {
-            self.transmissions[index] = None;
-            self.free.push(index as u32);
+        let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
+        match next.or_else(|| self.departures(index, limit)) {
+            Some(key) => self.queue.push(slot, key),
+            None => self.free.push(index as u32),
         }
     }
 
     #[inline(never)]
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
     fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
-        let transmission = self.transmissions[index].as_mut()?;
+        let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.airtime);
         let cursor = transmission.cursor as usize;
@@ -224,7 +219,7 @@ impl World {
     #[inline(never)]
     /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
     fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
-        let transmission = self.transmissions[index].as_mut()?;
+        let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let (src, ends) = (transmission.src, transmission.start + transmission.frame.airtime);
         let cursor = transmission.cursor as usize;
@@ -244,48 +239,49 @@ impl World {
             {
                 tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
             }
-            let timeout = if heard == Heard::ForUs {
+            let slot = Slot(neighbour.node.0);
+            let timer = if heard == Heard::ForUs {
                 let node = &mut self.nodes[node];
-                node.handle_reception(now, &transmission.frame, ear, &mut self.radiated);
-                node.next_timeout(ear)
+                node.handle_reception(now, &transmission.frame, ear);
+                // What this node waited for has come or has begun: its next timer is seldom the one it had.
+                let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
+                self.queue.set(slot, timer);
+                timer
             } else if ear.awaits_access() {
-                ear.access_timeout(&self.rules)
+                let timer = ear.access_timeout(&self.rules).map(|at| timer_key(slot.0, at));
+                timer.filter(|&timer| self.queue.hasten(slot, timer))
             } else {
                 None
             };
-            if let Some(at) = timeout {
-                let timer = timer_key(neighbour.node.0, at);
-                if self.queue.hasten(Slot(neighbour.node.0), timer) {
-                    limit.tighten(timer);
-                }
+            if let Some(timer) = timer {
+                limit.tighten(timer);
             }
         }
         self.receptions += neighbours.len() as u64;
         None
     }
 
-    fn begin_transmissions(&mut self, src: NodeId) {
-        while let Some(frame) = self.radiated.pop() {
-            self.frames += 1;
-            if let Some(tap) = &mut self.tap {
-                tap.sent(self.now, src, &frame);
-            }
-            let Some(first) = self.channel.neighbours(src).first() else { continue };
-            let key = arrival_key(self.now + first.delay(), first.node, src);
-            let transmission = Transmission { src, frame, start: self.now, cursor: 0, leaving: false };
-            let index = match self.free.pop() {
-                Some(index) => {
-                    self.transmissions[index as usize] = Some(transmission);
-                    index
-                }
-                None => {
-                    self.transmissions.push(Some(transmission));
-                    self.queue.add_slot();
-                    self.transmissions.len() as u32 - 1
-                }
-            };
-            self.queue.push(Slot(self.nodes.len() as u32 + index), key);
+    fn begin_transmission(&mut self, src: NodeId) {
+        let Some(frame) = self.radiated.take() else { return };
+        self.frames += 1;
+        if let Some(tap) = &mut self.tap {
+            tap.sent(self.now, src, &frame);
         }
+        let Some(first) = self.channel.neighbours(src).first() else { return };
+        let key = arrival_key(self.now + first.delay(), first.node, src);
+        let transmission = Transmission { src, frame, start: self.now, cursor: 0, leaving: false };
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.transmissions[index as usize] = transmission;
+                index
+            }
+            None => {
+                self.transmissions.push(transmission);
+                self.queue.add_slot();
+                self.transmissions.len() as u32 - 1
+            }
+        };
+        self.queue.push(Slot(self.nodes.len() as u32 + index), key);
     }
 }
 

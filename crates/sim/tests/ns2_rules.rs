@@ -88,19 +88,19 @@ impl Pair {
             let ends = self.air.iter().map(|&(_, end, ..)| end).min();
             let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(&self.ears[n])).min();
             let Some(now) = ends.into_iter().chain(timers).min().filter(|&now| now <= end) else { return };
-            let mut out = Vec::new();
+            let mut out = None;
             let mut actor = None;
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);
                 if self.ears[to].handle_departure(now, TxId(0), &frame, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, &mut self.ears[to], &mut out);
+                    self.nodes[to].handle_reception(now, &frame, &mut self.ears[to]);
                 }
                 actor = Some(to);
             } else if let Some(n) = (0..alive).find(|&n| self.nodes[n].next_timeout(&self.ears[n]).is_some_and(|at| at <= now)) {
                 self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut out);
                 actor = Some(n);
             }
-            for frame in out {
+            if let Some(frame) = out {
                 let from = actor.unwrap();
                 self.sent.push((now, from, frame.clone()));
                 if both {

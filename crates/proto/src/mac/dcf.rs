@@ -19,11 +19,9 @@ use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Stream, Time};
 
-/// What the MAC asks of its surroundings.
+/// What the MAC asks of the layers above.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// Radiate this frame, beginning now.
-    Transmit(Frame),
     /// Hand this MSDU to the link layer.
     Deliver {
         /// Content.
@@ -88,8 +86,6 @@ pub(super) enum TxState {
     Data,
     /// Broadcast on the air.
     Broadcast,
-    /// ACK on the air.
-    Ack,
 }
 
 /// The MSDU being sent.
@@ -218,19 +214,26 @@ impl Dcf {
         Time::earlier_of(exchange, medium.access_timeout(&self.rules))
     }
 
-    /// Does what is due at `now`; nothing, and says so, if called early.
-    pub fn handle_timeout(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
+    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
+    /// there is one at most.
+    pub fn handle_timeout(
+        &mut self,
+        now: Time,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        out: &mut Vec<Action>,
+    ) -> bool {
         let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
         if state_due {
             self.end_state(now, medium, out);
         }
         let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
         if sifs_due {
-            self.after_sifs(now, medium, out);
+            self.after_sifs(now, medium, air);
         }
         let access_due = medium.take_access(now, &self.rules);
         if access_due {
-            self.access(now, medium, out);
+            self.access(now, medium, air);
         }
         let due = state_due || sifs_due || access_due;
         if due {
@@ -263,28 +266,28 @@ impl Dcf {
         state: TxState,
         wait: Dur,
         medium: &mut Medium,
-        out: &mut Vec<Action>,
+        air: &mut Option<Frame>,
     ) {
         medium.begin_exchange(now, frame.airtime, &self.rules);
         self.state = state;
         self.state_ends = Some(now + wait);
-        out.push(Action::Transmit(frame));
+        *air = Some(frame);
     }
 
     /// The back-off has run out.
-    fn access(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
+    fn access(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         if self.answer.is_some() {
             // By coincidence with a pending CTS or ACK; its end asks for access again.
             return;
         }
         match &self.outgoing {
-            Some(outgoing) if outgoing.rts => self.send_rts(now, medium, out),
-            Some(_) => self.send_data(now, medium, out),
+            Some(outgoing) if outgoing.rts => self.send_rts(now, medium, air),
+            Some(_) => self.send_data(now, medium, air),
             None => {}
         }
     }
 
-    fn send_rts(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
+    fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
         let frame = Frame {
@@ -295,10 +298,10 @@ impl Dcf {
             airtime: self.config.rts_airtime(),
             kind: FrameKind::Rts,
         };
-        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), medium, out);
+        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), medium, air);
     }
 
-    fn send_data(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
+    fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let airtime = outgoing.airtime;
@@ -311,15 +314,15 @@ impl Dcf {
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
         };
         if broadcast {
-            self.radiate(now, frame, TxState::Broadcast, airtime, medium, out);
+            self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), medium, out);
+            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), medium, air);
         }
     }
 
     /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
-    fn after_sifs(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
+    fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         match self.answer {
             Some(Answer::Cts { to, duration }) => {
                 let free = if self.config.cts_refused_by_eifs { medium.is_idle(now) } else { medium.nav() <= now };
@@ -332,19 +335,24 @@ impl Dcf {
                 self.counters.cts_sent += 1;
                 let duration = self.config.cts_duration(duration);
                 let frame = self.control(FrameKind::Cts, to, duration, self.config.cts_airtime());
-                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), medium, out);
+                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), medium, air);
             }
             Some(Answer::Ack { to }) => {
                 self.counters.acks_sent += 1;
                 let airtime = self.config.ack_airtime();
                 let frame = self.control(FrameKind::Ack, to, Dur::ZERO, airtime);
-                self.radiate(now, frame, TxState::Ack, airtime, medium, out);
+                // Nothing answers an ACK: when it ends is known now and needs no timer.
+                medium.begin_exchange(now, airtime, &self.rules);
+                medium.end_exchange(now + airtime);
+                *air = Some(frame);
+                self.answer = None;
+                self.resume_outgoing(now, medium);
             }
             None => {
                 let idle = medium.is_idle(now);
                 let Some(outgoing) = &mut self.outgoing else { return };
                 if idle {
-                    self.send_data(now, medium, out);
+                    self.send_data(now, medium, air);
                 } else {
                     outgoing.rts = needs_rts(&self.config, &outgoing.msdu);
                     self.failed(now, medium);
@@ -378,7 +386,7 @@ impl Dcf {
                 self.counters.broadcasts += 1;
                 self.succeeded_or_gave_up(now, true, medium);
             }
-            TxState::Cts | TxState::Ack => self.answer = None,
+            TxState::Cts => self.answer = None,
         }
         self.state = TxState::Idle;
         medium.end_exchange(now);

@@ -52,7 +52,7 @@ pub struct Medium {
     exchange: bool,
     /// Does a packet wait for access?
     wanted: bool,
-    /// Since when there has been neither energy nor an exchange, if there is none now.
+    /// Since when there has been neither energy nor an exchange, if there is none now; ahead while an ACK is being sent.
     quiet_since: Time,
     /// Reservation by the duration fields of others.
     nav: Time,
@@ -183,7 +183,7 @@ impl Medium {
     pub fn handle_quiet(&mut self, now: Time) {
         if self.busy {
             self.busy = false;
-            self.quiet_since = now;
+            self.quiet_since = self.quiet_since.max(now);
         }
     }
 
@@ -232,7 +232,7 @@ impl Medium {
         self.radiates_until = now + airtime;
     }
 
-    /// The station's exchange is over.
+    /// The station's exchange is over at `now`, which may lie ahead.
     pub(super) fn end_exchange(&mut self, now: Time) {
         self.exchange = false;
         self.quiet_since = now;

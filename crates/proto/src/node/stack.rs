@@ -62,7 +62,7 @@ impl<T> Default for Pool<T> {
 
 #[derive(Debug, Default)]
 struct Scratch {
-    mac: Pool<mac::Action>,
+    mac: Vec<mac::Action>,
     link: Pool<net::Action>,
     route: Pool<route::Action>,
     tcp: Vec<tcp::Action>,
@@ -73,7 +73,7 @@ struct Scratch {
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
-/// [`Node::next_timeout`]; each may change `next_timeout`. Frames to radiate, beginning at `now`, are appended to `out`.
+/// [`Node::next_timeout`]; each may change `next_timeout`.
 /// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
@@ -189,25 +189,25 @@ impl Node {
     }
 
     /// The ear has heard `frame`, and it is for this node.
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, ear: &mut Ear, out: &mut Vec<Frame>) {
-        let mut actions = self.scratch.mac.take();
-        self.mac.handle_reception(now, frame, &mut ear.medium, &mut actions);
-        if !actions.is_empty() {
-            self.perform_mac(now, &mut actions, ear, out);
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, ear: &mut Ear) {
+        self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
+        if !self.scratch.mac.is_empty() {
+            self.perform_mac(now);
             self.refresh_upper();
         }
         self.offer_next(now, ear);
-        self.scratch.mac.give(actions);
     }
 
-    /// Does what is due at `now`; nothing, and says so, if called early.
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Frame>) -> bool {
-        let mut actions = self.scratch.mac.take();
-        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, &mut actions);
+    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
+    /// there is one at most.
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> bool {
+        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due {
-            self.perform_mac(now, &mut actions, ear, out);
+            if air.is_some() {
+                ear.receiver.transmit_started();
+            }
+            self.perform_mac(now);
         }
-        self.scratch.mac.give(actions);
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
         if upper_due {
             self.upper_layers(now);
@@ -261,13 +261,10 @@ impl Node {
         }
     }
 
-    fn perform_mac(&mut self, now: Time, actions: &mut Vec<mac::Action>, ear: &mut Ear, out: &mut Vec<Frame>) {
+    fn perform_mac(&mut self, now: Time) {
+        let mut actions = core::mem::take(&mut self.scratch.mac);
         for action in actions.drain(..) {
             match action {
-                mac::Action::Transmit(frame) => {
-                    ear.receiver.transmit_started();
-                    out.push(frame);
-                }
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
                     if matches!(msdu.payload, Payload::Arp(_)) {
@@ -286,6 +283,7 @@ impl Node {
                 mac::Action::Discarded(reason) => self.drops.count(reason),
             }
         }
+        self.scratch.mac = actions;
     }
 
     fn link_failed(&mut self, now: Time, packet: Ipv4Packet, next_hop: Ipv4Addr, reason: DropReason) {

@@ -35,6 +35,7 @@ struct Bench {
     medium: Medium,
     rules: Rules,
     draws: Stream,
+    air: Option<Frame>,
     out: Vec<Action>,
     log: Vec<(u64, &'static str)>,
     last_frame: Option<Frame>,
@@ -48,7 +49,7 @@ impl Bench {
     fn seeded(config: Config, seed: u64) -> Bench {
         let stream = Stream::new(seed, NodeId(0), Purpose::Backoff);
         let mac = Dcf::new(NodeId(0).mac(), config, stream.clone());
-        Bench { mac, medium: Medium::default(), rules: Rules::new(&config), draws: stream, out: Vec::new(), log: Vec::new(), last_frame: None }
+        Bench { mac, medium: Medium::default(), rules: Rules::new(&config), draws: stream, air: None, out: Vec::new(), log: Vec::new(), last_frame: None }
     }
 
     /// A bench whose first draw from 0 .. 30 is `slots`.
@@ -67,21 +68,21 @@ impl Bench {
     fn note(&mut self, now: u64) {
         for action in self.out.drain(..) {
             let what = match &action {
-                Action::Transmit(frame) => name(frame),
                 Action::Deliver { .. } => "up",
                 Action::GaveUp { reason, .. } | Action::Discarded(reason) => reason.name(),
             };
             self.log.push((now, what));
-            if let Action::Transmit(frame) = action {
-                self.last_frame = Some(frame);
-            }
+        }
+        if let Some(frame) = self.air.take() {
+            self.log.push((now, name(&frame)));
+            self.last_frame = Some(frame);
         }
     }
 
     /// Timers up to and including `until`.
     fn run(&mut self, until: u64) {
         while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
-            self.mac.handle_timeout(at, &mut self.medium, &mut self.out);
+            self.mac.handle_timeout(at, &mut self.medium, &mut self.air, &mut self.out);
             self.note(at.as_nanos() / 1000);
         }
     }

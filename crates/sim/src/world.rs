@@ -15,10 +15,11 @@ use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
 
 /// A frame on the air, or one that has been.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Transmission {
     src: NodeId,
-    frame: Frame,
+    /// Nodes write it here; `None` when it has left the air.
+    frame: Option<Frame>,
     start: Time,
     /// The neighbour it reaches, or leaves, next.
     cursor: u32,
@@ -40,7 +41,6 @@ pub struct World {
     transmissions: Vec<Transmission>,
     /// Places in `transmissions` whose frame has left the air.
     free: Vec<u32>,
-    radiated: Option<Frame>,
     /// Timers that had something to do.
     timers: u64,
     frames: u64,
@@ -69,7 +69,6 @@ impl World {
             queue,
             transmissions: Vec::new(),
             free: Vec::new(),
-            radiated: None,
             timers: 0,
             frames: 0,
             copies: 0,
@@ -166,14 +165,23 @@ impl World {
     fn timer(&mut self, slot: Slot) {
         let index = slot.0 as usize;
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
-        if node.handle_timeout(self.now, ear, &mut self.radiated) {
+        let air = self.free.last().copied().unwrap_or_else(|| {
+            let air = self.transmissions.len() as u32;
+            self.queue.add_slot();
+            self.transmissions.push(Transmission::default());
+            self.free.push(air);
+            air
+        });
+        let frame = &mut self.transmissions[air as usize].frame;
+        if node.handle_timeout(self.now, ear, frame) {
             self.timers += 1;
         }
+        let radiates = frame.is_some();
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
-        if self.radiated.is_some() {
-            self.begin_transmission(NodeId(slot.0));
+        if radiates {
+            self.begin_transmission(NodeId(slot.0), air);
         }
     }
 
@@ -184,7 +192,10 @@ impl World {
         let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
         match next.or_else(|| self.departures(index, limit)) {
             Some(key) => self.queue.push(slot, key),
-            None => self.free.push(index as u32),
+            None => {
+                self.transmissions[index].frame = None;
+                self.free.push(index as u32);
+            }
         }
     }
 
@@ -193,7 +204,7 @@ impl World {
     fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
-        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.airtime);
+        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
         let cursor = transmission.cursor as usize;
         let neighbours = &self.channel.neighbours(src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
@@ -221,7 +232,8 @@ impl World {
     fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
-        let (src, ends) = (transmission.src, transmission.start + transmission.frame.airtime);
+        let frame = transmission.frame.as_ref()?;
+        let (src, ends) = (transmission.src, transmission.start + frame.airtime);
         let cursor = transmission.cursor as usize;
         let neighbours = &self.channel.neighbours(src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
@@ -233,16 +245,16 @@ impl World {
             }
             let node = neighbour.node.index();
             let ear = &mut self.ears[node];
-            let heard = ear.handle_departure(now, tx, &transmission.frame, &self.rules);
+            let heard = ear.handle_departure(now, tx, frame, &self.rules);
             if let Some(tap) = &mut self.tap
                 && heard != Heard::Nothing
             {
-                tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
+                tap.received(now, neighbour.node, neighbour.power, frame);
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
                 let node = &mut self.nodes[node];
-                node.handle_reception(now, &transmission.frame, ear);
+                node.handle_reception(now, frame, ear);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);
@@ -261,27 +273,22 @@ impl World {
         None
     }
 
-    fn begin_transmission(&mut self, src: NodeId) {
-        let Some(frame) = self.radiated.take() else { return };
+    /// `src` has put a frame into the free place `air`.
+    fn begin_transmission(&mut self, src: NodeId, air: u32) {
         self.frames += 1;
-        if let Some(tap) = &mut self.tap {
-            tap.sent(self.now, src, &frame);
+        let transmission = &mut self.transmissions[air as usize];
+        if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
+            tap.sent(self.now, src, frame);
         }
-        let Some(first) = self.channel.neighbours(src).first() else { return };
-        let key = arrival_key(self.now + first.delay(), first.node, src);
-        let transmission = Transmission { src, frame, start: self.now, cursor: 0, leaving: false };
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.transmissions[index as usize] = transmission;
-                index
-            }
-            None => {
-                self.transmissions.push(transmission);
-                self.queue.add_slot();
-                self.transmissions.len() as u32 - 1
-            }
+        let Some(first) = self.channel.neighbours(src).first() else {
+            transmission.frame = None;
+            return;
         };
-        self.queue.push(Slot(self.nodes.len() as u32 + index), key);
+        (transmission.src, transmission.start) = (src, self.now);
+        (transmission.cursor, transmission.leaving) = (0, false);
+        self.free.pop();
+        let key = arrival_key(self.now + first.delay(), first.node, src);
+        self.queue.push(Slot(self.nodes.len() as u32 + air), key);
     }
 }
 

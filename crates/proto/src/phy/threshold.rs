@@ -62,7 +62,8 @@ impl Config {
     }
 
     fn survives(&self, frame: Watt, other: Watt) -> bool {
-        self.capture_ratio.is_some_and(|ratio| frame.over(other) >= ratio)
+        // A product, where a quotient would cost ten times as much.
+        self.capture_ratio.is_some_and(|ratio| frame.0 >= other.0 * ratio)
     }
 }
 

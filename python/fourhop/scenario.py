@@ -243,6 +243,11 @@ class Scenario:
         return float(number) * _SECONDS[text[len(number) :]]
 
     @property
+    def records_series(self) -> bool:
+        """Does it ask for time series?"""
+        return bool(self.resolved["sample_every"] != "none")
+
+    @property
     def flow_count(self) -> int:
         """Number of flows, pairs of `[traffic]` and `[[flows]]` together."""
         resolved = self.resolved

@@ -28,4 +28,10 @@ mod _core {
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
     }
+
+    /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).
+    #[pyfunction]
+    fn series_columns() -> Vec<(&'static str, &'static str)> {
+        fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
+    }
 }

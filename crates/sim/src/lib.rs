@@ -9,7 +9,7 @@
 //! | [`channel`] | who hears whom |
 //! | [`event_queue`] | the order of events |
 //! | [`world`] | nodes and frames in virtual time |
-//! | [`trace`] | capture files |
+//! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
 //! | [`best_rate`] | the best rate of paced UDP on a path |
 #![forbid(unsafe_code)]

@@ -4,8 +4,8 @@
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
 //! the heap as long as nothing else comes first.
 
+use crate::air::Air;
 use crate::batch::Control;
-use crate::channel::Channel;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
 use fourhop_proto::node::{Drops, Layers, Node};
@@ -31,7 +31,7 @@ const EVENTS_PER_CHECK: u64 = 4096;
 pub struct World {
     now: Time,
     nodes: Vec<Node>,
-    channel: Channel,
+    air: Air,
     queue: EventQueue,
     transmissions: Vec<Option<Transmission>>,
     free: Vec<u32>,
@@ -44,7 +44,7 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, channel: Channel, tap: Option<Box<dyn Tap>>) -> World {
+    pub fn new(nodes: Vec<Node>, air: Air, tap: Option<Box<dyn Tap>>) -> World {
         let mut queue = EventQueue::new(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
             queue.set(Slot(index as u32), timer_key(index, node));
@@ -52,7 +52,7 @@ impl World {
         World {
             now: Time::ZERO,
             nodes,
-            channel,
+            air,
             queue,
             transmissions: Vec::new(),
             free: Vec::new(),
@@ -151,7 +151,7 @@ impl World {
         let index = slot.0 as usize - self.nodes.len();
         let Some(transmission) = &mut self.transmissions[index] else { return };
         let tx = TxId(index as u32);
-        let neighbours = self.channel.neighbours(transmission.src);
+        let neighbours = self.air.neighbours(index, transmission.src);
         let airtime = transmission.frame.airtime;
         let mut limit = Limit::new(self.queue.first_key_besides(slot), end);
         if !transmission.leaving {
@@ -204,7 +204,7 @@ impl World {
             if let Some(tap) = &mut self.tap {
                 tap.sent(self.now, src, &frame);
             }
-            let neighbours = self.channel.neighbours(src);
+            let neighbours = self.air.begin(src, self.now);
             if neighbours.is_empty() {
                 continue;
             }
@@ -221,6 +221,7 @@ impl World {
                     self.transmissions.len() as u32 - 1
                 }
             };
+            self.air.keep(index);
             self.queue.set(Slot(self.nodes.len() as u32 + index), Some(key));
         }
     }

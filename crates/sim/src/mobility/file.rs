@@ -28,7 +28,7 @@ pub struct FileError {
 }
 
 /// Most seconds and metres a file may hold: as much as scenarios.
-const LIMIT: f64 = 1e6;
+pub(super) const LIMIT: f64 = 1e6;
 
 /// A word of a line and its place.
 #[derive(Clone, Copy, Debug)]

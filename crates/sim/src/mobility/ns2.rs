@@ -10,7 +10,7 @@
 //! above 0, so they are errors here. `$god_` lines and comments say nothing about movement and are passed over, as are
 //! heights (`Z_`). Leaves out: any other Tcl.
 
-use super::file::{FileError, Tracks, Word, instant, words};
+use super::file::{FileError, LIMIT, Tracks, Word, instant, words};
 use super::{Leg, Waypoint, distance, travel};
 use fourhop_units::Time;
 
@@ -32,9 +32,6 @@ struct Lines {
 
 /// More nodes than this are a slip.
 const MOST_NODES: usize = 100_000;
-
-/// Longest leg in seconds, 285 years.
-const LONGEST_S: f64 = 9e9;
 
 const SIGNS: &[char] = &['"', '(', ')'];
 
@@ -143,8 +140,8 @@ fn waypoints(start: (f64, f64), mut commands: Vec<Command>) -> Vec<Waypoint> {
         waypoints.push(Waypoint { at, place: here });
         leg = match distance(here, to) {
             metres if metres > 0.0 && speed > 0.0 => {
-                // So slow that it ends after any run: the part of it that fits into our clock.
-                let share = (speed * LONGEST_S / metres).min(1.0);
+                // Should it end after any run: the part of it that runs can see.
+                let share = (speed * (LIMIT - at.as_secs_f64()) / metres).min(1.0);
                 let to =
                     if share < 1.0 { (here.0 + (to.0 - here.0) * share, here.1 + (to.1 - here.1) * share) } else { to };
                 Leg { from: here, start: at, to, end: at + travel(metres * share, speed) }

@@ -9,7 +9,7 @@ use fourhop_units::{NodeId, Purpose, Stream};
 /// Nodes and flows of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
-    /// Places of the nodes in metres.
+    /// Places of the nodes in metres at time zero.
     pub positions: Vec<Position>,
     /// All flows: those of `[traffic]`, then those of `[[flows]]`.
     pub flows: Vec<NetworkFlow>,
@@ -45,11 +45,14 @@ impl Scenario {
         }
     }
 
-    /// Places of the nodes in metres in the run with `seed`.
+    /// Places of the nodes in metres at time zero of the run with `seed`.
     ///
     /// # Errors
     /// If a random network came out disconnected in every draw.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
+        if let Some(starts) = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed)) {
+            return Ok(starts);
+        }
         let range = self.range_m();
         self.topology.place(seed, range).map_err(|gone| {
             let problem = Problem {

@@ -8,6 +8,7 @@ __all__ = [
     "catalog",
     "check",
     "ns2",
+    "places",
     "reference",
     "schema",
     "series_columns",
@@ -44,6 +45,7 @@ def ns2(
     overrides: Sequence[str] = ...,
 ) -> str: ...
 def to_toml(scenario_json: str) -> str: ...
+def places(scenario_json: str, seed: int, times_s: Sequence[float]) -> list[list[tuple[float, float]]]: ...
 
 @final
 class Batch:

@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, reference, schema, to_toml};
+    use crate::scenario::{catalog, check, ns2, places, reference, schema, to_toml};
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]

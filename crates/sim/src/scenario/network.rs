@@ -2,9 +2,10 @@
 
 use super::error::{Problem, ScenarioError};
 use super::{Scenario, Traffic};
+use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
 use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_units::{NodeId, Purpose, Stream};
+use fourhop_units::{NodeId, Purpose, Stream, Time};
 
 /// Nodes and flows of one run.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,6 +67,18 @@ impl Scenario {
             };
             ScenarioError { problems: vec![problem] }
         })
+    }
+
+    /// Places of the nodes in metres at each of `instants`, which must not go back, of the run with `seed`.
+    ///
+    /// # Errors
+    /// As [`Scenario::positions`].
+    pub fn places(&self, seed: u64, instants: &[Time]) -> Result<Vec<Vec<Position>>, ScenarioError> {
+        let starts = self.positions(seed)?;
+        let Some(movement) = &self.movement else { return Ok(vec![starts; instants.len()]) };
+        let mut mobility = Mobility::new(movement, &starts, seed);
+        let nodes = 0..starts.len() as u32;
+        Ok(instants.iter().map(|&now| nodes.clone().map(|node| mobility.place(NodeId(node), now)).collect()).collect())
     }
 
     /// Nodes and flows of the run with `seed`.

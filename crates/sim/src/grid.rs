@@ -188,7 +188,7 @@ mod tests {
             };
             let places: Vec<_> = (0..nodes).map(|n| ((n * 7919 % 1009) as f64 / 1009.0 * size, (n * 31 % 97) as f64)).collect();
             let mut now = Time::ZERO;
-            let instants: Vec<_> = steps.iter().map(|&step| { now = now + Dur::from_nanos(step); now }).collect();
+            let instants: Vec<_> = steps.iter().map(|&step| { now += Dur::from_nanos(step); now }).collect();
             check(&Movement::RandomWaypoint(config), &places, &instants);
         }
 

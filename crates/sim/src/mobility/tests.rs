@@ -57,7 +57,7 @@ fn random_waypoints_keep_to_area_speed_and_pause() {
             }
             if leg.start != before.start {
                 assert!(leg.start >= before.end);
-                paused = paused + if leg.from == leg.to { CONFIG.pause } else { Dur::ZERO };
+                paused += if leg.from == leg.to { CONFIG.pause } else { Dur::ZERO };
                 before = leg;
             }
         }

@@ -15,11 +15,22 @@ pub struct Neighbour {
     pub power: Watt,
     /// Who.
     pub node: NodeId,
-    /// Propagation delay in nanoseconds: at most 4 s, and a third less memory to walk through.
+    /// Propagation delay in nanoseconds: up to 4 s, 1.3 million kilometres, and a third less memory to walk through.
     delay_ns: u32,
 }
 
 impl Neighbour {
+    /// `node` at `metres`, where it receives `power`.
+    pub fn new(node: NodeId, power: Watt, metres: f64) -> Neighbour {
+        let delay = Dur::from_secs_f64(metres / LIGHT_SPEED).as_nanos();
+        Neighbour { power, node, delay_ns: u32::try_from(delay).unwrap_or(u32::MAX) }
+    }
+
+    /// Place in the order in which a frame reaches its neighbours.
+    pub fn order(&self) -> (u32, NodeId) {
+        (self.delay_ns, self.node)
+    }
+
     /// Propagation delay.
     pub fn delay(&self) -> Dur {
         Dur::from_nanos(u64::from(self.delay_ns))
@@ -53,14 +64,11 @@ impl Channel {
                     let distance = (ox - x).hypot(oy - y);
                     let power = radio.received(distance);
                     if power >= cs_threshold {
-                        let delay = Dur::from_secs_f64(distance / LIGHT_SPEED).as_nanos();
-                        // 4 s are 1.3 million kilometres.
-                        let delay_ns = u32::try_from(delay).unwrap_or(u32::MAX);
-                        channel.neighbours.push(Neighbour { power, node: NodeId(other), delay_ns });
+                        channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
                     }
                 }
             }
-            channel.neighbours[start..].sort_by_key(|neighbour| (neighbour.delay_ns, neighbour.node));
+            channel.neighbours[start..].sort_by_key(Neighbour::order);
             channel.first.push(channel.neighbours.len() as u32);
         }
         channel

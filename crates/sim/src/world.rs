@@ -4,8 +4,8 @@
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
 //! the heap as long as nothing else comes first.
 
+use crate::air::Air;
 use crate::batch::Control;
-use crate::channel::Channel;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
 use fourhop_proto::drop::Layer;
@@ -36,7 +36,7 @@ pub struct World {
     /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
     ears: Vec<Ear>,
     rules: Rules,
-    channel: Channel,
+    air: Air,
     queue: EventQueue,
     transmissions: Vec<Transmission>,
     /// Places in `transmissions` whose frame has left the air.
@@ -52,7 +52,7 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, rules: Rules, channel: Channel, tap: Option<Box<dyn Tap>>) -> World {
+    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, tap: Option<Box<dyn Tap>>) -> World {
         let mut queue = EventQueue::new(nodes.len());
         let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
@@ -65,7 +65,7 @@ impl World {
             nodes,
             ears,
             rules,
-            channel,
+            air,
             queue,
             transmissions: Vec::new(),
             free: Vec::new(),
@@ -206,7 +206,7 @@ impl World {
         let tx = TxId(index as u32);
         let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
         let cursor = transmission.cursor as usize;
-        let neighbours = &self.channel.neighbours(src)[cursor..];
+        let neighbours = &self.air.neighbours(index, src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
             let now = start + neighbour.delay();
             if limit.comes_first(now, || arrival_key(now, neighbour.node, src)) {
@@ -235,7 +235,7 @@ impl World {
         let frame = transmission.frame.as_ref()?;
         let (src, ends) = (transmission.src, transmission.start + frame.airtime);
         let cursor = transmission.cursor as usize;
-        let neighbours = &self.channel.neighbours(src)[cursor..];
+        let neighbours = &self.air.neighbours(index, src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
             let now = ends + neighbour.delay();
             if limit.comes_first(now, || departure_key(now, neighbour.node, src)) {
@@ -280,7 +280,7 @@ impl World {
         if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
             tap.sent(self.now, src, frame);
         }
-        let Some(first) = self.channel.neighbours(src).first() else {
+        let Some(first) = self.air.begin(src, self.now).first() else {
             transmission.frame = None;
             return;
         };
@@ -288,6 +288,7 @@ impl World {
         (transmission.cursor, transmission.leaving) = (0, false);
         self.free.pop();
         let key = arrival_key(self.now + first.delay(), first.node, src);
+        self.air.keep(air);
         self.queue.push(Slot(self.nodes.len() as u32 + air), key);
     }
 }

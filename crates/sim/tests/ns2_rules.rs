@@ -96,7 +96,9 @@ impl Pair {
                     self.nodes[to].handle_reception(now, &frame, &mut self.ears[to]);
                 }
                 actor = Some(to);
-            } else if let Some(n) = (0..alive).find(|&n| self.nodes[n].next_timeout(&self.ears[n]).is_some_and(|at| at <= now)) {
+            } else if let Some(n) =
+                (0..alive).find(|&n| self.nodes[n].next_timeout(&self.ears[n]).is_some_and(|at| at <= now))
+            {
                 self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut out);
                 actor = Some(n);
             }

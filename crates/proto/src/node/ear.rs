@@ -5,8 +5,8 @@
 
 use super::account::Drops;
 use crate::drop::DropReason;
-use crate::mac::medium::{self, Medium};
 use crate::mac;
+use crate::mac::medium::{self, Medium};
 use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
 use crate::wire::Frame;
 use fourhop_units::{Dur, MacAddr, NodeId, Time};

@@ -49,7 +49,16 @@ impl Bench {
     fn seeded(config: Config, seed: u64) -> Bench {
         let stream = Stream::new(seed, NodeId(0), Purpose::Backoff);
         let mac = Dcf::new(NodeId(0).mac(), config, stream.clone());
-        Bench { mac, medium: Medium::default(), rules: Rules::new(&config), draws: stream, air: None, out: Vec::new(), log: Vec::new(), last_frame: None }
+        Bench {
+            mac,
+            medium: Medium::default(),
+            rules: Rules::new(&config),
+            draws: stream,
+            air: None,
+            out: Vec::new(),
+            log: Vec::new(),
+            last_frame: None,
+        }
     }
 
     /// A bench whose first draw from 0 .. 30 is `slots`.

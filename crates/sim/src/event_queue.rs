@@ -286,7 +286,8 @@ mod tests {
                     wanted.insert(slot, key);
                 }
                 let (at, _) = queue.peek().unzip();
-                prop_assert!(at.is_none_or(|at| at <= first(&wanted).unwrap().0) && at.is_some() == !wanted.is_empty());
+                prop_assert!(at.is_none_or(|at| at <= first(&wanted).unwrap().0));
+                prop_assert_eq!(at.is_none(), wanted.is_empty());
             }
         }
 

@@ -15,7 +15,7 @@ import pytest
 
 import fourhop
 from fourhop import Scenario, SweepResult
-from fourhop.sweeps import manifest, runfile
+from fourhop.sweeps import inventory, manifest, runfile
 from fourhop.sweeps.runstore import RunStore
 from tests.conftest import Command, environment
 
@@ -299,6 +299,9 @@ def test_a_run_that_looks_whole_and_is_not_is_named(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(fourhop.FourhopError, match=f"cannot be read: {path}"):
         fourhop.sweep(SHORT, out=tmp_path)
+    store = RunStore(tmp_path)
+    assert inventory.take(store) == []
+    assert "cannot be read" in store.strange[path]
 
 
 def test_what_a_killed_writer_leaves_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 BIN := .venv/bin
 PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
-RUST := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml -type f)
+RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
 .PHONY: help build demo test lint bench docs fmt clean
 

@@ -9,6 +9,7 @@ import pytest
 
 import fourhop
 from fourhop import _core
+from fourhop.sweeps import document
 from tests.conftest import ROOT
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,9 +24,22 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "text"), blocks("toml"), ids=lambda value: value if len(value) < 40 else "")
-def test_scenarios_shown_are_sound(name: str, text: str) -> None:
-    if "profile" in text:
+def test_scenarios_and_sweeps_shown_are_sound(name: str, text: str, tmp_path: Path) -> None:
+    if "[over]" in text:
+        # Where the scenario file stands is the reader's affair; that the sweep fits one is ours.
+        found = re.search(r'^scenario = "(.*)"', text, re.M)
+        assert found is not None
+        scenario = (ROOT / "scenarios" / Path(found[1]).name).read_text(encoding="utf-8")
+        (tmp_path / "chain.toml").write_text(scenario, encoding="utf-8")
+        (tmp_path / "sweep.toml").write_text(text.replace(found[1], "chain.toml"), encoding="utf-8")
+        assert len(document.load(tmp_path / "sweep.toml").points) > 1
+    elif "profile" in text:
         fourhop.Scenario(text, name)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios" / "sweeps").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_sweeps_of_the_repository_are_sound(path: Path) -> None:
+    assert len(document.load(path).points) > 1
 
 
 @pytest.mark.parametrize(("name", "text"), blocks("python"), ids=lambda value: value if len(value) < 40 else "")

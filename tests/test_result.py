@@ -236,10 +236,10 @@ def run_of(seed: int, *goodputs: float) -> rundata.RunData:
 
 def test_the_stop_rule_ignores_the_order_in_which_runs_finish() -> None:
     runs = {seed: run_of(seed, value) for seed, value in enumerate([10.0, 12.0, 11.0, 11.0, 11.0, 11.0], start=1)}
-    in_order = runner._Prefix(1, 0.2, "aggregate")
+    in_order = runner.Prefix(1, 0.2, "aggregate")
     for seed in runs:
         in_order.extend({other: runs[other] for other in range(1, seed + 1)})
-    late = runner._Prefix(1, 0.2, "aggregate")
+    late = runner.Prefix(1, 0.2, "aggregate")
     late.extend({seed: runs[seed] for seed in (2, 3, 4, 5, 6)})
     assert late.runs == []
     late.extend(runs)
@@ -248,7 +248,7 @@ def test_the_stop_rule_ignores_the_order_in_which_runs_finish() -> None:
 
 
 def test_the_stop_rule_takes_at_least_three_runs() -> None:
-    rule = runner._Prefix(1, 0.5, "aggregate")
+    rule = runner.Prefix(1, 0.5, "aggregate")
     same = {seed: run_of(seed, 5.0) for seed in (1, 2)}
     rule.extend(same)
     assert rule.precision == 0.0
@@ -259,9 +259,9 @@ def test_the_stop_rule_takes_at_least_three_runs() -> None:
 
 def test_the_stop_rule_over_flows_waits_for_the_worst() -> None:
     runs = {1: run_of(1, 90.0, 10.0), 2: run_of(2, 80.0, 20.0), 3: run_of(3, 70.0, 30.0)}
-    aggregate = runner._Prefix(1, 0.05, "aggregate")
+    aggregate = runner.Prefix(1, 0.05, "aggregate")
     aggregate.extend(runs)
-    flows = runner._Prefix(1, 0.05, "flows")
+    flows = runner.Prefix(1, 0.05, "flows")
     flows.extend(runs)
     assert aggregate.met
     assert not flows.met

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fourhop._core import ScenarioError as ScenarioError
     from fourhop.errors import FourhopError as FourhopError
     from fourhop.errors import Interrupted as Interrupted
+    from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.result import Result as Result
     from fourhop.runner import Progress as Progress
     from fourhop.runner import run as run
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from fourhop.search import Trial as Trial
     from fourhop.search import best_rate as best_rate
     from fourhop.stats import Interval as Interval
+    from fourhop.sweeps.describe import Sweep as Sweep
+    from fourhop.sweeps.execute import SweepProgress as SweepProgress
+    from fourhop.sweeps.execute import sweep as sweep
+    from fourhop.sweeps.result import SweepResult as SweepResult
 
     __version__: str
 
@@ -45,6 +50,11 @@ _HOME = {
     "catalog": "fourhop.scenario",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
+    "Sweep": "fourhop.sweeps.describe",
+    "SweepInterrupted": "fourhop.errors",
+    "SweepProgress": "fourhop.sweeps.execute",
+    "SweepResult": "fourhop.sweeps.result",
+    "sweep": "fourhop.sweeps.execute",
 }
 
 __all__ = [
@@ -56,11 +66,16 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sweep",
+    "SweepInterrupted",
+    "SweepProgress",
+    "SweepResult",
     "Trial",
     "best_rate",
     "catalog",
     "run",
     "schema",
+    "sweep",
 ]
 
 

@@ -35,7 +35,7 @@ FLOWS = pl.Schema(
 )
 
 # Fields of a run that a table names more fully.
-_COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitted_packets"}
+COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitted_packets"}
 
 COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 
@@ -69,7 +69,7 @@ SUMMARY = pl.Schema(
 def flows(runs: Sequence[RunData]) -> pl.DataFrame:
     """One row per (seed, flow)."""
     rows = [
-        {"seed": run["seed"], **{_COLUMNS.get(key, key): value for key, value in flow.items()}}
+        {"seed": run["seed"], **{COLUMNS.get(key, key): value for key, value in flow.items()}}
         for run in runs
         for flow in run["flows"]
     ]

@@ -166,7 +166,7 @@ class Result:
         width = self.aggregate.half_width
         interval = "" if width is None else f" ± {width / 1e3:.1f}"
         return (
-            f"Result({self.scenario.name!r}, seeds {_span(self.seeds)}, "
+            f"Result({self.scenario.name!r}, seeds {span(self.seeds)}, "
             f"aggregate goodput {self.aggregate.mean / 1e3:.1f}{interval} kbit/s)"
         )
 
@@ -195,7 +195,7 @@ def _sum(tables: Sequence[Counts]) -> Counts:
     return total
 
 
-def _span(seeds: Sequence[int]) -> str:
+def span(seeds: Sequence[int]) -> str:
     """`1..5`, `1, 3`, `none`."""
     if not seeds:
         return "none"

@@ -114,16 +114,16 @@ def run(
     """
     from fourhop.result import Result
 
-    target = None if precision is None else _positive_share(precision)
+    target = None if precision is None else positive_share(precision)
     wanted = (
-        _within("runs", runs, 1, RUNS_LIMIT) if target is None else _within("max_runs", max_runs, MIN_RUNS, RUNS_LIMIT)
+        within("runs", runs, 1, RUNS_LIMIT) if target is None else within("max_runs", max_runs, MIN_RUNS, RUNS_LIMIT)
     )
     if precision_of not in ("aggregate", "flows"):
         raise FourhopError(f'precision_of: found {precision_of!r}, allowed: "aggregate", "flows"')
     seed = scenario.seed if seed is None else seed
     if not 0 <= seed <= MAX_SEED - wanted:
         raise FourhopError(f"seed: found {seed}, allowed: 0 to {MAX_SEED} less the number of runs")
-    jobs = _within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
+    jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
     if out is not None or pcap is not None:
         from fourhop import store
 
@@ -142,7 +142,7 @@ def run(
         None if pcap is None else str(pcap),
         None if recorded is None else str(recorded.folder),
     )
-    prefix = _Prefix(seed, target, precision_of)
+    prefix = Prefix(seed, target, precision_of)
     interrupted = False
     try:
         while len(finished) < wanted and not prefix.met:
@@ -191,7 +191,7 @@ def _take(batch: Batch, finished: dict[int, rundata.RunData], timeout_s: float) 
     return True
 
 
-class _Prefix:
+class Prefix:
     """The runs of consecutive seeds from the first on, and the stop rule over them.
 
     Runs finish in any order; judging only the unbroken prefix makes the number of runs that count the same whatever
@@ -199,20 +199,21 @@ class _Prefix:
     """
 
     def __init__(self, seed: int, target: float | None, of: PrecisionOf) -> None:
+        """`seed` of the first run, the relative half-width aimed at if any, and of which goodput."""
         self.runs: list[rundata.RunData] = []
         self.met = False
         self.precision: float | None = None
         self._seed = seed
-        self._target = target
+        self.target = target
         self._of = of
 
     def extend(self, finished: dict[int, rundata.RunData]) -> None:
         """Take in the runs that continue the prefix, up to the one with which the target is met."""
         while not self.met and (following := finished.get(self._seed + len(self.runs))) is not None:
             self.runs.append(following)
-            if self._target is not None and len(self.runs) >= 2:
+            if self.target is not None and len(self.runs) >= 2:
                 self.precision = self._measure()
-                close = self.precision is not None and self.precision <= self._target
+                close = self.precision is not None and self.precision <= self.target
                 self.met = close and len(self.runs) >= MIN_RUNS
 
     def _measure(self) -> float | None:
@@ -228,7 +229,7 @@ def _progress(
     batch: Batch,
     scenario: Scenario,
     finished: dict[int, rundata.RunData],
-    prefix: _Prefix,
+    prefix: Prefix,
     wanted: int,
     elapsed_s: float,
 ) -> Progress:
@@ -242,7 +243,7 @@ def _progress(
         simulated_s=work * scenario.duration_s,
         elapsed_s=elapsed_s,
         precision=prefix.precision,
-        target=prefix._target,
+        target=prefix.target,
     )
 
 
@@ -257,7 +258,7 @@ def _partial(
     return Result(scenario, tuple(finished[key] for key in sorted(finished)), note, recorded)
 
 
-def _note(runs: list[rundata.RunData], prefix: _Prefix, target: float | None) -> str | None:
+def _note(runs: list[rundata.RunData], prefix: Prefix, target: float | None) -> str | None:
     if target is not None and not prefix.met:
         reached = "unknown" if prefix.precision is None else f"{prefix.precision:.1%}"
         return f"precision not met: {reached} after {len(runs)} runs, asked for {target:.1%}"
@@ -269,13 +270,15 @@ def _note(runs: list[rundata.RunData], prefix: _Prefix, target: float | None) ->
     return None
 
 
-def _within(name: str, value: int, least: int, most: int) -> int:
+def within(name: str, value: int, least: int, most: int) -> int:
+    """`value` if it is in range. Raises `FourhopError` if not."""
     if not least <= value <= most:
         raise FourhopError(f"{name}: found {value}, allowed: {least} to {most}")
     return value
 
 
-def _positive_share(precision: str | float) -> float:
+def positive_share(precision: str | float) -> float:
+    """A precision as `stats.parse_precision` reads it. Raises `FourhopError` for what is none."""
     try:
         return stats.parse_precision(precision)
     except ValueError as error:

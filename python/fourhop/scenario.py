@@ -63,7 +63,7 @@ class Scenario:
 
         Raises `FourhopError` for a file that cannot be read.
         """
-        return cls(_read(Path(path)), str(path), overrides=overrides)
+        return cls(read(Path(path)), str(path), overrides=overrides)
 
     @classmethod
     def from_ns2(
@@ -78,7 +78,7 @@ class Scenario:
 
         `transport` is what its TCP flows use and `duration` how long to simulate.
         """
-        text = _read(Path(path))
+        text = read(Path(path))
         return cls(_core.ns2(text, str(path), transport, duration, tuple(overrides)), str(path), format="json")
 
     @classmethod
@@ -323,7 +323,8 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """The text of a file. Raises `FourhopError` for one that cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

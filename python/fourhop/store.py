@@ -80,17 +80,17 @@ def save(result: Result, folder: Path) -> Path:
             "conservation": frames.counts(result.runs, "conservation"),
         }
         for name, table in tables.items():
-            _replace(folder / f"{name}.parquet", _parquet(table))
+            replace(folder / f"{name}.parquet", _parquet(table))
         for name in TABLES:
             path = folder / f"{name}.parquet"
             rows = result.scan(name)
             if rows.head(1).collect().is_empty():
                 path.unlink(missing_ok=True)
             else:
-                _replace(path, _stream(rows))
-        _replace(folder / SCENARIO, _text(result.scenario.to_toml()))
+                replace(path, _stream(rows))
+        replace(folder / SCENARIO, _text(result.scenario.to_toml()))
         manifest = {"fourhop": version(), "seeds": list(result.seeds), "note": result.note, "result": result.to_dict()}
-        _replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
+        replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
         if result.recorded is not None and result.recorded.lives_in(folder):
             result.recorded.settle(folder)
     except OSError as error:
@@ -111,8 +111,11 @@ def _text(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write aside in the same folder, flush to disk, rename."""
+def replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write aside in the same folder, flush to disk, rename: `path` is whole or not there, whatever is killed when.
+
+    What a killed writer leaves aside begins with a dot.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     aside = Path(name)
     try:

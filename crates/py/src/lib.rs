@@ -34,4 +34,11 @@ mod _core {
     fn series_columns() -> Vec<(&'static str, &'static str)> {
         fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
+
+    /// Fingerprint of the sources the engine was built from, 16 hexadecimal digits (see build.rs): two engines of one
+    /// version with other code differ in it.
+    #[pyfunction]
+    fn build() -> &'static str {
+        env!("FOURHOP_BUILD")
+    }
 }

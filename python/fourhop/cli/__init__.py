@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, list_, run, schema, validate
+from fourhop.cli import best_rate, check, demo, list_, results, run, schema, sweep, validate
 
 app = typer.Typer(
     name="fourhop",
@@ -21,6 +21,8 @@ app.command("run")(run.command)
 app.command("check")(check.command)
 app.command("schema")(schema.command)
 app.command("list")(list_.command)
+app.command("sweep")(sweep.command)
+app.command("results")(results.command)
 app.command("best-rate")(best_rate.command)
 app.command("demo")(demo.command)
 app.add_typer(validate.app, name="validate")

@@ -47,6 +47,8 @@ def errors() -> Iterator[None]:
     except (ScenarioError, FourhopError) as error:
         for line in str(error).splitlines():
             say(f"error: {line}")
+        for note in getattr(error, "__notes__", []):
+            say(f"note: {note}")
         raise typer.Exit(BAD_INPUT) from None
 
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 if TYPE_CHECKING:
     from fourhop import compare, runner
+    from fourhop.sweeps import execute
 
 
 # Seconds without a word after which a log gets a line although no run has finished.
@@ -110,6 +111,47 @@ class EntryDisplay:
             ratio = "" if report.row.ratio is None else f", ratio {report.row.ratio:.3f}"
             name = report.row.entry.name
             print(f"{text}: {name}: {report.row.verdict}{ratio}, {pace}", file=sys.stderr, flush=True)
+
+
+class SweepDisplay:
+    """Shows `sweeps.execute.SweepProgress` reports; use as a context manager."""
+
+    def __init__(self) -> None:
+        self._printed = time.monotonic()
+        self._tenths = 0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[left]}"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task("starting", total=1.0, left="")
+
+    def __enter__(self) -> SweepDisplay:
+        """Start the bar."""
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar off the screen."""
+        self._bar.stop()
+
+    def update(self, report: execute.SweepProgress) -> None:
+        """Show how far it is; on a terminal always, elsewhere at every tenth and at times."""
+        of = "" if report.wanted is None else f" of {report.wanted}"
+        text = f"run {report.done}{of}, point {report.points_done} of {report.points}"
+        left = _clock(report.remaining_s)
+        if not self._bar.disable:
+            self._bar.update(self._task, completed=report.fraction, description=text, left=left)
+        elif int(10 * report.fraction) > self._tenths or time.monotonic() - self._printed > _LINE_S:
+            self._tenths, self._printed = int(10 * report.fraction), time.monotonic()
+            reused = f"{report.reused} reused" if report.reused else ""
+            print(", ".join(filter(None, [text, f"{report.fraction:.0%}", reused, left])), file=sys.stderr, flush=True)
 
 
 def _precision(report: runner.Progress) -> str:

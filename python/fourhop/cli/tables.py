@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from fourhop.result import Result
+from fourhop.result import Result, span
 from fourhop.stats import Interval
+from fourhop.sweeps.inventory import Kept
+from fourhop.sweeps.result import SweepResult
 
 # Where stdout is no terminal there is no width to fit: wide enough that no table wraps.
 _WIDE = 160
+# Scenarios that a list of runs shows.
+_LISTED = 50
 
 
 def console() -> Console:
@@ -84,6 +88,59 @@ def show(result: Result) -> None:
             f"{row['layer']} {row['reason']} {row['count'] / runs:.1f}" for row in dropped.iter_rows(named=True)
         )
         out.print(f"packets dropped{' a run' if runs > 1 else ''}: {listed}")
+
+
+def show_sweep(result: SweepResult) -> None:
+    """A line per point with intervals."""
+    out = console()
+    keys = result.sweep.keys
+    fair = not result.summary["jain_mean"].is_null().all()
+    rows = []
+    for row in result.summary.iter_rows(named=True):
+        cells = [
+            str(row["point"]),
+            *(str(row[key]) for key in keys),
+            str(row["runs"]),
+            kbps(result.aggregate(row["point"])),
+        ]
+        if fair:
+            width = row["jain_half_width"]
+            known = row["jain_mean"] is not None
+            cells.append(_jain(Interval(row["jain_mean"], width, row["runs"], "replications")) if known else "-")
+        rows.append([*cells, f"{row['dropped_packets_mean']:.1f}"])
+    columns = [">point", *(f">{key}" for key in keys), ">runs", ">goodput kbit/s"]
+    out.print(table([*columns, *([">Jain's index"] if fair else []), ">packets dropped"], rows))
+    out.print()
+    methods = result.summary["interval"].unique().to_list()
+    if methods == ["replications"]:
+        out.print("±: half-width of the 95 % interval over the runs; other columns are means")
+    elif "batch means" in methods:
+        out.print("±: half-width of the 95 % interval over the batches of the run")
+
+
+def show_runs(kept: Sequence[Kept]) -> None:
+    """A line per scenario that has runs, the last ones only counted if there are many."""
+    out = console()
+    rows = [
+        (
+            each.shape,
+            each.duration,
+            span(each.seeds),
+            f"{each.goodput_bps / 1e3:.1f}",
+            each.engine if each.current else f"{each.engine} (another, not reused)",
+        )
+        for each in kept[:_LISTED]
+    ]
+    if rows:
+        out.print(table(("scenario", ">duration", "seeds", ">mean goodput kbit/s", "engine"), rows))
+        if len(kept) > _LISTED:
+            out.print(f"and {len(kept) - _LISTED} more scenarios")
+        out.print()
+    runs = sum(len(each.seeds) for each in kept)
+    old = sum(len(each.seeds) for each in kept if not each.current)
+    size = sum(each.bytes for each in kept) / 1e6
+    others = f", {old} of them of other engines" if old else ""
+    out.print(f"{runs} runs kept{others}, {size:.1f} MB")
 
 
 def _jain(interval: Interval) -> str:

@@ -1,0 +1,36 @@
+"""`fourhop results`: what a folder of runs holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
+) -> None:
+    """List a folder of runs: its last sweep, all runs by scenario, and files that are none."""
+    with common.errors():
+        from fourhop.cli import tables
+        from fourhop.errors import FourhopError
+        from fourhop.sweeps import inventory, manifest
+        from fourhop.sweeps.runstore import RunStore
+
+        store = RunStore(folder)
+        if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():
+            raise FourhopError(f"{folder}: found no runs of a sweep, allowed: a folder that `fourhop sweep` wrote")
+        out = tables.console()
+        if (folder / manifest.MANIFEST).exists():
+            try:
+                tables.show_sweep(manifest.load(folder))
+                out.print()
+            except FourhopError as error:
+                common.say(f"note: {error}")
+        kept = inventory.take(store)
+        tables.show_runs(kept)
+        for path, wrong in store.strange.items():
+            common.say(f"note: left alone: {path}: {wrong}")

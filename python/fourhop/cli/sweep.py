@@ -1,0 +1,59 @@
+"""`fourhop sweep`: run a scenario over a range of keys, keep every run, show what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.sweeps.result import SweepResult
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
+) -> None:
+    """Run every point of a sweep. Runs that are kept are not computed again, so an interrupted sweep goes on."""
+    with common.errors():
+        from fourhop.cli.display import SweepDisplay
+        from fourhop.errors import SweepInterrupted
+        from fourhop.sweeps import document
+        from fourhop.sweeps.execute import sweep
+
+        described = document.load(file)
+        folder = Path("out") / file.stem if out is None else out
+        try:
+            with SweepDisplay() as display:
+                result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
+        except SweepInterrupted as stop:
+            common.say(str(stop))
+            raise typer.Exit(common.INTERRUPTED) from None
+        _show(result, folder)
+
+
+def _show(result: SweepResult, folder: Path) -> None:
+    from fourhop.cli import tables
+
+    tables.show_sweep(result)
+    runs = "run" if result.computed == 1 else "runs"
+    common.say(f"{result.computed} {runs} computed, {result.reused} reused")
+    if result.note is not None:
+        common.say(f"note: {result.note}")
+    for path, wrong in result.store.strange.items():
+        common.say(f"note: left alone: {path}: {wrong}")
+    common.say(f"written: {folder}")

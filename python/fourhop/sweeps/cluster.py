@@ -1,0 +1,155 @@
+"""Runs on the workers of a Dask cluster.
+
+A task is a scenario and a seed, its result the run as JSON: workers need fourhop and nothing else, no common file
+system. Results come back one by one and are stored by this process. A worker that dies takes its unfinished runs with
+it; the scheduler gives them to others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import socket
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fourhop._core import Batch, ScenarioError
+from fourhop.errors import FourhopError
+from fourhop.sweeps import runfile
+from fourhop.sweeps.local import RunError
+from fourhop.sweeps.schedule import Task
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_CONNECT_S = 20.0
+# Tasks given to the scheduler per thread of the workers: one runs, one lies ready, the order is decided here.
+_AHEAD = 2
+# Tasks given to a cluster without workers, so that one that grows on demand has a reason to.
+_FIRST = 16
+_LOOK_S = 5.0
+_STOP_POLL_S = 1.0
+
+
+class Cluster:
+    """The workers of a Dask scheduler, all their threads, or `jobs` runs at a time."""
+
+    def __init__(self, client: Client | str, jobs: int | None = None) -> None:
+        """Connect, and see that the workers have the same engine.
+
+        Raises `FourhopError` if there is no scheduler, or if a worker has another engine.
+        """
+        self._own = isinstance(client, str)
+        self._client = _connect(client) if isinstance(client, str) else client
+        self._jobs = jobs
+        self._futures: dict[Task, Future[tuple[str, str]]] = {}
+        self._done: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._threads = 0
+        self._looked = -_LOOK_S
+        try:
+            _same(self._client.run(runfile.engine))
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def free(self) -> int:
+        """Tasks to give to the scheduler now."""
+        now = time.monotonic()
+        if now - self._looked >= _LOOK_S:
+            self._looked = now
+            self._threads = sum(self._client.nthreads().values())
+        most = _AHEAD * self._threads or _FIRST
+        return (most if self._jobs is None else min(most, self._jobs)) - len(self._futures)
+
+    @property
+    def running(self) -> float:
+        """Unknown here: workers report whole runs."""
+        return 0.0
+
+    def submit(self, task: Task) -> None:
+        """Give a run to the scheduler."""
+        # Not pure: a result that another sweep left with the scheduler must not stand in for a fresh one.
+        future = self._client.submit(simulate, task.scenario_json, task.seed, pure=False)
+        self._futures[task] = future
+        future.add_done_callback(lambda _: self._done.put(task))
+
+    def finished(self, timeout_s: float) -> list[tuple[Task, str]]:
+        """Runs that have come back."""
+        results = []
+        with contextlib.suppress(queue.Empty):
+            tasks = [self._done.get(timeout=timeout_s)]
+            while not self._done.empty():
+                tasks.append(self._done.get_nowait())
+            results = [(task, self._result(task)) for task in tasks if task in self._futures]
+        return results
+
+    def stop(self) -> None:
+        """Take back what is not finished."""
+        futures = list(self._futures.values())
+        self._futures.clear()
+        # What is left to say to a scheduler that is gone need not be said.
+        with contextlib.suppress(Exception):
+            if futures:
+                self._client.cancel(futures)
+            if self._own:
+                self._client.close(timeout=_CONNECT_S)
+
+    def _result(self, task: Task) -> str:
+        import distributed
+        from distributed.client import FutureCancelledError
+
+        try:
+            engine, text = self._futures[task].result()
+        except ScenarioError as error:
+            raise RunError(task, error) from None
+        except distributed.KilledWorker as error:
+            raise FourhopError(
+                f"cluster: the run with seed {task.seed} of point {task.point} was given up after several workers died "
+                f"while they had it; finished runs are kept ({str(error).splitlines()[0]})"
+            ) from None
+        except (FutureCancelledError, OSError) as error:
+            raise FourhopError(f"cluster: lost, finished runs are kept ({str(error).splitlines()[0]})") from None
+        # A worker may have joined after the look at the beginning.
+        _same({"a worker": engine})
+        del self._futures[task]
+        return str(text)
+
+
+def simulate(scenario_json: str, seed: int) -> tuple[str, str]:
+    """On a worker: the engine there, and a run as JSON."""
+    batch = Batch(scenario_json, [seed])
+    while (reported := batch.poll(_STOP_POLL_S)) is None:
+        pass
+    return runfile.engine(), reported[1]
+
+
+def _connect(address: str) -> Client:
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise FourhopError(
+            "cluster: found no package distributed, allowed: fourhop with the extra dask (pip install 'fourhop[dask]')"
+        ) from None
+    try:
+        # A client that finds nobody tries on for long, and goes away with tracebacks: so look first.
+        parts = urlsplit(address)
+        if parts.scheme not in ("tcp", "tls") or parts.hostname is None or parts.port is None:
+            raise ValueError("not an address of that form")
+        socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_S).close()
+        return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise FourhopError(
+            f"cluster: found no scheduler at {address} ({str(error).splitlines()[0]}), allowed: its address, as "
+            "tcp://host:8786"
+        ) from None
+
+
+def _same(engines: dict[str, str]) -> None:
+    """Results of other code must not be stored as ours."""
+    ours = runfile.engine()
+    others = {worker: engine for worker, engine in engines.items() if engine != ours}
+    if others:
+        each = ", ".join(f"{engine} at {worker}" for worker, engine in sorted(others.items()))
+        raise FourhopError(f"cluster: found the engine {each}, allowed: {ours} as here; install the same build there")

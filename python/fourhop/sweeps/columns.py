@@ -1,0 +1,107 @@
+"""What each column of the tables means, with its unit: goes into the metadata of every Parquet file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+_IDENTITY = {
+    "point": "number of the point in the sweep, from 0",
+    "variant": "name of the scenario the point is made of",
+    "seed": "seed of the run",
+}
+
+_FLOW = {
+    "flow": "name of the flow",
+    "src": "number of the sending node",
+    "dst": "number of the receiving node",
+    "hops": "length of a shortest path",
+    "transport": "congestion control of the flow, or udp or ping",
+    "flow_transport": "the flow's own transport, beside the one that was varied",
+    "app": "what the flow sends",
+    "goodput_bps": "payload delivered in order to the receiving application, each byte once, bit/s",
+    "throughput_bps": "payload that arrived at the receiving transport, repeated bytes included, bit/s",
+    "delivered_bytes": "payload bytes behind goodput_bps",
+    "sent_packets": "segments, datagrams or requests sent over the whole run, repeated ones included",
+    "retransmitted_packets": "of those, segments sent again",
+    "timeouts": "retransmission time-outs",
+    "fast_retransmits": "losses found by duplicate acknowledgements",
+    "rtt_mean_s": "mean round trip of the samples taken, s",
+    "batch_goodput_bps": "goodput in each of the equal parts of the measured time, bit/s",
+    "batch": "number of the part of the measured time, from 0",
+}
+
+_RUN = {
+    "simulated_s": "simulated time, s",
+    "events": "events handled",
+    "frames": "frames radiated",
+    "receptions": "copies of frames that ended at a receiver",
+    "aggregate_goodput_bps": "goodput of all flows together, bit/s",
+    "jain": "Jain's fairness index of the goodputs; none with one flow, or if nothing arrived",
+    "dropped_packets": "packets dropped above the radio, all reasons together",
+    "wall_s": "time the simulation took, s; the only column that differs from run to run of the same seed",
+    "key": "hash of scenario, seed and engine: the name of the run's file",
+}
+
+_COUNTS = {
+    "layer": "layer that counted",
+    "name": "what was counted",
+    "reason": "why it was dropped",
+    "count": "how many, over the whole run",
+}
+
+_SERIES = {
+    "time_s": "end of the time step, s",
+    "cwnd_segments": "congestion window at the end of the step, segments",
+    "srtt_s": "smoothed round trip, s",
+    "pacing_interval_s": "least time between segments of a paced sender, s",
+    "node": "number of the node",
+    "queue_packets": "packets in the interface queue",
+}
+
+_SUMMARY = {
+    "runs": "runs behind the row",
+    "interval": "over what the intervals of goodput are: replications, batch means, none",
+    "goodput_bps_mean": "mean goodput, bit/s",
+    "throughput_bps_mean": "mean throughput, bit/s",
+    "aggregate_goodput_bps_mean": "mean goodput of all flows together, bit/s",
+    "jain_mean": "mean of Jain's index over the runs that have one",
+    "precision_met": "whether the precision asked for was reached; none if none was",
+}
+
+COLUMNS: Mapping[str, str] = {**_IDENTITY, **_FLOW, **_RUN, **_COUNTS, **_SERIES, **_SUMMARY}
+
+RUN_COLUMNS: Mapping[str, str] = {
+    "key": _RUN["key"],
+    "engine": "version of the simulator and fingerprint of its sources",
+    "scenario": "the scenario with every default written out, as JSON, without its name and its seed",
+    "seed": _IDENTITY["seed"],
+    **{name: text for name, text in _RUN.items() if name not in ("key", "dropped_packets")},
+    "flows": "one entry a flow: " + "; ".join(f"{name}: {text}" for name, text in _FLOW.items()),
+    "drops": "packets dropped, one entry a layer and reason",
+    "counters": "what the layers counted",
+    "conservation": "balance of each layer at the end: in = out + dropped + held",
+    "time_s": "ends of the steps of the time series, s; none if the scenario records none",
+    "flow_series": "time series of each flow, as long as time_s",
+    "node_series": "interface queue of each node, as long as time_s",
+}
+
+
+def describe(columns: Iterable[str], parameters: Iterable[str]) -> str:
+    """The meaning of each column as a JSON object, for the metadata of a file."""
+    varied = set(parameters)
+    return json.dumps({name: _meaning(name, varied) for name in columns})
+
+
+def _meaning(name: str, varied: set[str]) -> str:
+    if name in varied:
+        return "varied key of the scenario, see docs/scenario.md"
+    if name in COLUMNS:
+        return COLUMNS[name]
+    stem = name.removesuffix("_half_width")
+    if stem != name:
+        return f"half-width of the 95 % interval of {stem}_mean"
+    stem = name.removesuffix("_mean")
+    if stem != name:
+        return f"mean of {stem} over the runs"
+    return name

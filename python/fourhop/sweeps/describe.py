@@ -1,0 +1,257 @@
+"""What a sweep is: a scenario, keys to vary, and how often to run each point. Nothing here runs anything."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fourhop._core import ScenarioError
+from fourhop.errors import FourhopError
+from fourhop.runner import MAX_RUNS, MAX_SEED, MIN_RUNS, RUNS_LIMIT, PrecisionOf, positive_share, within
+from fourhop.scenario import Scenario
+from fourhop.sweeps import problems
+
+POINTS_LIMIT = 1_000_000
+"""More points than this are a slip of the hand."""
+
+TRANSPORT = "transport"
+"""The key that stands for the transport of every TCP flow, however the scenario names its traffic."""
+
+VARIANT = "variant"
+"""Column that names the scenario of a point, in a sweep over several."""
+
+EVERY_FLOW = "flows[*]."
+"""Beginning of a key of every entry of `[[flows]]`."""
+
+_NO_TCP = ("udp", "ping")
+
+# Keys that are no parameter of a point: every point runs with the same seeds, and a name changes nothing.
+_FIXED = {"seed": "the seeds are those of the sweep, the same at every point", "name": "a name changes no result"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario of a sweep."""
+
+    index: int
+    """Its number in the order of the sweep, from 0."""
+    parameters: Mapping[str, object]
+    """The varied keys with their values at this point; `variant` first, in a sweep over several scenarios."""
+    scenario: Scenario
+    """What runs here."""
+
+    def describe(self) -> str:
+        """`topology.hops=3, transport=vegas`."""
+        return ", ".join(f"{key}={value}" for key, value in self.parameters.items()) or self.scenario.name
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A scenario varied: every combination of the values in `over`, and the values in `zipped` side by side.
+
+    A key is written as in `Scenario.with_` and `--set`. Two more forms vary several flows at once: `flows[*].KEY` is
+    KEY of every entry of `[[flows]]`, and `transport` is the transport of every TCP flow, also those of `[traffic]`.
+
+    Every point runs with the same seeds (common random numbers): differences between points are not differences of
+    luck.
+
+    >>> sweep = Sweep(Scenario.chain(hops=2), {"topology.hops": range(1, 4), "transport": ["newreno", "vegas"]}, runs=5)
+    >>> len(sweep.points), sweep.points[3].describe()
+    (6, 'topology.hops=2, transport=vegas')
+    """
+
+    base: Scenario | None = None
+    """The scenario to vary; `None` with `variants`."""
+    over: Mapping[str, Iterable[Any]] = field(default_factory=dict)
+    """Keys with their values, all combinations; the last key changes fastest."""
+    zipped: Mapping[str, Iterable[Any]] = field(default_factory=dict)
+    """Keys whose values advance together, so all of them have equally many; they change faster than those of `over`."""
+    variants: Mapping[str, Scenario] | None = field(default=None, kw_only=True)
+    """Scenarios by name, instead of `base`: points that differ by more than a key. The slowest to change."""
+    runs: int = field(default=1, kw_only=True)
+    """Replications of each point; ignored with `precision`."""
+    seed: int | None = field(default=None, kw_only=True)
+    """Seed of the first replication, the next ones use the next seeds; the scenario's if not given."""
+    precision: str | float | None = field(default=None, kw_only=True)
+    """Instead of `runs`: replications of each point until its interval is this tight (`"5%"`)."""
+    precision_of: PrecisionOf = field(default="aggregate", kw_only=True)
+    """The goodput `precision` is about: of all flows together, or of each flow."""
+    max_runs: int = field(default=MAX_RUNS, kw_only=True)
+    """Where `precision` gives up."""
+    name: str = field(default="", kw_only=True)
+    """What to call it; the name of the scenario if not given."""
+    source: str = field(default="sweep", kw_only=True, compare=False)
+    """Where it was written, for messages."""
+    _keys: tuple[str, ...] | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check and normalize; the points are made, and with them every scenario checked, at once.
+
+        Raises `FourhopError` with everything found wrong.
+        """
+        if (self.base is None) == (self.variants is None):
+            found = "neither" if self.base is None else "both"
+            self._refuse("base, variants", found, "one of the two")
+        if self.variants is not None and not self.variants:
+            self._refuse("variants", "none", "at least one scenario")
+        self._set("over", {key: self._values("over", key, values) for key, values in self.over.items()})
+        self._set("zipped", {key: self._values("zipped", key, values) for key, values in self.zipped.items()})
+        for key in self.zipped:
+            if key in self.over:
+                self._refuse(f"zipped.{key}", "a key that over has too", "a key once")
+        lengths = {key: len(tuple(values)) for key, values in self.zipped.items()}
+        if len(set(lengths.values())) > 1:
+            each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
+            self._refuse("zipped", f"values of different number: {each}", "equally many of each key")
+        try:
+            within("runs", self.runs, 1, RUNS_LIMIT)
+            within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT)
+            _ = self.target
+        except FourhopError as error:
+            raise FourhopError(f"{self.source}: {error}") from None
+        if self.precision_of not in ("aggregate", "flows"):
+            self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
+        if not 0 <= self.first_seed <= MAX_SEED - self.wanted:
+            self._refuse("seed", self.first_seed, f"0 to {MAX_SEED} less the number of runs")
+        if not self.name:
+            self._set("name", self._scenarios[0][1].name if self.base is not None else "variants")
+        _ = self.points
+
+    @classmethod
+    def of_points(
+        cls, points: Sequence[tuple[Mapping[str, object], Scenario]], *, keys: Sequence[str], **options: Any
+    ) -> Sweep:
+        """A sweep over scenarios that are there already, each with what it is called by: one that was stored."""
+        made = cls(variants={str(index): scenario for index, (_, scenario) in enumerate(points)}, **options)
+        named = tuple(Point(index, dict(row), scenario) for index, (row, scenario) in enumerate(points))
+        made._set("points", named)
+        made._set("_keys", tuple(keys))
+        return made
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The varied keys in the order of the columns; `variant` first, if there are several scenarios."""
+        if self._keys is not None:
+            return self._keys
+        return (*([VARIANT] if self.variants is not None else []), *self.over, *self.zipped)
+
+    @property
+    def wanted(self) -> int:
+        """Runs of each point; with a precision target the largest number allowed."""
+        return self.runs if self.precision is None else self.max_runs
+
+    @property
+    def target(self) -> float | None:
+        """The relative half-width asked for."""
+        return None if self.precision is None else positive_share(self.precision)
+
+    @cached_property
+    def first_seed(self) -> int:
+        """Seed of the first run of every point."""
+        if self.seed is not None:
+            return self.seed
+        seeds = {scenario.seed for _, scenario in self._scenarios}
+        if len(seeds) > 1:
+            self._refuse("seed", f"variants with the seeds {sorted(seeds)}", "a seed for the sweep, or one for all")
+        return seeds.pop()
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Every point in order. Raises `FourhopError` with the problems of every point that cannot be."""
+        rows = [dict(zip(self.over, values, strict=True)) for values in itertools.product(*self.over.values())]
+        if self.zipped:
+            columns = [
+                dict(zip(self.zipped, values, strict=True)) for values in zip(*self.zipped.values(), strict=True)
+            ]
+            rows = [{**row, **column} for row in rows for column in columns]
+        count = len(rows) * len(self._scenarios)
+        if count > POINTS_LIMIT:
+            self._refuse("", f"{count} points", f"at most {POINTS_LIMIT}")
+        made: list[Point] = []
+        wrong: list[str] = []
+        for variant, scenario in self._scenarios:
+            for row in rows:
+                parameters = row if variant is None else {VARIANT: variant, **row}
+                try:
+                    made.append(Point(len(made), parameters, self._vary(scenario, row)))
+                except ScenarioError as error:
+                    wrong += [self._problem(each, row) for each in error.problems]
+        problems.refuse(wrong)
+        return tuple(made)
+
+    @property
+    def _scenarios(self) -> list[tuple[str | None, Scenario]]:
+        return list(self.variants.items()) if self.variants is not None else [(None, self.base)]  # type: ignore[list-item]
+
+    def _vary(self, scenario: Scenario, row: Mapping[str, object]) -> Scenario:
+        changes: dict[str, object] = {}
+        for key, value in row.items():
+            for path in self._paths(scenario, key):
+                if path in changes:
+                    self._refuse(key, f"{path}, which another key varies too", "a key once")
+                changes[path] = value
+        return scenario.with_(**changes) if changes else scenario
+
+    def _paths(self, scenario: Scenario, key: str) -> list[str]:
+        """The keys of the scenario that a key of the sweep stands for."""
+        if key != TRANSPORT and not key.startswith(EVERY_FLOW):
+            return [key]
+        resolved = scenario.resolved
+        flows = resolved.get("flows", [])
+        if key != TRANSPORT:
+            if not flows:
+                self._refuse(key, "a scenario without [[flows]]", "a scenario with some, or traffic.KEY for [traffic]")
+            return [f"flows[{i}].{key.removeprefix(EVERY_FLOW)}" for i in range(len(flows))]
+        named = [(f"flows[{i}]", flow) for i, flow in enumerate(flows)]
+        if "traffic" in resolved:
+            named.insert(0, ("traffic", resolved["traffic"]))
+        paths = [f"{place}.transport" for place, flow in named if flow["transport"] not in _NO_TCP]
+        if not paths:
+            self._refuse(key, "a scenario without a TCP flow", "a scenario with one")
+        return paths
+
+    def _values(self, part: str, key: str, values: Iterable[Any]) -> tuple[Any, ...]:
+        if key in _FIXED:
+            self._refuse(f"{part}.{key}", "a key that cannot be varied", "any other key of a scenario", _FIXED[key])
+        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+            self._refuse(f"{part}.{key}", problems.shown(values), "a list or a range of values")
+        plain = tuple(_plain(value) for value in values)
+        if not plain:
+            self._refuse(f"{part}.{key}", "no value", "at least one")
+        for value in plain:
+            if not isinstance(value, bool | int | float | str | list):
+                self._refuse(f"{part}.{key}", f"a {type(value).__name__}", "texts, numbers, truths, lists of them")
+        once = {json.dumps(value) for value in plain}
+        if part == "over" and len(once) < len(plain):
+            self._refuse(f"{part}.{key}", "a value twice", "each once")
+        return plain
+
+    def _problem(self, problem: Any, row: Mapping[str, object]) -> str:
+        """A problem of a point: one with a varied value is named after it, any other by where it stands."""
+        if problem["file"] != "--set":
+            return problems.problem(problem)
+        part = next((part for part in ("over", "zipped") if problem["key"] in getattr(self, part)), None)
+        key = problem["key"]
+        hint = problem["hint"]
+        if part is None:
+            at = ", ".join(f"{name}={value}" for name, value in row.items())
+            hint = f"{hint}; at {at}" if hint else f"at {at}"
+        key = key if part is None else f"{part}.{key}"
+        return problems.line(self.source, key, problem["found"], problem["allowed"], hint)
+
+    def _refuse(self, key: str, found: object, allowed: str, hint: str | None = None) -> None:
+        raise FourhopError(problems.line(self.source, key, found, allowed, hint))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a sweep as JSON has it: numpy's numbers become Python's, tuples lists."""
+    if hasattr(value, "item") and not isinstance(value, str | bytes):
+        return value.item()
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,56 @@
+"""What is wrong with a sweep, in the words scenarios use: file, key, what was found, what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    from fourhop._core import Problem
+
+_SHOWN = 20
+"""Problems listed before the rest is only counted: one slip can be wrong at every point."""
+
+
+def line(file: str, key: str, found: object, allowed: str, hint: str | None = None) -> str:
+    """`file.toml: over.tcp.window: found 0, allowed: ... (hint)`."""
+    place = f"{file}: {key}" if key else file
+    return f"{place}: found {found}, allowed: {allowed}" + (f" ({hint})" if hint else "")
+
+
+def problem(problem: Problem) -> str:
+    """A problem of a scenario as the simulator writes it."""
+    place = ":".join(str(part) for part in (problem["file"], problem["line"], problem["column"]) if part is not None)
+    return line(place, problem["key"], problem["found"], problem["allowed"], problem["hint"])
+
+
+def did_you_mean(found: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant, as a hint."""
+    close = difflib.get_close_matches(found, list(names), n=1)
+    return f'did you mean "{close[0]}"?' if close else None
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return str(value)
+
+
+def refuse(lines: Iterable[str]) -> None:
+    """Raise `FourhopError` with all lines, each once; return if there are none."""
+    once = list(dict.fromkeys(lines))
+    if not once:
+        return
+    if len(once) > _SHOWN:
+        once = [*once[:_SHOWN], f"and {len(once) - _SHOWN} more"]
+    raise FourhopError("\n".join(once))

@@ -1,0 +1,249 @@
+"""What a sweep measured, as tables. They are read from the runs' files when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from fourhop import stats
+from fourhop.errors import FourhopError
+from fourhop.frames import SERIES
+from fourhop.result import Result
+from fourhop.sweeps import runfile, runstore, tables
+from fourhop.sweeps.describe import Sweep
+from fourhop.sweeps.runstore import RunStore, Temporary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Table = Literal[
+    "points", "runs", "flows", "summary", "flow_summary", "batches", "drops", "counters", "conservation", "timing"
+]
+
+
+@dataclass(frozen=True)
+class PointRuns:
+    """The runs that count at one point."""
+
+    runs: tuple[tuple[int, Path], ...]
+    """(seed, file) of each, in the order of the seeds."""
+    met: bool | None
+    """Whether the precision asked for was reached; `None` if none was."""
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """Runs of every point of a sweep, and the tables made of them.
+
+    Every table begins with `point` and a column for each varied key; every column's unit is the end of its name. All of
+    them are pure functions of the sweep, whatever computed the runs and when, but for `timing`.
+    """
+
+    sweep: Sweep
+    """What was run."""
+    store: RunStore
+    """Where the runs are."""
+    per_point: tuple[PointRuns, ...]
+    """The runs of each point."""
+    reused: int = 0
+    """Runs that were stored already."""
+    computed: int = 0
+    """Runs that this call simulated."""
+    _temporary: Temporary | None = None
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """One row per point: its number and the value of each varied key."""
+        return tables.points(self.sweep)
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """One row per (point, seed): goodput of all flows together, Jain's index, drops, counts."""
+        # What the radio drops are copies of frames that were overheard in vain, not packets.
+        counted = pl.element().filter(pl.element().struct.field("layer") != "radio").struct.field("count")
+        dropped = pl.col("drops").list.eval(counted).list.sum().alias("dropped_packets")
+        scalars = [name for name in runfile.SCALARS if name not in ("seed", "wall_s")]
+        return self._collect(self._scan(*scalars, dropped))
+
+    @cached_property
+    def timing(self) -> pl.DataFrame:
+        """One row per (point, seed): how long the simulation took, and the file it is in. Differs from call to call."""
+        return self._collect(self._scan("wall_s", "key"))
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per (point, seed, flow), with the columns of `Result.flows`."""
+        return self._collect(self._nested("flows").drop("batch_goodput_bps"))
+
+    @cached_property
+    def batches(self) -> pl.DataFrame:
+        """Batch means: one row per (point, seed, flow, batch)."""
+        flows = self._nested("flows").select(*self._identity, "flow", pl.col("batch_goodput_bps").alias("goodput_bps"))
+        batch = pl.int_ranges(pl.col("goodput_bps").list.len()).alias("batch")
+        return self._collect(
+            flows.select(*self._identity, "flow", batch, "goodput_bps")
+            .filter(pl.col("goodput_bps").list.len() > 0)
+            .explode("batch", "goodput_bps")
+        )
+
+    @cached_property
+    def drops(self) -> pl.DataFrame:
+        """Packets dropped: one row per (point, seed, layer, reason)."""
+        return self._collect(self._nested("drops").rename({"name": "reason"}))
+
+    @cached_property
+    def counters(self) -> pl.DataFrame:
+        """Counters of every layer: one row per (point, seed, layer, name)."""
+        return self._collect(self._nested("counters"))
+
+    @cached_property
+    def conservation(self) -> pl.DataFrame:
+        """Balance of every layer, one row per (point, seed, layer, name): in = out + dropped + held."""
+        return self._collect(self._nested("conservation"))
+
+    @property
+    def series(self) -> pl.LazyFrame:
+        """Time series, one row per (point, seed, flow, time), read from the files as they are needed.
+
+        They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It has no rows unless the
+        scenario asks for series (`sample_every`).
+        """
+        columns = [name for name in SERIES if name not in ("seed", "flow")]
+        return self._unfold("flow_series", ["flow"], columns)
+
+    @property
+    def queues(self) -> pl.LazyFrame:
+        """Interface queue lengths, one row per (point, seed, node, time), lazy as `series`."""
+        return self._unfold("node_series", ["node"], ["time_s", "queue_packets"])
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index."""
+        return tables.summary(self.points, self.runs, self.batches, [each.met for each in self.per_point])
+
+    @cached_property
+    def flow_summary(self) -> pl.DataFrame:
+        """One row per (point, flow), with the columns of `Result.summary`."""
+        return tables.flow_summary(self.points, self.flows, self.batches)
+
+    def aggregate(self, point: int) -> stats.Interval:
+        """Goodput of all flows together at a point, bit/s, with its interval."""
+        row = self.summary.row(self._index(point), named=True)
+        n = row["runs"]
+        if row["interval"] == "batch means":
+            n = self.batches.filter(pl.col("point") == point)["batch"].n_unique()
+        return stats.Interval(
+            row["aggregate_goodput_bps_mean"], row["aggregate_goodput_bps_half_width"], n, row["interval"]
+        )
+
+    def point(self, index: int) -> Result:
+        """The runs of one point as `fourhop.run` returns them. Their time series are in memory then."""
+        index = self._index(index)
+        runs = [runfile.read(path) for _, path in self.per_point[index].runs]
+        met = self.per_point[index].met
+        note = "precision not met" if met is False else None
+        return Result(self.sweep.points[index].scenario, tuple(runs), note)
+
+    def pandas(self, table: Table = "runs") -> pd.DataFrame:
+        """A table as a pandas frame (with the extra `pandas`)."""
+        frame: pl.DataFrame = getattr(self, table)
+        return frame.to_pandas()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write all tables but the time series as Parquet, and sweep.json with what they are of, into `folder`.
+
+        Raises `FourhopError` if it cannot be written.
+        """
+        from fourhop.sweeps import manifest
+
+        return manifest.save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SweepResult:
+        """The result of the last sweep that was finished in `folder`.
+
+        Raises `FourhopError` if there is none, or if some of its runs are gone.
+        """
+        from fourhop.sweeps import manifest
+
+        return manifest.load(Path(folder))
+
+    @property
+    def note(self) -> str | None:
+        """What to know before quoting the numbers."""
+        missed = sum(each.met is False for each in self.per_point)
+        if missed:
+            return f"precision not met at {missed} of {len(self.per_point)} points after {self.sweep.max_runs} runs"
+        if self.sweep.target is None and self.sweep.runs == 1:
+            return (
+                "one run a point, so no interval over replications: ± is by batch means within the run. "
+                "Use more runs for intervals to quote"
+            )
+        return None
+
+    def __repr__(self) -> str:
+        """One line: what ran, and how much of it was new."""
+        runs = sum(len(each.runs) for each in self.per_point)
+        return (
+            f"SweepResult({self.sweep.name!r}, {len(self.per_point)} points, {runs} runs, "
+            f"{self.reused} reused, {self.computed} computed)"
+        )
+
+    @property
+    def _identity(self) -> list[str]:
+        return ["point", *self.sweep.keys, "seed"]
+
+    def _index(self, point: int) -> int:
+        if not 0 <= point < len(self.per_point):
+            raise FourhopError(f"point: found {point}, allowed: 0 to {len(self.per_point) - 1}")
+        return point
+
+    @cached_property
+    def _files(self) -> pl.DataFrame:
+        """Which file is which run: one row per (point, seed), in order."""
+        rows = [(point, seed, str(path)) for point, each in enumerate(self.per_point) for seed, path in each.runs]
+        schema = {"point": pl.Int64(), "seed": pl.UInt64(), "path": pl.String()}
+        return self.points.join(pl.DataFrame(rows, schema=schema, orient="row"), on="point", maintain_order="right")
+
+    def _scan(self, *columns: str | pl.Expr) -> pl.LazyFrame:
+        """Columns of all files, with point, keys and seed in front, in their order."""
+        paths = self._files["path"].unique(maintain_order=True).to_list()
+        content = pl.scan_parquet(paths, include_file_paths="path", glob=False, hive_partitioning=False)
+        return (
+            self._files.lazy()
+            .join(content.select("path", *columns), on="path", how="left", maintain_order="left")
+            .drop("path")
+        )
+
+    def _nested(self, column: str) -> pl.LazyFrame:
+        """A list of structs as rows."""
+        own = [field.name for field in runfile.SCHEMA[column].inner.fields]  # type: ignore[attr-defined]
+        varied = set(self._identity)
+        renamed = {name: f"flow_{name}" for name in own if name in varied}
+        inside = [pl.col(column).struct.field(name).alias(renamed.get(name, name)) for name in own]
+        return self._scan(column).filter(pl.col(column).list.len() > 0).explode(column).select(*self._identity, *inside)
+
+    def _unfold(self, column: str, names: Sequence[str], series: Sequence[str]) -> pl.LazyFrame:
+        """Time series as rows."""
+        inside = [pl.col(column).struct.field(name) for name in (*names, *series) if name != "time_s"]
+        return (
+            self._scan("time_s", column)
+            .filter(pl.col("time_s").list.len() > 0)
+            .explode(column)
+            .select(*self._identity, "time_s", *inside)
+            .explode(*series)
+            .select(*self._identity, *names, *series)
+        )
+
+    def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        try:
+            return frame.collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            bad = runstore.unreadable([path for each in self.per_point for _, path in each.runs])
+            names = ", ".join(map(str, bad)) or str(error)
+            raise FourhopError(f"runs that cannot be read: {names}; delete them and run the sweep again") from None

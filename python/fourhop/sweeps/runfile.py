@@ -1,0 +1,190 @@
+"""One run as a Parquet file of one row group and one row.
+
+The tables of the run (flows, drops, counters, time series) are lists in that row, so one rename puts all of it in
+place, and a reader that wants goodputs does not touch the time series. The columns are those of `fourhop.frames`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from fourhop import frames
+from fourhop._core import build, version
+from fourhop.rundata import Counts, RunData
+from fourhop.sweeps.columns import RUN_COLUMNS
+
+METADATA = "fourhop"
+"""Key of the file's own description in its Parquet metadata."""
+
+_COUNT = pl.Struct({"layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
+_FLOW = {name: dtype for name, dtype in frames.FLOWS.items() if name != "seed"}
+_FLOW_SERIES = {name: dtype for name, dtype in frames.SERIES.items() if name not in ("seed", "flow", "time_s")}
+
+SCHEMA = pl.Schema(
+    {
+        "key": pl.String(),
+        "engine": pl.String(),
+        "scenario": pl.String(),
+        "seed": pl.UInt64(),
+        "simulated_s": pl.Float64(),
+        "wall_s": pl.Float64(),
+        "events": pl.UInt64(),
+        "frames": pl.UInt64(),
+        "receptions": pl.UInt64(),
+        "aggregate_goodput_bps": pl.Float64(),
+        "jain": pl.Float64(),
+        "flows": pl.List(pl.Struct(_FLOW)),
+        "drops": pl.List(_COUNT),
+        "counters": pl.List(_COUNT),
+        "conservation": pl.List(_COUNT),
+        # None in runs that record no time series.
+        "time_s": pl.List(pl.Float64()),
+        "flow_series": pl.List(
+            pl.Struct({"flow": pl.String(), **{name: pl.List(dtype) for name, dtype in _FLOW_SERIES.items()}})
+        ),
+        "node_series": pl.List(pl.Struct({"node": pl.Int64(), "queue_packets": pl.List(pl.Int64())})),
+    }
+)
+
+SCALARS = ("seed", "simulated_s", "wall_s", "events", "frames", "receptions", "aggregate_goodput_bps", "jain")
+"""Columns with one value a run, named as in `rundata.RunData`."""
+
+_RUN_FIELDS = {column: field for field, column in frames.COLUMNS.items()}
+
+
+def engine() -> str:
+    """The simulator as results are stored under it: version and fingerprint of its sources."""
+    return f"{version()}+{build()}"
+
+
+def key(scenario: str, seed: int, engine: str) -> str:
+    """The name under which a run is stored: a hash of everything its result depends on.
+
+    `scenario` is the scenario as resolved, in JSON. Its `name` is cosmetic and its `seed` only the default of which
+    seeds to run: both stay out, so that a scenario that is renamed, or run from another first seed, finds its runs
+    again. The layout of the file goes in: a package that stores other columns does not read files that lack them.
+    """
+    content = {"scenario": json.loads(bare(scenario)), "seed": seed, "engine": engine, "layout": _LAYOUT}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
+def bare(scenario: str) -> str:
+    """A resolved scenario in JSON without `name` and `seed`, which no result depends on."""
+    document = json.loads(scenario)
+    document.pop("name", None)
+    document.pop("seed", None)
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _layout(dtype: pl.DataType | dict[str, pl.DataType]) -> str:
+    """Names and kinds of columns in a form that no polars version changes."""
+    if isinstance(dtype, dict):
+        return "{" + ",".join(f"{name}:{_layout(inner)}" for name, inner in dtype.items()) + "}"
+    if isinstance(dtype, pl.List):
+        return f"[{_layout(cast(pl.DataType, dtype.inner))}]"
+    if isinstance(dtype, pl.Struct):
+        return _layout({field.name: cast(pl.DataType, field.dtype) for field in dtype.fields})
+    return type(dtype).__name__
+
+
+_LAYOUT = hashlib.sha256(_layout(dict(SCHEMA)).encode()).hexdigest()[:8]
+
+
+def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame:
+    """A run as one row."""
+    recorded = run["series"]
+    row = {
+        "key": key,
+        "engine": engine,
+        "scenario": bare(scenario),
+        **{name: run[name] for name in SCALARS},  # type: ignore[literal-required]
+        "flows": [{frames.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in run["flows"]],
+        "drops": _rows(run["drops"]),
+        "counters": _rows(run["counters"]),
+        "conservation": _rows(run["conservation"]),
+        "time_s": None if recorded is None else recorded["time_s"],
+        "flow_series": None
+        if recorded is None
+        else [{frames.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in recorded["flows"]],
+        "node_series": None if recorded is None else recorded["nodes"],
+    }
+    return pl.DataFrame({name: [value] for name, value in row.items()}, schema=SCHEMA, strict=False)
+
+
+def write(path: Path, frame: pl.DataFrame) -> None:
+    """Write a row made by `to_frame`, with what it is in the metadata."""
+    about = {"kind": "run", "key": frame["key"][0], "engine": frame["engine"][0], "columns": RUN_COLUMNS}
+    # One row has no use for statistics of pages, and the files are many.
+    frame.write_parquet(path, metadata={METADATA: json.dumps(about)}, statistics=False)
+
+
+def check(path: Path, key: str | None = None) -> str | None:
+    """What keeps the file at `path` from being a run, with this key if one is given; `None` if nothing does.
+
+    Raises `FileNotFoundError` if there is none.
+    """
+    try:
+        text = pl.read_parquet_metadata(path).get(METADATA)
+    except FileNotFoundError:
+        raise
+    except (pl.exceptions.PolarsError, OSError) as error:
+        return f"not a whole Parquet file ({str(error).splitlines()[0]})"
+    try:
+        about = json.loads(text) if text is not None else None
+    except ValueError:
+        about = None
+    if not isinstance(about, dict) or about.get("kind") != "run":
+        return "not a run of fourhop"
+    if about.get("key") != (path.name.split(".")[0] if key is None else key):
+        return f"holds the run {about.get('key')}, not the one it is named after"
+    return None
+
+
+def read(path: Path) -> RunData:
+    """The run in a file, as the simulator reported it."""
+    row = pl.read_parquet(path).row(0, named=True)
+    recorded = None
+    if row["time_s"] is not None:
+        recorded = {
+            "time_s": row["time_s"],
+            "flows": [_fields(flow) for flow in row["flow_series"]],
+            "nodes": row["node_series"],
+        }
+    run = {
+        **{name: row[name] for name in SCALARS},
+        "flows": [_fields(flow) for flow in row["flows"]],
+        **{table: _counts(row[table]) for table in ("drops", "counters", "conservation")},
+        "series": recorded,
+    }
+    return cast(RunData, run)
+
+
+def goodputs(path: Path) -> RunData:
+    """Of the run in a file only what a stop rule looks at."""
+    row = pl.read_parquet(path, columns=["aggregate_goodput_bps", "flows"]).row(0, named=True)
+    return cast(RunData, {**row, "flows": [_fields(flow) for flow in row["flows"]]})
+
+
+def _rows(counts: Counts) -> list[dict[str, object]]:
+    return [
+        {"layer": layer, "name": name, "count": count}
+        for layer, names in counts.items()
+        for name, count in names.items()
+    ]
+
+
+def _counts(rows: list[dict[str, Any]]) -> Counts:
+    counts: Counts = {}
+    for row in rows:
+        counts.setdefault(row["layer"], {})[row["name"]] = row["count"]
+    return counts
+
+
+def _fields(flow: dict[str, Any]) -> dict[str, Any]:
+    return {_RUN_FIELDS.get(column, column): value for column, value in flow.items()}

@@ -1,0 +1,127 @@
+"""Runs kept in a folder and never computed twice.
+
+`<folder>/runs/<first two letters of the key>/<key>.parquet` holds one run, see `runfile` for what is in it and for
+the key. A file is written aside, flushed and renamed over its name, so it is whole or not there: writers may be
+killed at any moment, and any number of them may work in one folder, for they would put the same content under the
+same name.
+
+A file that cannot be what its name says is left alone: it is reported, and the run that would be called like it gets a
+second name, `<key>.2.parquet`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from fourhop import store
+from fourhop.errors import FourhopError
+from fourhop.rundata import RunData
+from fourhop.sweeps import runfile
+
+_NAMES = 9
+"""Names tried for one run before giving up: so many unusable files of one name are nobody's accident."""
+
+
+@dataclass
+class RunStore:
+    """The runs of a folder. Finding and writing may go on in several processes at once."""
+
+    folder: Path
+    """The folder that holds `runs`."""
+    strange: dict[Path, str] = field(default_factory=dict)
+    """Files met that are no runs, each with what is wrong with it."""
+
+    @property
+    def runs(self) -> Path:
+        """Where the files are."""
+        return self.folder / "runs"
+
+    def prepare(self) -> None:
+        """Make the folder. Raises `FourhopError` if it cannot be written."""
+        store.writable(self.folder)
+        store.writable(self.runs)
+
+    def find(self, key: str) -> Path | None:
+        """The file of a run, `None` if it is not there."""
+        for path in self._names(key):
+            try:
+                wrong = runfile.check(path, key)
+            except FileNotFoundError:
+                return None
+            if wrong is None:
+                return path
+            self.strange[path] = wrong
+        return None
+
+    def write(self, key: str, scenario: str, run: RunData) -> Path:
+        """Keep a run; one that is there already is replaced.
+
+        Raises `FourhopError` if it cannot be written.
+        """
+        frame = runfile.to_frame(key, runfile.engine(), scenario, run)
+        for path in self._names(key):
+            try:
+                if (wrong := runfile.check(path, key)) is not None:
+                    self.strange[path] = wrong
+                    continue
+            except FileNotFoundError:
+                pass
+            try:
+                path.parent.mkdir(exist_ok=True)
+                store.replace(path, lambda aside: runfile.write(aside, frame))
+            except (OSError, pl.exceptions.PolarsError) as error:
+                raise FourhopError(f"{path}: cannot be written: {error}") from error
+            return path
+        raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
+
+    def survey(self) -> Iterator[Path]:
+        """Every run in the folder, by name; what is no run goes into `strange`."""
+        if not self.runs.is_dir():
+            return
+        for shard in sorted(self.runs.iterdir()):
+            if not shard.is_dir():
+                self.strange[shard] = "not a run of fourhop"
+                continue
+            for path in sorted(shard.iterdir()):
+                if path.name.startswith("."):
+                    self.strange[path] = "left by a writer that was killed, or of one still at work"
+                elif (wrong := runfile.check(path)) is None:
+                    yield path
+                else:
+                    self.strange[path] = wrong
+
+    def _at(self, key: str) -> Path:
+        return self.runs / key[:2] / f"{key}.parquet"
+
+    def _names(self, key: str) -> Iterator[Path]:
+        first = self._at(key)
+        yield first
+        for number in range(2, _NAMES + 1):
+            yield first.with_name(f"{key}.{number}.parquet")
+
+
+class Temporary:
+    """A folder that is gone with this object, or at the latest with the process."""
+
+    def __init__(self) -> None:
+        """Make the folder."""
+        self.path = Path(tempfile.mkdtemp(prefix="fourhop-sweep-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def unreadable(paths: list[Path]) -> list[Path]:
+    """Of `paths`, those whose content cannot be read although they look whole."""
+    bad = []
+    for path in paths:
+        try:
+            pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError):
+            bad.append(path)
+    return bad

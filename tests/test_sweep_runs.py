@@ -1,0 +1,361 @@
+"""Running sweeps: any number of cores, stopped and killed in the middle, several at once, and what is left alone."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+import fourhop
+from fourhop import Scenario, SweepResult
+from fourhop.sweeps import inventory, manifest, runfile
+from fourhop.sweeps.runstore import RunStore
+from tests.conftest import Command, environment
+
+SHORT = Scenario.chain(hops=1, duration="2s")
+HOPS = {"topology.hops": [1, 2, 3]}
+
+SWEEP = """\
+runs = 50
+seed = 7
+
+[scenario]
+profile = "ns2"
+duration = "10s"
+
+[scenario.topology]
+kind = "chain"
+hops = 2
+
+[scenario.traffic]
+transport = "newreno"
+
+[over]
+tcp.window = [2, 4, 8, 16]
+"""
+
+# All tables are functions of the sweep alone, but for the time the runs took.
+PURE = [name for name in manifest.TABLES if name != "timing"]
+
+
+@pytest.fixture
+def sweep_file(tmp_path: Path) -> Path:
+    path = tmp_path / "windows.toml"
+    path.write_text(SWEEP, encoding="utf-8")
+    return path
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted(folder.glob("runs/*/[!.]*.parquet"))
+
+
+def same(one: SweepResult, other: SweepResult) -> None:
+    for name in PURE:
+        assert getattr(one, name).equals(getattr(other, name)), name
+    assert one.series.collect().equals(other.series.collect())
+    assert one.queues.collect().equals(other.queues.collect())
+
+
+def same_folders(one: Path, other: Path) -> None:
+    for name in PURE:
+        assert pl.read_parquet(one / f"{name}.parquet").equals(pl.read_parquet(other / f"{name}.parquet")), name
+    assert [path.name for path in kept(one)] == [path.name for path in kept(other)]
+
+
+def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def stopped_at(process: subprocess.Popen[str], folder: Path, runs: int, number: signal.Signals) -> str:
+    """Send a signal when so many runs are kept; the rest of what it says."""
+    try:
+        until = time.monotonic() + 60.0
+        while len(kept(folder)) < runs:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.002)
+        process.send_signal(number)
+        return process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+
+
+def counted(stderr: str) -> tuple[int, int]:
+    """Runs computed and reused, as the command says."""
+    found = re.search(r"(\d+) runs? computed, (\d+) reused", stderr)
+    assert found is not None, stderr
+    return int(found[1]), int(found[2])
+
+
+def test_a_sweep_killed_again_and_again_ends_as_an_undisturbed_one(
+    fourhop: Command, sweep_file: Path, tmp_path: Path
+) -> None:
+    disturbed = tmp_path / "disturbed"
+    for runs in (40, 90, 150):
+        process = started("sweep", sweep_file, "--out", disturbed, "--jobs", "1", cwd=tmp_path)
+        stopped_at(process, disturbed, runs, signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        assert runs <= len(kept(disturbed)) < 200
+        assert not (disturbed / manifest.MANIFEST).exists()
+    before = len(kept(disturbed))
+    last = fourhop("sweep", sweep_file, "--out", disturbed)
+    assert last.returncode == 0, last.stderr
+    assert counted(last.stderr) == (200 - before, before)
+
+    undisturbed = fourhop("sweep", sweep_file, "--out", tmp_path / "undisturbed")
+    assert counted(undisturbed.stderr) == (200, 0)
+    assert undisturbed.stdout == last.stdout
+    same_folders(disturbed, tmp_path / "undisturbed")
+    assert pl.read_parquet(disturbed / "runs.parquet").height == 200
+
+
+def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:
+    process = started("sweep", sweep_file, "--jobs", "1", cwd=tmp_path)
+    said = stopped_at(process, tmp_path / "out" / "windows", 30, signal.SIGINT)
+    assert process.returncode == 130
+    message = re.search(r"interrupted: (\d+) of 200 runs finished, kept in out/windows; the same", said)
+    assert message is not None, said
+    assert "Traceback" not in said
+    again = fourhop("sweep", sweep_file)
+    assert counted(again.stderr) == (200 - int(message[1]), int(message[1]))
+
+
+def test_ctrl_c_in_python() -> None:
+    def interrupt(report: fourhop.SweepProgress) -> None:
+        if report.done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(fourhop.SweepInterrupted, match="of 400 runs finished, not kept") as raised:
+        fourhop.sweep(Scenario.chain(hops=2, duration="50s"), {"tcp.window": [2, 4]}, runs=200, progress=interrupt)
+    assert 2 <= raised.value.done < 400
+
+
+def test_writers_at_the_same_time_share_a_folder(sweep_file: Path, tmp_path: Path) -> None:
+    together = tmp_path / "together"
+    processes = [started("sweep", sweep_file, "--out", together, "--jobs", "1", cwd=tmp_path) for _ in range(3)]
+    said = [process.communicate(timeout=100)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], said
+    assert all(sum(counted(each)) == 200 for each in said)
+    assert len(kept(together)) == 200
+    assert not list(together.glob("runs/*/.*"))
+    alone = started("sweep", sweep_file, "--out", tmp_path / "alone", cwd=tmp_path)
+    alone.communicate(timeout=100)
+    same_folders(together, tmp_path / "alone")
+
+
+def test_what_another_process_stores_meanwhile_is_not_computed_again(tmp_path: Path) -> None:
+    inner: list[SweepResult] = []
+
+    def overtake(_: fourhop.SweepProgress) -> None:
+        if not inner:
+            inner.append(fourhop.sweep(SHORT, HOPS, runs=50, out=tmp_path))
+
+    outer = fourhop.sweep(SHORT, HOPS, runs=50, out=tmp_path, jobs=1, progress=overtake)
+    # The outer one had begun a run or two when the inner one did the rest.
+    assert 1 <= outer.computed <= 3
+    assert outer.reused + outer.computed == 150
+    same(outer, inner[0])
+
+
+def test_frames_do_not_depend_on_the_number_of_jobs() -> None:
+    base = Scenario.parallel_chains(hops=2, duration="5s", sample_every="1s")
+    results = [fourhop.sweep(base, HOPS, runs=4, jobs=jobs) for jobs in (1, 2, 4)]
+    assert results[0].series.collect().height > 0
+    same(results[0], results[1])
+    same(results[0], results[2])
+
+
+def test_a_precision_does_not_depend_on_the_number_of_jobs() -> None:
+    base = Scenario.chain(hops=3, duration="10s")
+    results = [
+        fourhop.sweep(base, {"topology.hops": [1, 3]}, precision="8%", max_runs=30, jobs=jobs) for jobs in (1, 3)
+    ]
+    same(*results)
+    runs = results[0].summary["runs"].to_list()
+    # One hop is nearly the same with every seed, three are not.
+    assert runs[0] == 3
+    assert 3 < runs[1] <= 30
+    assert results[0].summary["precision_met"].to_list() == [True, True]
+    # As `fourhop.run` would have stopped.
+    assert len(fourhop.run(base, precision="8%", max_runs=30).seeds) == runs[1]
+
+
+def test_a_precision_that_is_not_met_is_said_and_goes_on_from_what_is_kept(tmp_path: Path) -> None:
+    base = Scenario.chain(hops=3, duration="5s")
+    first = fourhop.sweep(base, precision="0.01%", max_runs=4, out=tmp_path)
+    assert first.summary["precision_met"].to_list() == [False]
+    assert first.note == "precision not met at 1 of 1 points after 4 runs"
+    second = fourhop.sweep(base, precision="0.01%", max_runs=6, out=tmp_path)
+    assert (second.reused, second.computed) == (4, 2)
+    third = fourhop.sweep(base, runs=6, out=tmp_path)
+    assert (third.reused, third.computed) == (6, 0)
+    assert third.runs.equals(second.runs)
+
+
+def test_only_what_is_missing_is_computed(tmp_path: Path) -> None:
+    first = fourhop.sweep(SHORT, {"topology.hops": [1, 2]}, runs=2, out=tmp_path)
+    assert (first.reused, first.computed) == (0, 4)
+    more = fourhop.sweep(SHORT, HOPS, runs=3, out=tmp_path)
+    assert (more.reused, more.computed) == (4, 5)
+    same(more, fourhop.sweep(SHORT, HOPS, runs=3))
+    # Another way to write the same scenarios.
+    renamed = SHORT.with_(name="other", seed=2)
+    again = fourhop.sweep(renamed, HOPS, runs=2, out=tmp_path)
+    assert (again.reused, again.computed) == (6, 0)
+
+
+def test_fresh_computes_everything_and_replaces_it(tmp_path: Path) -> None:
+    first = fourhop.sweep(SHORT, HOPS, runs=2, out=tmp_path)
+    before = {path: path.stat().st_ino for path in kept(tmp_path)}
+    fresh = fourhop.sweep(SHORT, HOPS, runs=2, out=tmp_path, fresh=True)
+    assert (fresh.reused, fresh.computed) == (0, 6)
+    after = {path: path.stat().st_ino for path in kept(tmp_path)}
+    assert before.keys() == after.keys()
+    same(first, fresh)
+
+
+def test_points_that_are_the_same_scenario_share_a_run() -> None:
+    result = fourhop.sweep(SHORT, {"tcp.window": [4], "topology.spacing": ["200m", "0.2km"]}, runs=2)
+    assert result.computed == 2
+    assert result.runs.height == 4
+    assert result.runs["aggregate_goodput_bps"].to_list()[:2] == result.runs["aggregate_goodput_bps"].to_list()[2:]
+
+
+def test_another_engine_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fourhop.sweep(SHORT, HOPS, out=tmp_path)
+    monkeypatch.setattr(runfile, "build", lambda: "0123456789abcdef")
+    assert fourhop.sweep(SHORT, HOPS, out=tmp_path).reused == 0
+    assert len(kept(tmp_path)) == 6
+
+
+def test_one_run_is_one_row_group(tmp_path: Path) -> None:
+    fourhop.sweep(SHORT, out=tmp_path)
+    (path,) = kept(tmp_path)
+    found = pq.ParquetFile(path).metadata
+    assert (found.num_row_groups, found.num_rows) == (1, 1)
+    assert path.stem in found.metadata[b"fourhop"].decode()
+
+
+def test_half_written_and_foreign_files_are_named_and_left_alone(
+    fourhop: Command, sweep_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    text = SWEEP.replace("runs = 50", "runs = 2")
+    sweep_file.write_text(text, encoding="utf-8")
+    assert fourhop("sweep", sweep_file, "--out", out).returncode == 0
+    whole = kept(out)
+    assert len(whole) == 8
+    contents = {
+        whole[0]: whole[0].read_bytes()[:-100],  # its end is missing
+        whole[1]: b"",
+        whole[2]: whole[3].read_bytes(),  # another run
+        out / "runs" / "notes.txt": b"my notes",
+        out / "runs" / "zz" / "table.parquet": b"PAR1 or so",
+    }
+    (out / "runs" / "zz").mkdir()
+    for path, content in contents.items():
+        path.write_bytes(content)
+    strange = out / "runs" / "ab.parquet"
+    pl.DataFrame({"x": [1]}).write_parquet(strange)
+    contents[strange] = strange.read_bytes()
+
+    again = fourhop("sweep", sweep_file, "--out", out)
+    assert again.returncode == 0, again.stderr
+    assert counted(again.stderr) == (3, 5)
+    for path in whole[:3]:
+        assert f"left alone: {path}" in again.stderr
+    third = fourhop("sweep", sweep_file, "--out", out)
+    assert counted(third.stderr) == (0, 8)
+    assert third.stdout == again.stdout
+    listed = fourhop("results", out)
+    assert listed.returncode == 0, listed.stderr
+    for path, content in contents.items():
+        assert path.read_bytes() == content
+        assert f"left alone: {path}: " in listed.stderr
+    assert "8 runs kept" in listed.stdout
+
+    undisturbed = fourhop("sweep", sweep_file, "--out", tmp_path / "undisturbed")
+    assert undisturbed.stdout == again.stdout
+
+
+def test_a_run_that_looks_whole_and_is_not_is_named(tmp_path: Path) -> None:
+    fourhop.sweep(SHORT, out=tmp_path)
+    (path,) = kept(tmp_path)
+    content = bytearray(path.read_bytes())
+    # A Parquet file ends with its footer, the length of the footer in four bytes, and four more.
+    data = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[4:data] = b"\xff" * (data - 4)
+    path.write_bytes(content)
+    with pytest.raises(fourhop.FourhopError, match=f"cannot be read: {path}"):
+        fourhop.sweep(SHORT, out=tmp_path)
+    store = RunStore(tmp_path)
+    assert inventory.take(store) == []
+    assert "cannot be read" in store.strange[path]
+
+
+def test_what_a_killed_writer_leaves_is_named(tmp_path: Path) -> None:
+    fourhop.sweep(SHORT, out=tmp_path)
+    (path,) = kept(tmp_path)
+    aside = path.with_name(f".{path.name}.x1y2")
+    aside.write_bytes(b"PAR1")
+    store = RunStore(tmp_path)
+    assert list(store.survey()) == [path]
+    assert "killed" in store.strange[aside]
+
+
+def test_an_unwritable_folder_is_refused_before_the_first_run(
+    fourhop: Command, sweep_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    result = fourhop("sweep", sweep_file, "--out", tmp_path / "file")
+    assert result.returncode == 2
+    assert "found a file, allowed: a folder" in result.stderr
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_scenario_that_cannot_run_with_a_seed_is_named(tmp_path: Path) -> None:
+    # Connected with some seeds and not with others, as only one network is drawn a seed. The first seed is a lucky one.
+    thin = thin_network(next(seed for seed in range(100) if connected(seed)))
+    with pytest.raises(fourhop.ScenarioError, match="redraws") as raised:
+        fourhop.sweep(thin, runs=200, out=tmp_path)
+    notes = "\n".join(raised.value.__notes__)
+    assert re.search(r"point 0 with seed \d+; \d+ finished runs are kept in", notes)
+
+
+def thin_network(seed: int) -> Scenario:
+    topology = {"redraws": 1}
+    return Scenario.random(nodes=4, width="500m", height="500m", duration="2s", topology=topology, seed=seed)
+
+
+def connected(seed: int) -> bool:
+    try:
+        thin_network(seed)
+    except fourhop.ScenarioError:
+        return False
+    return True
+
+
+def test_results_of_a_folder_without_any(fourhop: Command, tmp_path: Path) -> None:
+    result = fourhop("results", tmp_path)
+    assert result.returncode == 2
+    assert "found no runs of a sweep" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_counts_up_to_the_end() -> None:
+    reports: list[fourhop.SweepProgress] = []
+    fourhop.sweep(SHORT, HOPS, runs=4, progress=reports.append)
+    assert (reports[-1].done, reports[-1].wanted, reports[-1].points_done) == (12, 12, 3)
+    assert reports[-1].fraction == 1.0
+    assert reports[-1].remaining_s == 0.0

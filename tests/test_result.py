@@ -96,7 +96,7 @@ def test_saving_streams_the_series_and_tidies_up(tmp_path: Path) -> None:
 
 def test_series_files_go_with_the_result() -> None:
     result = fourhop.run(fourhop.Scenario.chain(hops=1, duration="2s", sample_every="1s"))
-    assert result.recorded is not None
+    assert isinstance(result.recorded, recorded.Recorded)
     folder = result.recorded.folder
     assert sorted(path.name for path in folder.iterdir()) == ["seed-1.flows.csv", "seed-1.queues.csv"]
     assert result.series.height == 2

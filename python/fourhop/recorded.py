@@ -10,9 +10,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from fourhop._core import series_columns
 from fourhop.errors import FourhopError
@@ -39,6 +40,39 @@ def schema(table: Table) -> pl.Schema:
         columns = {"flow": pl.String(), "time_s": pl.Float64()}
         columns |= {name: pl.Float64() for name, _ in series_columns()}
     return pl.Schema({"seed": pl.UInt64(), **columns})
+
+
+def csv(folder: Path, seed: int, table: Table) -> Path:
+    """The file the simulator writes into `folder` for the run with `seed`."""
+    return folder / f"seed-{seed}.{_FILES[table]}.csv"
+
+
+class Series(Protocol):
+    """Where a result finds its series."""
+
+    def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
+        """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
+
+
+@dataclass(frozen=True)
+class StoredSeries:
+    """The series of runs that somebody else keeps, as a Parquet file a run without the column `seed`."""
+
+    files: Mapping[tuple[Table, int], Path]
+    """The file of each table and seed."""
+    alive: object = None
+    """What the files live as long as, if that is an object of this process."""
+
+    def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
+        """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
+        import polars as pl
+
+        return pl.concat(
+            pl.scan_parquet(self.files[table, seed], glob=False).select(
+                pl.lit(seed, pl.UInt64()).alias("seed"), pl.all()
+            )
+            for seed in seeds
+        )
 
 
 class Recorded:
@@ -72,7 +106,7 @@ class Recorded:
         columns = dict(schema(table))
         del columns["seed"]
         parts = [
-            pl.scan_csv(self.folder / f"seed-{seed}.{_FILES[table]}.csv", schema=pl.Schema(columns)).select(
+            pl.scan_csv(csv(self.folder, seed, table), schema=pl.Schema(columns)).select(
                 pl.lit(seed, pl.UInt64()).alias("seed"), pl.all()
             )
             for seed in seeds

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fourhop import frames, stats
 from fourhop.errors import FourhopError
-from fourhop.recorded import Recorded, Table, schema
+from fourhop.recorded import Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
 from fourhop.stats import Interval
@@ -34,7 +34,7 @@ class Result:
     """The runs as the simulator reported them, in the order of their seeds."""
     note: str | None = None
     """What to know before quoting the numbers: a missing replication interval, a precision that was not met."""
-    recorded: Recorded | None = field(default=None, compare=False, repr=False)
+    recorded: Series | None = field(default=None, compare=False, repr=False)
     """Where the time series are, if the scenario asks for them."""
 
     @property

@@ -174,7 +174,7 @@ def run(
 
 def _save(result: Result, out: Path) -> None:
     result.save(out)
-    if result.recorded is not None:
+    if isinstance(result.recorded, Recorded):
         result.recorded.settle(out)
 
 

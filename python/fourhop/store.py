@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from fourhop import frames
 from fourhop._core import version
 from fourhop.errors import FourhopError
-from fourhop.recorded import TABLES
+from fourhop.recorded import TABLES, Recorded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,7 +91,7 @@ def save(result: Result, folder: Path) -> Path:
         replace(folder / SCENARIO, _text(result.scenario.to_toml()))
         manifest = {"fourhop": version(), "seeds": list(result.seeds), "note": result.note, "result": result.to_dict()}
         replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
-        if result.recorded is not None and result.recorded.lives_in(folder):
+        if isinstance(result.recorded, Recorded) and result.recorded.lives_in(folder):
             result.recorded.settle(folder)
     except OSError as error:
         raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error

@@ -52,9 +52,6 @@ _COUNTS = {
 
 _SERIES = {
     "time_s": "end of the time step, s",
-    "cwnd_segments": "congestion window at the end of the step, segments",
-    "srtt_s": "smoothed round trip, s",
-    "pacing_interval_s": "least time between segments of a paced sender, s",
     "node": "number of the node",
     "queue_packets": "packets in the interface queue",
 }
@@ -81,9 +78,6 @@ RUN_COLUMNS: Mapping[str, str] = {
     "drops": "packets dropped, one entry a layer and reason",
     "counters": "what the layers counted",
     "conservation": "balance of each layer at the end: in = out + dropped + held",
-    "time_s": "ends of the steps of the time series, s; none if the scenario records none",
-    "flow_series": "time series of each flow, as long as time_s",
-    "node_series": "interface queue of each node, as long as time_s",
 }
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from fourhop.sweeps import runfile
+from fourhop.recorded import TABLES
+from fourhop.sweeps import runfile, seriesfile
 from fourhop.sweeps.runstore import RunStore, unreadable
 
 _AT_ONCE = 1000
@@ -48,7 +49,7 @@ def take(store: RunStore) -> list[Kept]:
         if not paths:
             return []
         runs = _read(paths)
-    sizes = pl.DataFrame({"path": [str(path) for path in paths], "bytes": [path.stat().st_size for path in paths]})
+    sizes = pl.DataFrame({"path": [str(path) for path in paths], "bytes": [_bytes(path) for path in paths]})
     runs = runs.join(sizes, on="path", maintain_order="left")
     ours = runfile.engine()
     kept = [
@@ -75,6 +76,12 @@ def _read(paths: list[Path]) -> pl.DataFrame:
         ).collect()
         for at in range(0, len(paths), _AT_ONCE)
     )
+
+
+def _bytes(path: Path) -> int:
+    """Size of a run with its time series."""
+    files = [path, *(seriesfile.beside(path, table) for table in TABLES)]
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _shape(scenario: dict[str, object]) -> str:

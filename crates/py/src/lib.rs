@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, reference, schema, to_toml};
+    use crate::scenario::{catalog, check, ns2, places, reference, schema, to_toml};
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]
@@ -34,5 +34,11 @@ mod _core {
     #[pyfunction]
     fn build() -> &'static str {
         env!("FOURHOP_BUILD")
+    }
+
+    /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).
+    #[pyfunction]
+    fn series_columns() -> Vec<(&'static str, &'static str)> {
+        fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
 }

@@ -14,11 +14,12 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fourhop._core import Batch, ScenarioError
+from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError
 from fourhop.sweeps import runfile
 from fourhop.sweeps.local import RunError
 from fourhop.sweeps.schedule import Task
+from fourhop.sweeps.simulation import Simulation
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -119,10 +120,10 @@ class Cluster:
 
 def simulate(scenario_json: str, seed: int) -> tuple[str, str]:
     """On a worker: the engine there, and a run as JSON."""
-    batch = Batch(scenario_json, [seed])
-    while (reported := batch.poll(_STOP_POLL_S)) is None:
+    run = Simulation(scenario_json, seed)
+    while (reported := run.poll(_STOP_POLL_S)) is None:
         pass
-    return runfile.engine(), reported[1]
+    return runfile.engine(), reported
 
 
 def _connect(address: str) -> Client:

@@ -82,9 +82,8 @@ RUN_COLUMNS: Mapping[str, str] = {
     "drops": "packets dropped, one entry a layer and reason",
     "counters": "what the layers counted",
     "conservation": "balance of each layer at the end: in = out + dropped + held",
-    "time_s": "ends of the steps of the time series, s; none if the scenario records none",
-    "flow_series": "time series of each flow, as long as time_s",
-    "node_series": "interface queue of each node, as long as time_s",
+    "series": "time series of the flows, a list a column; none if the scenario records none",
+    "queues": "interface queues over time, a list a column",
 }
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from fourhop._core import Batch, ScenarioError
+from fourhop._core import ScenarioError
 from fourhop.sweeps.schedule import Task
+from fourhop.sweeps.simulation import Simulation
 
 _LEAST_NAP_S = 0.0005
 _LONGEST_NAP_S = 0.05
@@ -57,31 +58,31 @@ class Threads:
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
-        self._batches: dict[Task, Batch] = {}
+        self._runs: dict[Task, Simulation] = {}
         self._idle_since = time.monotonic()
 
     @property
     def free(self) -> int:
         """Threads without a run."""
-        return self._jobs - len(self._batches)
+        return self._jobs - len(self._runs)
 
     def submit(self, task: Task) -> None:
         """Start a run."""
-        self._batches[task] = Batch(task.scenario_json, [task.seed])
+        self._runs[task] = Simulation(task.scenario_json, task.seed)
 
     def finished(self, timeout_s: float) -> list[tuple[Task, str]]:
         """Runs that have finished."""
         until = time.monotonic() + timeout_s
         while True:
             done = []
-            for task, batch in list(self._batches.items()):
+            for task, run in list(self._runs.items()):
                 try:
-                    reported = batch.poll(0.0)
+                    reported = run.poll(0.0)
                 except ScenarioError as error:
                     raise RunError(task, error) from None
                 if reported is not None:
-                    del self._batches[task]
-                    done.append((task, reported[1]))
+                    del self._runs[task]
+                    done.append((task, reported))
             now = time.monotonic()
             if done or now >= until:
                 if done:
@@ -94,10 +95,12 @@ class Threads:
     @property
     def running(self) -> float:
         """Sum of the shares done of the runs in progress."""
-        return sum(share for batch in self._batches.values() for _, share in batch.progress())
+        return sum(run.share for run in self._runs.values())
 
     def stop(self) -> None:
         """End the runs; they notice within a few thousand events."""
-        for batch in self._batches.values():
-            batch.stop()
-        self._batches.clear()
+        for run in self._runs.values():
+            run.stop()
+        for run in self._runs.values():
+            run.close()
+        self._runs.clear()

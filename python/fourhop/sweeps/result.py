@@ -12,7 +12,7 @@ import polars as pl
 
 from fourhop import stats
 from fourhop.errors import FourhopError
-from fourhop.frames import SERIES
+from fourhop.recorded import Table as SeriesTable
 from fourhop.result import Result
 from fourhop.sweeps import runfile, runstore, tables
 from fourhop.sweeps.describe import Sweep
@@ -113,13 +113,12 @@ class SweepResult:
         They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It has no rows unless the
         scenario asks for series (`sample_every`).
         """
-        columns = [name for name in SERIES if name not in ("seed", "flow")]
-        return self._unfold("flow_series", ["flow"], columns)
+        return self._unfold("series")
 
     @property
     def queues(self) -> pl.LazyFrame:
         """Interface queue lengths, one row per (point, seed, node, time), lazy as `series`."""
-        return self._unfold("node_series", ["node"], ["time_s", "queue_packets"])
+        return self._unfold("queues")
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -142,12 +141,12 @@ class SweepResult:
         )
 
     def point(self, index: int) -> Result:
-        """The runs of one point as `fourhop.run` returns them. Their time series are in memory then."""
+        """The runs of one point as `fourhop.run` returns them."""
         index = self._index(index)
         runs = [runfile.read(path) for _, path in self.per_point[index].runs]
         met = self.per_point[index].met
         note = "precision not met" if met is False else None
-        return Result(self.sweep.points[index].scenario, tuple(runs), note)
+        return Result(self.sweep.points[index].scenario, tuple(runs), note, _PointSeries(self, index))
 
     def pandas(self, table: Table = "runs") -> pd.DataFrame:
         """A table as a pandas frame (with the extra `pandas`)."""
@@ -228,16 +227,14 @@ class SweepResult:
         inside = [pl.col(column).struct.field(name).alias(renamed.get(name, name)) for name in own]
         return self._scan(column).filter(pl.col(column).list.len() > 0).explode(column).select(*self._identity, *inside)
 
-    def _unfold(self, column: str, names: Sequence[str], series: Sequence[str]) -> pl.LazyFrame:
+    def _unfold(self, table: SeriesTable) -> pl.LazyFrame:
         """Time series as rows."""
-        inside = [pl.col(column).struct.field(name) for name in (*names, *series) if name != "time_s"]
+        names = list(runfile.SERIES[table])
         return (
-            self._scan("time_s", column)
-            .filter(pl.col("time_s").list.len() > 0)
-            .explode(column)
-            .select(*self._identity, "time_s", *inside)
-            .explode(*series)
-            .select(*self._identity, *names, *series)
+            self._scan(table)
+            .filter(pl.col(table).struct.field("time_s").list.len() > 0)
+            .select(*self._identity, *(pl.col(table).struct.field(name) for name in names))
+            .explode(*names)
         )
 
     def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
@@ -247,3 +244,25 @@ class SweepResult:
             bad = runstore.unreadable([path for each in self.per_point for _, path in each.runs])
             names = ", ".join(map(str, bad)) or str(error)
             raise FourhopError(f"runs that cannot be read: {names}; delete them and run the sweep again") from None
+
+
+@dataclass(frozen=True)
+class _PointSeries:
+    """Where the result of a point finds its time series: in the files of the sweep."""
+
+    result: SweepResult
+    point: int
+
+    def scan(self, table: SeriesTable, seeds: Sequence[int]) -> pl.LazyFrame:
+        """The rows of the runs with `seeds`."""
+        rows = (self.result.series if table == "series" else self.result.queues).filter(
+            (pl.col("point") == self.point) & pl.col("seed").is_in(seeds)
+        )
+        return rows.select("seed", *runfile.SERIES[table])
+
+    def settle(self, folder: Path) -> None:
+        """They stay where they are."""
+
+    def lives_in(self, folder: Path) -> bool:  # noqa: ARG002 -- whatever the folder
+        """They never are what `Result.save` wrote."""
+        return False

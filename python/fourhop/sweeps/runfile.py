@@ -15,6 +15,7 @@ import polars as pl
 
 from fourhop import frames
 from fourhop._core import build, version
+from fourhop.recorded import TABLES, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.sweeps.columns import RUN_COLUMNS
 
@@ -23,7 +24,15 @@ METADATA = "fourhop"
 
 _COUNT = pl.Struct({"layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 _FLOW = {name: dtype for name, dtype in frames.FLOWS.items() if name != "seed"}
-_FLOW_SERIES = {name: dtype for name, dtype in frames.SERIES.items() if name not in ("seed", "flow", "time_s")}
+SERIES: dict[Table, dict[str, pl.DataType]] = {
+    table: {name: dtype for name, dtype in schema(table).items() if name != "seed"} for table in TABLES
+}
+"""Columns of the time series of a run."""
+
+
+def _columns(table: Table) -> pl.Struct:
+    return pl.Struct({name: pl.List(dtype) for name, dtype in SERIES[table].items()})
+
 
 SCHEMA = pl.Schema(
     {
@@ -43,12 +52,9 @@ SCHEMA = pl.Schema(
         "drops": pl.List(_COUNT),
         "counters": pl.List(_COUNT),
         "conservation": pl.List(_COUNT),
-        # None in runs that record no time series.
-        "time_s": pl.List(pl.Float64()),
-        "flow_series": pl.List(
-            pl.Struct({"flow": pl.String(), **{name: pl.List(dtype) for name, dtype in _FLOW_SERIES.items()}})
-        ),
-        "node_series": pl.List(pl.Struct({"node": pl.Int64(), "queue_packets": pl.List(pl.Int64())})),
+        # A list a column, all as long as each other; none in runs that record no time series.
+        "series": _columns("series"),
+        "queues": _columns("queues"),
     }
 )
 
@@ -109,7 +115,7 @@ _LAYOUT = hashlib.sha256(_layout(dict(SCHEMA)).encode()).hexdigest()[:8]
 
 def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame:
     """A run as one row."""
-    recorded = run["series"]
+    recorded = run.get("recorded")
     row = {
         "key": key,
         "engine": engine,
@@ -119,11 +125,8 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
         "drops": _rows(run["drops"]),
         "counters": _rows(run["counters"]),
         "conservation": _rows(run["conservation"]),
-        "time_s": None if recorded is None else recorded["time_s"],
-        "flow_series": None
-        if recorded is None
-        else [{frames.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in recorded["flows"]],
-        "node_series": None if recorded is None else recorded["nodes"],
+        "series": None if recorded is None else recorded["series"],
+        "queues": None if recorded is None else recorded["queues"],
     }
     return pl.DataFrame({name: [value] for name, value in row.items()}, schema=SCHEMA, strict=False)
 
@@ -158,20 +161,12 @@ def check(path: Path, key: str | None = None) -> str | None:
 
 
 def read(path: Path) -> RunData:
-    """The run in a file, as the simulator reported it."""
-    row = pl.read_parquet(path).row(0, named=True)
-    recorded = None
-    if row["time_s"] is not None:
-        recorded = {
-            "time_s": row["time_s"],
-            "flows": [_fields(flow) for flow in row["flow_series"]],
-            "nodes": row["node_series"],
-        }
+    """The run in a file, as the simulator reported it; its time series stay there."""
+    row = pl.read_parquet(path, columns=[name for name in SCHEMA if name not in TABLES]).row(0, named=True)
     run = {
         **{name: row[name] for name in SCALARS},
         "flows": [_fields(flow) for flow in row["flows"]],
         **{table: _counts(row[table]) for table in ("drops", "counters", "conservation")},
-        "series": recorded,
     }
     return cast(RunData, run)
 

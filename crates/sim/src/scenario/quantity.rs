@@ -22,10 +22,13 @@ pub enum Unit {
     Ratio,
     /// A frequency; base unit 1 Hz.
     Frequency,
+    /// A speed; base unit 1 m/s.
+    Speed,
 }
 
 /// Every kind, for finding the kind a foreign unit belongs to.
-const ALL: [Unit; 7] = [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency];
+pub const ALL: [Unit; 8] =
+    [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency, Unit::Speed];
 
 impl Unit {
     /// What it measures, with an article.
@@ -38,6 +41,7 @@ impl Unit {
             Unit::Power => "a power",
             Unit::Ratio => "a ratio",
             Unit::Frequency => "a frequency",
+            Unit::Speed => "a speed",
         }
     }
 
@@ -51,6 +55,7 @@ impl Unit {
             Unit::Power => &[("dBm", 0.0), ("mW", 1e-3), ("W", 1.0)],
             Unit::Ratio => &[("dB", 1.0)],
             Unit::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+            Unit::Speed => &[("m/s", 1.0), ("km/h", 1.0 / 3.6)],
         }
     }
 
@@ -119,7 +124,7 @@ impl Unit {
                 if value < 1e-3 { format!("{value:e}W") } else { format!("{value}W") }
             }
             // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
-            Unit::Length | Unit::Ratio => format!("{value}{}", self.units()[0].0),
+            Unit::Length | Unit::Ratio | Unit::Speed => format!("{value}{}", self.units()[0].0),
             Unit::Time | Unit::Rate | Unit::Size | Unit::Frequency => {
                 if value == 0.0 {
                     return if self == Unit::Time { "0s".into() } else { format!("0{}", self.units()[0].0) };
@@ -151,6 +156,8 @@ mod tests {
             (Unit::Power, "3.652e-10W", 3.652e-10),
             (Unit::Power, "30dBm", 1.0),
             (Unit::Frequency, "914MHz", 914e6),
+            (Unit::Speed, "1.5 m/s", 1.5),
+            (Unit::Speed, "36km/h", 10.0),
         ];
         for (unit, text, value) in cases {
             assert_eq!(unit.parse(text), Ok(value), "{text}");

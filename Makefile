@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo test lint bench docs fmt clean
+.PHONY: help build demo reproduce test lint bench docs fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -32,6 +32,9 @@ $(CORE): .venv/.installed $(RUST)
 
 demo: build ## run the demo: goodput over hops, a table and a plot
 	$(BIN)/fourhop demo --out demo
+
+reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
+	$(BIN)/fourhop reproduce
 
 test: build ## Rust tests, then Python tests and doctests
 	cargo test --workspace --exclude fourhop-py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 Counts = dict[str, dict[str, int]]
 """Counts by layer and then by name."""
@@ -29,11 +29,16 @@ class FlowRun(TypedDict):
     batch_goodput_bps: list[float]
 
 
+SeriesColumns = dict[str, list[Any]]
+"""A table of time series, a list a column."""
+
+
 class RunData(TypedDict):
     """One run."""
 
     seed: int
     simulated_s: float
+    ended_by: Literal["duration", "packets"]
     wall_s: float
     events: int
     frames: int
@@ -44,6 +49,8 @@ class RunData(TypedDict):
     drops: Counts
     counters: Counts
     conservation: Counts
+    recorded: NotRequired[dict[Literal["series", "queues"], SeriesColumns] | None]
+    """Time series, where they come with the run: in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
 
 
 def parse(text: str) -> RunData:

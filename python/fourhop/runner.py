@@ -7,6 +7,7 @@ of threads nor the order in which runs finish changes a result.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -234,13 +235,16 @@ def _progress(
     elapsed_s: float,
 ) -> Progress:
     running = tuple((seed, share) for seed, share in batch.progress() if seed not in finished)
-    work = len(finished) + sum(share for _, share in running)
+    begun = sum(share for _, share in running)
+    work = len(finished) + begun
+    # A run that ends by packets has simulated less than `duration`.
+    simulated_s = math.fsum(run["simulated_s"] for run in finished.values()) + begun * scenario.duration_s
     return Progress(
         done=len(finished),
         wanted=wanted,
         fraction=min(1.0, work / wanted),
         running=running,
-        simulated_s=work * scenario.duration_s,
+        simulated_s=simulated_s,
         elapsed_s=elapsed_s,
         precision=prefix.precision,
         target=prefix.target,

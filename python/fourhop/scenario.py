@@ -254,9 +254,13 @@ class Scenario:
     @property
     def duration_s(self) -> float:
         """Simulated time in seconds."""
-        text = str(self.resolved["duration"])
-        number = text.rstrip("nums")
-        return float(number) * _SECONDS[text[len(number) :]]
+        return seconds(str(self.resolved["duration"]))
+
+    @property
+    def packets(self) -> int | None:
+        """Packets delivered with which a run ends; `None` if it ends after `duration`."""
+        packets = self.resolved.get("packets", "none")
+        return None if packets == "none" else int(packets)
 
     @property
     def records_series(self) -> bool:
@@ -298,6 +302,16 @@ class Scenario:
     def __repr__(self) -> str:
         """One line: name, shape, traffic, duration and profile."""
         return f"<Scenario {self.describe()}>"
+
+
+def seconds(time: Quantity) -> float:
+    """A time as a resolved scenario writes it, in seconds.
+
+    >>> seconds("40ms")
+    0.04
+    """
+    number = time.rstrip("nums")
+    return float(number) * _SECONDS[time[len(number) :]]
 
 
 def catalog() -> dict[str, dict[str, str]]:

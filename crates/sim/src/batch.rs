@@ -25,6 +25,11 @@ impl Control {
         Control::default()
     }
 
+    /// A control that stops when this one does and keeps its progress to itself.
+    pub fn aside(&self) -> Control {
+        Control { stop: self.stop.clone(), progress_ns: Arc::default() }
+    }
+
     /// Says that the run has reached `now`.
     pub fn report(&self, now: Time) {
         self.progress_ns.store(now.as_nanos(), Ordering::Relaxed);

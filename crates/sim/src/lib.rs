@@ -25,6 +25,7 @@ pub mod event_queue;
 pub mod grid;
 #[cfg(test)]
 mod hint_tests;
+mod measure;
 pub mod mobility;
 pub mod result;
 mod run;

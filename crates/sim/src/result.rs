@@ -14,6 +14,8 @@ pub struct RunResult {
     pub seed: u64,
     /// Simulated time.
     pub simulated_s: f64,
+    /// What ended the run: `duration`, or `packets` once that many were delivered.
+    pub ended_by: &'static str,
     /// Time it took.
     pub wall_s: f64,
     /// Events handled: timers of nodes, beginnings and ends of copies of frames.
@@ -53,7 +55,8 @@ pub struct Balance {
 }
 
 /// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the start
-/// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier.
+/// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier. A run that is cut by
+/// packets is measured, for all flows alike, from the end of its first part to its end.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct FlowResult {
     /// Name.
@@ -74,7 +77,8 @@ pub struct FlowResult {
     pub throughput_bps: f64,
     /// Payload bytes behind `goodput_bps`.
     pub delivered_bytes: u64,
-    /// Goodput in each of the equal parts of the measured interval.
+    /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
+    /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
     pub batch_goodput_bps: Vec<f64>,
     /// Segments, datagrams or requests sent over the whole run, repeated ones included.
     pub sent: u64,

@@ -1,6 +1,7 @@
 //! One run: a scenario and a seed become numbers.
 
 use crate::batch::Control;
+use crate::measure::{Marks, Recorder, endpoint, received};
 use crate::result::{Balance, FlowResult, Named, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
@@ -8,7 +9,7 @@ use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink,
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
 use std::io;
@@ -83,27 +84,33 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     let (mut world, ends) = setup.build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>));
     let mut recorder = Recorder::new(scenario, &flows, &ends);
     let end = Time::ZERO + scenario.duration;
+    // With a number of packets as its end, how far the run is shows in packets, not in time.
+    let watch = if scenario.packets.is_some() { control.aside() } else { control.clone() };
     loop {
-        let next = [recorder.next_border(), sampler.as_ref().map(|sampler| sampler.next)];
+        let next = [recorder.next_look(), sampler.as_ref().map(|sampler| sampler.next)];
         let at = next.into_iter().flatten().fold(end, Time::min);
         // The world looks at the stop flag now and then; short steps can end before it has.
-        if control.is_stopped() || !world.run_until(at, control) {
+        if control.is_stopped() || !world.run_until(at, &watch) {
             return Err(RunError::Stopped);
         }
         recorder.record(at, &world);
         if let Some(sampler) = &mut sampler {
             sampler.record(at, &world, &flows, &ends);
         }
-        if at == end {
+        if scenario.packets.is_some() {
+            control.report(Time::ZERO + recorder.progress(at));
+        }
+        if at == end || recorder.is_complete() {
             break;
         }
     }
+    control.report(end);
     world.finish_trace().map_err(failed)?;
     if let Some(sampler) = &mut sampler {
         sampler.sink.finish().map_err(series_failed)?;
     }
     debug_assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
-    Ok(recorder.finish(seed, &world, begun.elapsed().as_secs_f64()))
+    Ok(gather(recorder, seed, &world, begun.elapsed().as_secs_f64()))
 }
 
 /// Takes samples at equal steps and hands them on; what it keeps does not grow with their number.
@@ -143,94 +150,27 @@ impl<S: SeriesSink> Sampler<S> {
     }
 }
 
-/// Looks at the flows at the instants that matter.
-struct Recorder<'a> {
-    scenario: &'a Scenario,
-    flows: &'a [NetworkFlow],
-    ends: &'a [FlowEnds],
-    /// For each flow, delivered and arrived bytes at its instants.
-    marks: Vec<Marks>,
-}
-
-/// Bytes of a flow at the borders of its measured interval and its batches.
-struct Marks {
-    borders: Vec<Time>,
-    delivered: Vec<u64>,
-    arrived: Vec<u64>,
-}
-
-impl<'a> Recorder<'a> {
-    fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds]) -> Recorder<'a> {
-        let end = Time::ZERO + scenario.duration;
-        let warm = Time::ZERO + scenario.warmup;
-        let marks = flows
-            .iter()
-            .map(|flow| {
-                let from = warm.max(flow.traffic.start).min(end);
-                let to = flow.traffic.stop.unwrap_or(end).clamp(from, end);
-                let parts = u64::from(scenario.batches);
-                let borders = (0..=parts).map(|part| from + to.saturating_since(from) * part / parts).collect();
-                Marks { borders, delivered: Vec::new(), arrived: Vec::new() }
-            })
-            .collect();
-        Recorder { scenario, flows, ends, marks }
-    }
-
-    /// The next instant to look at, if any is left.
-    fn next_border(&self) -> Option<Time> {
-        self.marks.iter().filter_map(|marks| marks.borders.get(marks.delivered.len()).copied()).min()
-    }
-
-    fn record(&mut self, at: Time, world: &World) {
-        for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
-            // Borders may coincide where a flow is hardly active.
-            while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
-                let (delivered, arrived) = received(world, ends);
-                marks.delivered.push(delivered);
-                marks.arrived.push(arrived);
-            }
-        }
-    }
-
-    fn finish(self, seed: u64, world: &World, wall_s: f64) -> RunResult {
-        let flows: Vec<FlowResult> = self
-            .flows
-            .iter()
-            .zip(self.ends)
-            .zip(&self.marks)
-            .map(|((flow, ends), marks)| flow_result(flow, world, ends, marks))
-            .collect();
-        let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
-        RunResult {
-            seed,
-            simulated_s: self.scenario.duration.as_secs_f64(),
-            wall_s,
-            events: world.events(),
-            frames: world.frames(),
-            receptions: world.receptions(),
-            aggregate_goodput_bps: rates.iter().sum(),
-            jain: jain(&rates),
-            flows,
-            drops: drops(world),
-            counters: counters(world),
-            conservation: balances(world),
-        }
-    }
-}
-
-fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
-    &world.nodes()[node.index()].endpoints()[index]
-}
-
-/// Payload bytes of a flow so far: delivered once, arrived in all.
-fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
-    let end = endpoint(world, ends.receiver);
-    match &end.kind {
-        EndpointKind::Pinger(pinger) => {
-            let bytes = pinger.received() * pinger.payload().get();
-            (bytes, bytes)
-        }
-        _ => (end.received.get(), end.arrived.get()),
+fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
+    let (ended_by, ended) = (recorder.ended_by(), world.now());
+    let (flows, ends) = (recorder.flows, recorder.ends);
+    let marks = recorder.finish(ended, world);
+    let flows: Vec<FlowResult> =
+        flows.iter().zip(ends).zip(&marks).map(|((flow, ends), marks)| flow_result(flow, world, ends, marks)).collect();
+    let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+    RunResult {
+        seed,
+        simulated_s: ended.as_secs_f64(),
+        ended_by,
+        wall_s,
+        events: world.events(),
+        frames: world.frames(),
+        receptions: world.receptions(),
+        aggregate_goodput_bps: rates.iter().sum(),
+        jain: jain(&rates),
+        flows,
+        drops: drops(world),
+        counters: counters(world),
+        conservation: balances(world),
     }
 }
 
@@ -270,7 +210,7 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         goodput_bps: rate_bps(delivered_bytes, from, to),
         throughput_bps: rate_bps(marks.arrived[last] - marks.arrived[0], from, to),
         delivered_bytes,
-        batch_goodput_bps: (0..last).map(batch).collect(),
+        batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,
         retransmitted: stats.segments_retransmitted,
         timeouts: stats.timeouts,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from fourhop.sweeps import execute
 
 
-# Seconds without a word after which a log gets a line although no run has finished.
-_LINE_S = 30.0
+LINE_S = 30.0
+"""Seconds without a word after which a log gets a line although no run has finished."""
 
 
 class Display:
@@ -65,14 +65,14 @@ class Display:
         text = f"{self._prefix}run {self._before + report.done} of {'at most ' if report.target else ''}{wanted}"
         pace = f"{report.simulated_s / report.elapsed_s:.0f} simulated s/s" if report.elapsed_s > 0.0 else ""
         if self._bar.disable:
-            overdue = time.monotonic() - self._printed > _LINE_S
+            overdue = time.monotonic() - self._printed > LINE_S
             if report.done > self._done or overdue:
                 self._done, self._printed = report.done, time.monotonic()
                 parts = [text, f"{share:.0%}" if overdue else "", _precision(report), pace]
                 print(", ".join(filter(None, parts)), file=sys.stderr, flush=True)
         elif self._task is not None:
             elapsed = time.monotonic() - self._started
-            left = _precision(report) if report.target else _clock(elapsed * (1.0 - share) / share if share else None)
+            left = _precision(report) if report.target else clock(elapsed * (1.0 - share) / share if share else None)
             self._bar.update(self._task, completed=share, description=f"{text}, {pace}", left=left)
 
 
@@ -145,10 +145,10 @@ class SweepDisplay:
         """Show how far it is; on a terminal always, elsewhere at every tenth and at times."""
         of = "" if report.wanted is None else f" of {report.wanted}"
         text = f"run {report.done}{of}, point {report.points_done} of {report.points}"
-        left = _clock(report.remaining_s)
+        left = clock(report.remaining_s)
         if not self._bar.disable:
             self._bar.update(self._task, completed=report.fraction, description=text, left=left)
-        elif int(10 * report.fraction) > self._tenths or time.monotonic() - self._printed > _LINE_S:
+        elif int(10 * report.fraction) > self._tenths or time.monotonic() - self._printed > LINE_S:
             self._tenths, self._printed = int(10 * report.fraction), time.monotonic()
             reused = f"{report.reused} reused" if report.reused else ""
             print(", ".join(filter(None, [text, f"{report.fraction:.0%}", reused, left])), file=sys.stderr, flush=True)
@@ -161,7 +161,8 @@ def _precision(report: runner.Progress) -> str:
     return f"± {reached} of {report.target:.1%}"
 
 
-def _clock(seconds: float | None) -> str:
+def clock(seconds: float | None) -> str:
+    """`1:02:03 left`."""
     if seconds is None:
         return ""
     minutes, rest = divmod(round(seconds), 60)

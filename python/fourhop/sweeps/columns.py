@@ -33,6 +33,7 @@ _FLOW = {
 
 _RUN = {
     "simulated_s": "simulated time, s",
+    "ended_by": "what ended the run: duration, or packets once so many were delivered",
     "events": "events handled",
     "frames": "frames radiated",
     "receptions": "copies of frames that ended at a receiver",

@@ -31,6 +31,7 @@ SCHEMA = pl.Schema(
         "scenario": pl.String(),
         "seed": pl.UInt64(),
         "simulated_s": pl.Float64(),
+        "ended_by": pl.String(),
         "wall_s": pl.Float64(),
         "events": pl.UInt64(),
         "frames": pl.UInt64(),
@@ -44,7 +45,17 @@ SCHEMA = pl.Schema(
     }
 )
 
-SCALARS = ("seed", "simulated_s", "wall_s", "events", "frames", "receptions", "aggregate_goodput_bps", "jain")
+SCALARS = (
+    "seed",
+    "simulated_s",
+    "ended_by",
+    "wall_s",
+    "events",
+    "frames",
+    "receptions",
+    "aggregate_goodput_bps",
+    "jain",
+)
 """Columns with one value a run, named as in `rundata.RunData`."""
 
 _RUN_FIELDS = {column: field for field, column in frames.COLUMNS.items()}

@@ -109,9 +109,13 @@ impl Builder {
             name: general.name,
             profile: general.profile,
             duration: general.duration,
-            warmup: general.warmup.unwrap_or(general.duration / 10),
+            warmup: general.warmup.unwrap_or(match general.packets {
+                None => general.duration / 10,
+                Some(_) => Dur::ZERO,
+            }),
             seed: general.seed,
             batches: general.batches,
+            packets: general.packets,
             sample_every: general.sample_every,
             topology,
             movement: movement?,
@@ -151,6 +155,12 @@ impl Builder {
         if general.warmup.is_some_and(|warmup| warmup >= general.duration) {
             let allowed = format!("less than `duration`, {}", resolved.show("duration"));
             self.problems.push(resolved.problem("warmup", resolved.show("warmup"), allowed));
+        }
+        if let Some(packets) = general.packets
+            && packets <= u64::from(general.batches)
+        {
+            let allowed = format!("more than `batches`, {}", general.batches);
+            self.problems.push(resolved.problem("packets", packets.to_string(), allowed));
         }
         Some((resolved, general))
     }

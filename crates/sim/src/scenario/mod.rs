@@ -58,6 +58,8 @@ pub struct Scenario {
     pub seed: u64,
     /// Parts the measured interval is cut into for batch means.
     pub batches: u32,
+    /// Packets delivered with which the run ends, if it is cut by packets.
+    pub packets: Option<u64>,
     /// Step of the time series, if they are recorded.
     pub sample_every: Option<Dur>,
     /// Where the nodes stand.

@@ -56,6 +56,7 @@ impl Scenario {
             warmup: Some(self.warmup),
             seed: self.seed,
             batches: self.batches,
+            packets: self.packets,
             sample_every: self.sample_every,
         };
         let mobility = movement::keys(self.movement.as_ref());

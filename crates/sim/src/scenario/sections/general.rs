@@ -18,14 +18,17 @@ section! {
         name: String, Kind::Text, Computed("the name of the file");
         /// Behaviour of the protocols: decides the defaults of all other sections.
         profile: Profile, Kind::Choice(Profile::CHOICES), Required;
-        /// Simulated time.
+        /// Simulated time; with `packets` the longest.
         duration: Dur, time("1ms", "1000000s"), Required;
         /// Time at the start that is not measured.
-        warmup: Option<Dur>, time("0s", "1000000s"), Computed("10 % of `duration`");
+        warmup: Option<Dur>, time("0s", "1000000s"), Computed("10 % of `duration`; with `packets` 0s");
         /// Seed of the first run; the others count up from it.
         seed: u64, Kind::Int(0, 9_007_199_254_740_991), Both("1");
         /// Number of equal parts the measured interval is cut into for batch means.
         batches: u32, Kind::Int(2, 10_000), Both("10");
+        /// Packets delivered, over all flows, with which the run ends. They make `batches` + 1 equal parts, of which the
+        /// first is not measured; a packet is `tcp.mss` bytes, over UDP and for ping a payload.
+        packets: Option<u64>, Kind::Int(3, 1_000_000_000), Both("none");
         /// Step of the time series (window, RTT, goodput, queue length); none are recorded without it.
         sample_every: Option<Dur>, time("1ms", "1000000s"), Both("none");
     }

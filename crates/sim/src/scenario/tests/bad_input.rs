@@ -19,9 +19,17 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         sample_every, topology, mobility, radio, mac, link, routing, tcp, traffic, flows (did you mean \"mac\"?)"
+         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, traffic, flows (did you mean \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
+}
+
+#[test]
+fn too_few_packets_for_the_batches() {
+    assert_eq!(
+        message("[topology]", "packets = 10\n[topology]"),
+        "chain.toml:4:11: packets: found 10, allowed: more than `batches`, 10"
+    );
 }
 
 #[test]

@@ -13,6 +13,9 @@ fn defaults_follow_the_profile() {
     assert_eq!(ns2.mac.backoff_draw, BackoffDraw::BelowCw);
     assert_eq!(ns2.routing.active_route_timeout, Dur::from_secs(10));
     assert_eq!(ns2.tcp.window, Some(64));
+    let by_packets = with(&["packets=550"]).unwrap();
+    assert_eq!((by_packets.packets, by_packets.warmup), (Some(550), Dur::ZERO));
+    assert_eq!(with(&["packets=550", "warmup=3s"]).unwrap().warmup, Dur::from_secs(3));
     let standard = with(&["profile=standard"]).unwrap();
     assert_eq!(standard.mac.backoff_draw, BackoffDraw::UpToCw);
     assert_eq!(standard.routing.active_route_timeout, Dur::from_secs(3));

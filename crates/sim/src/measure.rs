@@ -1,0 +1,212 @@
+//! What a run looks at while it goes on: bytes of the flows at the borders of the measured interval and of its batches.
+//!
+//! The interval is cut by time, into parts equally long, or by packets, into parts in which equally much was delivered
+//! (batch means as the measurement papers take them: so many packets, the first batch dropped). Packets are counted
+//! every [`LOOK_EVERY`], not event by event: a part then ends a few packets late, at a known instant with a known number
+//! of bytes, so that its rate is exact all the same.
+
+use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario};
+use crate::setup::FlowEnds;
+use crate::world::World;
+use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_units::{Dur, NodeId, Time};
+
+/// How often a run that is cut by packets counts them.
+const LOOK_EVERY: Dur = Dur::from_millis(10);
+
+/// Looks at the flows at the instants that matter.
+pub struct Recorder<'a> {
+    scenario: &'a Scenario,
+    pub flows: &'a [NetworkFlow],
+    pub ends: &'a [FlowEnds],
+    /// For each flow, delivered and arrived bytes at its instants.
+    marks: Vec<Marks>,
+    packets: Option<Packets>,
+}
+
+/// Bytes of a flow at the borders of its measured interval and its batches.
+pub struct Marks {
+    /// The first and the last bound the measured interval.
+    pub borders: Vec<Time>,
+    /// Bytes delivered up to each border, each once.
+    pub delivered: Vec<u64>,
+    /// Bytes arrived up to each border.
+    pub arrived: Vec<u64>,
+    /// How many of the parts between the borders are batches, from the first on.
+    pub batches: usize,
+}
+
+/// The count by which a run is cut.
+struct Packets {
+    /// With how many the run ends.
+    end: u64,
+    /// Parts, the unmeasured first one included.
+    parts: u64,
+    /// When they are counted next.
+    next: Time,
+    /// Delivered before the count began, if it has begun.
+    before: Option<u64>,
+    delivered: u64,
+    /// Parts that are whole.
+    whole: u64,
+}
+
+impl Packets {
+    /// Packets with which part number `part` ends, the first being 1.
+    fn border(&self, part: u64) -> u64 {
+        (self.end * part).div_ceil(self.parts)
+    }
+}
+
+impl<'a> Recorder<'a> {
+    pub fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds]) -> Recorder<'a> {
+        let end = Time::ZERO + scenario.duration;
+        let warm = Time::ZERO + scenario.warmup;
+        let by_time = |flow: &NetworkFlow| {
+            let from = warm.max(flow.traffic.start).min(end);
+            let to = flow.traffic.stop.unwrap_or(end).clamp(from, end);
+            let parts = u64::from(scenario.batches);
+            (0..=parts).map(|part| from + to.saturating_since(from) * part / parts).collect()
+        };
+        let marks = flows
+            .iter()
+            .map(|flow| {
+                let borders = if scenario.packets.is_some() { Vec::new() } else { by_time(flow) };
+                let batches = borders.len().saturating_sub(1);
+                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), batches }
+            })
+            .collect();
+        let packets = scenario.packets.map(|end| {
+            let parts = u64::from(scenario.batches) + 1;
+            Packets { end, parts, next: warm, before: None, delivered: 0, whole: 0 }
+        });
+        Recorder { scenario, flows, ends, marks, packets }
+    }
+
+    /// The next instant to look at, if any is left.
+    pub fn next_look(&self) -> Option<Time> {
+        match &self.packets {
+            Some(packets) => Some(packets.next),
+            None => self.marks.iter().filter_map(|marks| marks.borders.get(marks.delivered.len()).copied()).min(),
+        }
+    }
+
+    /// Takes down what `world` shows at `at`.
+    pub fn record(&mut self, at: Time, world: &World) {
+        if self.packets.is_some() {
+            self.count(at, world);
+        } else {
+            for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
+                // Borders may coincide where a flow is hardly active.
+                while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
+                    marks.take(received(world, ends));
+                }
+            }
+        }
+    }
+
+    /// Counts packets and sets borders where a part has become whole.
+    fn count(&mut self, at: Time, world: &World) {
+        let Some(packets) = &mut self.packets else { return };
+        if at < packets.next {
+            return;
+        }
+        packets.next = at + LOOK_EVERY;
+        let scenario = self.scenario;
+        let in_flow = |(flow, ends)| received(world, ends).0 / packet_bytes(scenario, flow);
+        let now: u64 = self.flows.iter().zip(self.ends).map(in_flow).sum();
+        let first = packets.before.is_none();
+        let before = *packets.before.get_or_insert(now);
+        packets.delivered = now - before;
+        let mut whole = packets.whole;
+        while whole < packets.parts && packets.delivered >= packets.border(whole + 1) {
+            whole += 1;
+        }
+        let closed = whole - packets.whole;
+        packets.whole = whole;
+        // More than one at once only if parts are tiny: the later ones are then empty.
+        for _ in 0..closed + u64::from(first) {
+            for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
+                marks.borders.push(at);
+                marks.take(received(world, ends));
+            }
+        }
+    }
+
+    /// Has every packet asked for been delivered?
+    pub fn is_complete(&self) -> bool {
+        self.packets.as_ref().is_some_and(|packets| packets.whole == packets.parts)
+    }
+
+    /// What ended the run.
+    pub fn ended_by(&self) -> &'static str {
+        if self.is_complete() { "packets" } else { "duration" }
+    }
+
+    /// How far the run is at `at`, as a part of the longest it may last: by time or by packets, whichever is farther.
+    pub fn progress(&self, at: Time) -> Dur {
+        let by_time = at.saturating_since(Time::ZERO);
+        let Some(packets) = &self.packets else { return by_time };
+        let whole = u128::from(self.scenario.duration.as_nanos());
+        let part = whole * u128::from(packets.delivered.min(packets.end)) / u128::from(packets.end);
+        by_time.max(Dur::from_nanos(part as u64))
+    }
+
+    /// The borders of each flow. `ended` is when the run did.
+    pub fn finish(mut self, ended: Time, world: &World) -> Vec<Marks> {
+        if let Some(packets) = &self.packets {
+            for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
+                // The first part is the warm-up. A run too short to end it is measured whole.
+                if packets.whole > 0 {
+                    marks.drop_first();
+                }
+                marks.batches = packets.whole.saturating_sub(1) as usize;
+                // What a run that `duration` ended had of its last part counts in the whole, though not as a batch.
+                if marks.borders.last() != Some(&ended) {
+                    marks.borders.push(ended);
+                    marks.take(received(world, ends));
+                }
+            }
+        }
+        self.marks
+    }
+}
+
+impl Marks {
+    fn take(&mut self, (delivered, arrived): (u64, u64)) {
+        self.delivered.push(delivered);
+        self.arrived.push(arrived);
+    }
+
+    fn drop_first(&mut self) {
+        self.borders.remove(0);
+        self.delivered.remove(0);
+        self.arrived.remove(0);
+    }
+}
+
+/// The end of a flow that is at this node, in this place.
+pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
+    &world.nodes()[node.index()].endpoints()[index]
+}
+
+/// Payload bytes of a flow so far: delivered once, arrived in all.
+pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
+    let end = endpoint(world, ends.receiver);
+    match &end.kind {
+        EndpointKind::Pinger(pinger) => {
+            let bytes = pinger.received() * pinger.payload().get();
+            (bytes, bytes)
+        }
+        _ => (end.received.get(), end.arrived.get()),
+    }
+}
+
+/// What counts as one packet of a flow.
+fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
+    match (flow.traffic.transport, flow.traffic.app) {
+        (FlowTransport::Tcp(_), _) => scenario.tcp.mss.get(),
+        (_, App::Cbr { payload, .. } | App::Ping { payload, .. }) => payload.get(),
+        (_, App::Bulk | App::Transfer { .. }) => scenario.tcp.mss.get(),
+    }
+}

@@ -1,0 +1,155 @@
+"""`fourhop reproduce`: the figures of the papers, measured again, with checks of what the papers say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.study.find import Found
+
+NOT_REPRODUCED = 1
+"""Exit code with `--strict` if a check was not reproduced."""
+
+
+def command(
+    wanted: Annotated[
+        str | None, typer.Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where report, data and runs go; `report`, or `report-quick` with --quick."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short runs: shows that everything works, judges nothing.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the figures there are, and run nothing.")] = False,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if a check is not reproduced in the profile ns2.")
+    ] = False,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster, as tcp://host:8786.")
+    ] = None,
+    papers: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the papers; the nearest `papers` if not given.")
+    ] = None,
+) -> None:
+    """Reproduce figures of the papers: run, draw, check, and write a report.
+
+    Runs are kept in DIR/store: the same command goes on where it was interrupted and computes nothing twice. The report
+    is DIR/index.html. The exit code is 0 once everything ran, whatever the checks say; see --strict.
+    """
+    with common.errors():
+        from fourhop import store
+        from fourhop.errors import SweepInterrupted
+        from fourhop.study import find
+
+        folder = find.folder(papers)
+        names = find.chosen(folder, wanted)
+        found = find.load_all(folder, names)
+        if list_:
+            _list(found)
+            return
+        out = out or Path("report-quick" if quick else "report")
+        store.writable(out)
+        try:
+            records, failed = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)
+        except SweepInterrupted:
+            common.say(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
+            raise typer.Exit(common.INTERRUPTED) from None
+        if records:
+            from fourhop import report
+
+            page = report.build(out)
+            _show(records)
+            typer.echo(f"\nreport: {page}")
+        if failed:
+            common.say(f"failed: {', '.join(failed)}")
+            raise typer.Exit(common.BAD_INPUT)
+        lost = [record for record in records if _lost(record)]
+        if strict and lost:
+            common.say(f"not reproduced: {', '.join(_name(record) for record in lost)}")
+            raise typer.Exit(NOT_REPRODUCED)
+
+
+def _reproduce(
+    found: list[Found], out: Path, *, quick: bool, jobs: int | None, dask: str | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
+    from fourhop._core import ScenarioError
+    from fourhop.cli.study_display import StudyDisplay
+    from fourhop.errors import FourhopError
+    from fourhop.study import execute
+
+    planned = [execute.jobs(each, quick=quick) for each in found]
+    total = sum(job.runs for each in planned for job in each)
+    figures = "1 figure" if len(found) == 1 else f"{len(found)} figures"
+    common.say(f"{figures}, {total} runs{', quick' if quick else ''}")
+    records = []
+    failed = []
+    with StudyDisplay(total) as display:
+        for each, work in zip(found, planned, strict=True):
+            try:
+                results = {}
+                for job in work:
+                    display.begin(job.title, job.runs)
+                    results[job.profile, job.name] = execute.run(
+                        job, out, runs_at_a_time=jobs, client=dask, progress=display.update
+                    )
+                    display.end()
+                records.append(execute.record(each, results, out, quick=quick))
+            except (FourhopError, ScenarioError) as error:
+                failed.append(each.name)
+                common.say(f"error: {each.name}: {error}")
+    return records, failed
+
+
+def _list(found: list[Found]) -> None:
+    from fourhop.cli import tables
+
+    rows = [
+        (each.name, str(len(each.study.checks)), ", ".join(each.study.profiles), each.study.title) for each in found
+    ]
+    tables.console().print(tables.table(("figure", ">checks", "profiles", "title"), rows))
+
+
+def _show(records: list[dict[str, Any]]) -> None:
+    from fourhop.cli import tables
+
+    rows = []
+    for record in records:
+        for number, check in enumerate(_checks(record)):
+            verdicts = [each[number]["verdict"] for each in _outcomes(record).values()]
+            measured = next(iter(_outcomes(record).values()))[number]["measured"]
+            rows.append((_name(record), check["statement"], check["paper"], measured, *verdicts))
+    profiles = list(records[0]["profiles"]) if records else []
+    out = tables.console()
+    shown = tables.table(
+        ("figure", "check", "the paper", f"measured ({profiles[0] if profiles else ''})", *profiles), rows
+    )
+    # Sentences are wrapped; the verdicts never are.
+    for column in shown.columns[1:4]:
+        column.no_wrap = False
+    out.print(shown)
+
+
+def _outcomes(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    return {profile: each["outcomes"] for profile, each in record["profiles"].items()}
+
+
+def _checks(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return next(iter(_outcomes(record).values()), [])
+
+
+def _lost(record: dict[str, Any]) -> bool:
+    """Whether a check failed under the first profile, the one the papers were measured on."""
+    return any(each["verdict"] == "not reproduced" for each in _checks(record))
+
+
+def _name(record: dict[str, Any]) -> str:
+    return f"{record['paper']}/{record['figure']}"

@@ -1,0 +1,69 @@
+"""Studies: a figure of a paper as one short file, with checks of what the paper says of it.
+
+`fourhop.study.study` says what a study looks like, docs/add-a-figure.md how to add one.
+
+| module | what |
+|---|---|
+| `study` | the study: its sweeps, charts and checks |
+| `cells` | what a sweep measured, chosen by its keys |
+| `estimate` | ratios, differences and slopes with their intervals |
+| `claims` | statements held against intervals, and verdicts |
+| `chart` | figures as data |
+| `draw` | figures as vector graphics |
+| `find` | studies found in the folder of the papers |
+| `execute` | running a study and writing down what came of it |
+"""
+
+from fourhop.study.cells import Cells, Run
+from fourhop.study.chart import Chart, Line, bars, line, lines, series, table
+from fourhop.study.claims import (
+    Claim,
+    about,
+    above,
+    below,
+    between,
+    every,
+    fair,
+    falls,
+    most,
+    ordered,
+    rises,
+)
+from fourhop.study.estimate import Estimate, Sample, combine, peak, ratio, share, slope, trough
+from fourhop.study.study import STEADY, Check, Data, Profile, Study
+
+__all__ = [
+    "STEADY",
+    "Cells",
+    "Chart",
+    "Check",
+    "Claim",
+    "Data",
+    "Estimate",
+    "Line",
+    "Profile",
+    "Run",
+    "Sample",
+    "Study",
+    "about",
+    "above",
+    "bars",
+    "below",
+    "between",
+    "combine",
+    "every",
+    "fair",
+    "falls",
+    "line",
+    "lines",
+    "most",
+    "ordered",
+    "peak",
+    "ratio",
+    "rises",
+    "series",
+    "share",
+    "slope",
+    "table",
+    "trough",
+]

@@ -1,0 +1,267 @@
+"""What a sweep measured, as a study asks for it: one cell for each point of the sweep, chosen by its keys.
+
+A key is named by its last part where that is clear: `hops=4` is `topology.hops`, `transport="vegas"` the transport.
+Goodputs and throughputs are in kbit/s, times in s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from fourhop import stats
+from fourhop.errors import FourhopError
+from fourhop.study.estimate import Estimate, Sample, share
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fourhop.sweeps.result import SweepResult
+
+KBPS = "kbit/s"
+
+# Columns of the tables with their unit for readers and what they are multiplied with for it.
+_UNITS: dict[str, tuple[str, float]] = {
+    "goodput_bps": (KBPS, 1e-3),
+    "throughput_bps": (KBPS, 1e-3),
+    "aggregate_goodput_bps": (KBPS, 1e-3),
+    "rtt_mean_s": ("s", 1.0),
+    "simulated_s": ("s", 1.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a cell."""
+
+    seed: int
+    flows: Mapping[str, Mapping[str, Any]]
+    """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
+    columns: Mapping[str, Any]
+    """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a sweep."""
+
+    index: int
+    parameters: Mapping[str, object]
+    runs: tuple[Run, ...] = field(repr=False)
+
+
+class Cells:
+    """The cells of a sweep, or those of them that were chosen."""
+
+    def __init__(self, cells: Sequence[Cell], result: SweepResult, name: str = "sweep") -> None:
+        self._cells = tuple(cells)
+        self._result = result
+        self._name = name
+
+    @classmethod
+    def of(cls, result: SweepResult, name: str = "sweep") -> Cells:
+        """Every cell of a sweep that ran."""
+        runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
+        for row in result.flows.iter_rows(named=True):
+            runs.setdefault(row["point"], {}).setdefault(row["seed"], {})[row["flow"]] = {**row, "batches": []}
+        for row in result.batches.iter_rows(named=True):
+            runs[row["point"]][row["seed"]][row["flow"]]["batches"].append(row["goodput_bps"])
+        whole = {(row["point"], row["seed"]): row for row in result.runs.iter_rows(named=True)}
+        cells = [
+            Cell(
+                point.index,
+                point.parameters,
+                tuple(
+                    Run(seed, flows, whole[point.index, seed])
+                    for seed, flows in sorted(runs.get(point.index, {}).items())
+                ),
+            )
+            for point in result.sweep.points
+        ]
+        return cls(cells, result, name)
+
+    def __len__(self) -> int:
+        """How many cells."""
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[Cells]:
+        """Each cell alone."""
+        for cell in self._cells:
+            yield Cells([cell], self._result, self._name)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The varied keys."""
+        return tuple(self._result.sweep.keys)
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of the flows, in the order of the scenario."""
+        return list(dict.fromkeys(name for cell in self._cells for run in cell.runs for name in run.flows))
+
+    def values(self, key: str) -> list[Any]:
+        """The values of a varied key, in the order of the sweep."""
+        full = self._key(key)
+        seen: list[Any] = []
+        for cell in self._cells:
+            if cell.parameters[full] not in seen:
+                seen.append(cell.parameters[full])
+        return seen
+
+    def where(self, **keys: object) -> Cells:
+        """The cells with these values; raises `FourhopError` if there are none."""
+        wanted = {self._key(key): value for key, value in keys.items()}
+        chosen = [cell for cell in self._cells if all(cell.parameters[key] == value for key, value in wanted.items())]
+        if not chosen:
+            allowed = "; ".join(f"{key}: {', '.join(map(str, self.values(key)))}" for key in wanted)
+            found = ", ".join(f"{key}={value!r}" for key, value in keys.items())
+            raise FourhopError(f"sweep {self._name}: found no point with {found}, allowed: {allowed}")
+        return Cells(chosen, self._result, self._name)
+
+    def by(self, key: str) -> dict[Any, Cells]:
+        """The cells for each value of a key."""
+        return {value: self.where(**{key: value}) for value in self.values(key)}
+
+    def best(self, of: Callable[[Cells], Sample] | None = None, **keys: object) -> Cells:
+        """The cell that has the largest mean, of its goodput unless told otherwise.
+
+        It is picked by what was measured, so its mean is a little too good; `peak` of ratios has an interval for that.
+        """
+        chosen = self.where(**keys) if keys else self
+        return max(chosen, key=lambda cell: (of(cell) if of is not None else cell.goodput()).mean)
+
+    def goodput(self, flow: str | None = None, **keys: object) -> Sample:
+        """Goodput in kbit/s of one flow, or of all together."""
+        return self._rate("goodput_bps", flow, keys)
+
+    def throughput(self, flow: str | None = None, **keys: object) -> Sample:
+        """Throughput (repeated bytes included) in kbit/s of one flow, or of all together; one value a run."""
+        return self.column("throughput_bps", flow, **keys)
+
+    def fairness(self, **keys: object) -> Sample:
+        """Jain's index of the flows' goodputs.
+
+        Over several runs the mean of each run's index. Of a single run its index, with the interval that the batches
+        give by the delta method: the index of a batch alone would be lower, as sharing takes time.
+        """
+        cell = self._one(keys)
+        if len(cell.runs) != 1:
+            indices = [math.nan if run.columns["jain"] is None else run.columns["jain"] for run in cell.runs]
+            return Sample(tuple(indices), self._seeds(cell))
+        run = cell.runs[0]
+        means = [flow["goodput_bps"] for flow in run.flows.values()]
+        batches = _batches(run)
+        index = stats.jain(means)
+        if index is None or len(batches) < 2:
+            return Sample((math.nan if index is None else index,), self._seeds(cell), method="none")
+        total, squares, n = math.fsum(means), math.fsum(x * x for x in means), len(means)
+        gradient = [2.0 * total / (n * squares) - 2.0 * total**2 * x / (n * squares**2) for x in means]
+        usual = [math.fsum(column) / len(batches) for column in zip(*batches, strict=True)]
+        around = tuple(
+            index + math.fsum(g * (x - m) for g, x, m in zip(gradient, batch, usual, strict=True)) for batch in batches
+        )
+        return Sample(around, self._units(cell, len(batches)), "", "batch means", index)
+
+    def share(self, flow: str, **keys: object) -> Estimate:
+        """What one flow has of the goodput of all, 0 to 1."""
+        one = self.where(**keys) if keys else self
+        return share(one.goodput(flow), [one.goodput(name) for name in one.flows])
+
+    def column(self, name: str, flow: str | None = None, **keys: object) -> Sample:
+        """A column of the table of flows or runs, one value a run; without `flow`, summed over the flows.
+
+        Means such as `rtt_mean_s` cannot be summed: they need a flow, unless there is only one.
+        """
+        unit, scale = _UNITS.get(name, ("", 1.0))
+
+        def value(run: Run) -> float:
+            if flow is None and name in run.columns:
+                found = [run.columns[name]]
+            else:
+                chosen = [run.flows[flow]] if flow is not None else list(run.flows.values())
+                found = [row[name] for row in chosen]
+            if len(found) > 1 and "_mean" in name:
+                raise FourhopError(f"sweep {self._name}: {name}: found several flows, allowed: one, named by flow=")
+            return math.nan if None in found else scale * math.fsum(cast(list[float], found))
+
+        return self.measure(value, unit, **keys)
+
+    def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
+        """Anything that can be said of a run as a number: one value a run."""
+        cell = self._one(keys)
+        values = tuple(of(run) for run in cell.runs)
+        return Sample(values, self._seeds(cell), unit, "replications" if len(values) > 1 else "none")
+
+    def series(self, **keys: object) -> pl.DataFrame:
+        """The time series of the chosen cells' runs: one row a (point, seed, time, flow)."""
+        chosen = self.where(**keys) if keys else self
+        return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
+
+    def over_time(self, quantity: str, flow: str, since: float, until: float, **keys: object) -> Sample:
+        """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run."""
+        import polars as pl
+
+        cell = self._one(keys)
+        unit, scale = _UNITS.get(quantity, ("s" if quantity.endswith("_s") else "", 1.0))
+        table = self.series(**keys).filter(
+            (pl.col("flow") == flow) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
+        )
+        means = {
+            row["seed"]: row["mean"] for row in table.group_by("seed").agg(mean=pl.col(quantity).mean()).to_dicts()
+        }
+
+        def value(run: Run) -> float:
+            mean = means.get(run.seed)
+            return math.nan if mean is None else scale * mean
+
+        return Cells([cell], self._result, self._name).measure(value, unit)
+
+    def _rate(self, column: str, flow: str | None, keys: Mapping[str, object]) -> Sample:
+        cell = self._one(keys)
+        if flow is not None and cell.runs and flow not in cell.runs[0].flows:
+            allowed = ", ".join(cell.runs[0].flows)
+            raise FourhopError(f"sweep {self._name}: found no flow {flow!r}, allowed: {allowed}")
+        names = list(cell.runs[0].flows) if flow is None and cell.runs else [cast(str, flow)]
+        values = [1e-3 * math.fsum(run.flows[name][column] for name in names) for run in cell.runs]
+        if len(cell.runs) == 1:
+            batches = _batches(cell.runs[0], names)
+            if len(batches) > 1:
+                each = tuple(1e-3 * math.fsum(batch) for batch in batches)
+                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
+        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
+
+    def _one(self, keys: Mapping[str, object]) -> Cell:
+        """The only cell with these keys."""
+        chosen = self.where(**keys)._cells if keys else self._cells
+        if len(chosen) != 1:
+            first = chosen[0].parameters
+            open_ = [key for key in self.keys if any(cell.parameters[key] != first[key] for cell in chosen)]
+            raise FourhopError(
+                f"sweep {self._name}: found {len(chosen)} points, allowed: one; say also {', '.join(open_)}"
+            )
+        return chosen[0]
+
+    def _seeds(self, cell: Cell) -> tuple[int, ...]:
+        return tuple(run.seed for run in cell.runs)
+
+    def _units(self, cell: Cell, batches: int) -> tuple[tuple[str, int, int, int], ...]:
+        """Batches belong together within one run only."""
+        return tuple((self._name, cell.index, cell.runs[0].seed, batch) for batch in range(batches))
+
+    def _key(self, key: str) -> str:
+        """The varied key that `key` names."""
+        names = [full for full in self.keys if full == key] or [
+            full for full in self.keys if full.rsplit(".", 1)[-1] == key
+        ]
+        if len(names) != 1:
+            found = "no varied key" if not names else f"{len(names)} varied keys"
+            raise FourhopError(f"sweep {self._name}: found {found} named {key!r}, allowed: {', '.join(self.keys)}")
+        return names[0]
+
+
+def _batches(run: Run, names: Sequence[str] | None = None) -> list[tuple[float, ...]]:
+    """The goodputs of the flows in each batch, in bit/s; batches that not every flow has are left out."""
+    chosen = run.flows if names is None else names
+    return list(zip(*(run.flows[name]["batches"] for name in chosen), strict=False))

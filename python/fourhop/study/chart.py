@@ -1,0 +1,244 @@
+"""Charts as data: what is drawn, without how. The page draws it twice, as a vector figure and interactively.
+
+| kind | x | for |
+|---|---|---|
+| `lines` | numbers | means over a parameter, with intervals |
+| `series` | times in s | what happens over time, without intervals or with a band |
+| `bars` | names | flows, links, schemes |
+| `table` | | numbers that are read, not seen |
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from fourhop.errors import FourhopError
+from fourhop.study.cells import KBPS, Cells
+from fourhop.study.estimate import Estimate, Sample, number
+
+Kind = Literal["lines", "series", "bars", "table"]
+
+# What units of a scenario are on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB.
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_UNITS |= {"bps": 1e-6, "kbps": 1e-3, "Mbps": 1.0, "Gbps": 1e3}
+_UNITS |= {"m": 1.0, "km": 1e3, "B": 1e-3, "kB": 1.0, "MB": 1e3, "GB": 1e6, "dB": 1.0, "dBm": 1.0}
+_QUANTITY = re.compile(rf"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*({'|'.join(_UNITS)})")
+
+Measure = str | Callable[[Cells], "Sample | Estimate"]
+"""What is drawn: `goodput`, `throughput`, `fairness`, a column of the tables, or a function of a cell."""
+
+_LABELS = {
+    "goodput": "goodput",
+    "throughput": "throughput",
+    "fairness": "Jain's fairness index",
+    "goodput_bps": "goodput",
+    "cwnd_segments": "congestion window (segments)",
+    "srtt_s": "smoothed RTT (ms)",
+    "pacing_interval_s": "pacing interval (ms)",
+}
+_SERIES_SCALE = {"goodput_bps": (f"goodput ({KBPS})", 1e-3), "srtt_s": (_LABELS["srtt_s"], 1e3)} | {
+    "cwnd_segments": (_LABELS["cwnd_segments"], 1.0),
+    "pacing_interval_s": (_LABELS["pacing_interval_s"], 1e3),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve, or the bars of one colour. `None` in `low` and `high`: no interval there; in `y`: nothing measured."""
+
+    label: str
+    x: list[float] | list[str]
+    y: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure of a study."""
+
+    kind: Kind
+    lines: tuple[Line, ...] = ()
+    x_label: str = ""
+    """With unit, as every label."""
+    y_label: str = ""
+    y_min: float | None = 0.0
+    y_max: float | None = None
+    x_log: bool = False
+    columns: tuple[str, ...] = ()
+    """Of a table."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    name: str = ""
+    caption: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Chart:
+        """What `to_dict` made."""
+        lines = tuple(Line(**line) for line in plain["lines"])
+        rows = tuple(tuple(row) for row in plain["rows"])
+        return cls(**{**plain, "lines": lines, "rows": rows, "columns": tuple(plain["columns"])})
+
+
+def lines(
+    cells: Cells,
+    x: str,
+    y: Measure = "goodput",
+    by: str | None = None,
+    *,
+    labels: Mapping[Any, str] | None = None,
+    x_label: str | None = None,
+    y_label: str | None = None,
+    y_min: float | None = 0.0,
+    y_max: float | None = None,
+    x_log: bool = False,
+) -> Chart:
+    """A curve over the varied key `x` for each value of `by`, with intervals; `labels` renames the values of `by`.
+
+    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB. Say so in `x_label`.
+    """
+    groups = {"": cells} if by is None else cells.by(by)
+    made = [
+        line(_label(value, labels), {place: _measured(cell, y) for place, cell in group.by(x).items()})
+        for value, group in groups.items()
+    ]
+    unit = _unit(cells, y)
+    return Chart(
+        "lines",
+        tuple(made),
+        x_label or x.rsplit(".", 1)[-1].replace("_", " "),
+        y_label or _y_label(y, unit),
+        y_min,
+        y_max,
+        x_log,
+    )
+
+
+def line(label: str, points: Mapping[Any, Sample | Estimate]) -> Line:
+    """A curve, or bars of one colour, from what was measured at each place."""
+    each = [_point(measured) for measured in points.values()]
+    places = [place if isinstance(place, int | float) else str(place) for place in points]
+    if len(places) > 0 and all(isinstance(place, int | float) or _QUANTITY.fullmatch(place) for place in places):
+        places = [_plain(place) for place in places]
+    return Line(label, places, *(list(column) for column in zip(*each, strict=True)))  # type: ignore[arg-type]
+
+
+def bars(
+    cells: Cells,
+    by: str,
+    y: Measure = "goodput",
+    *,
+    flows: Mapping[str, str] | None = None,
+    labels: Mapping[Any, str] | None = None,
+    y_label: str | None = None,
+    fairness: bool = True,
+) -> Chart:
+    """Groups of bars: a group for each flow, a colour for each value of `by`, Jain's index beside its name.
+
+    `flows` chooses and renames the flows. With a function for `y`, or `"fairness"`, there is one bar a value of `by`.
+    """
+    names = flows if flows is not None else {name: name for name in cells.flows}
+    made = []
+    for value, group in cells.by(by).items():
+        label = _label(value, labels)
+        if y == "goodput":
+            if fairness and len(names) > 1:
+                label = f"{label} (fairness {number(group.fairness().mean)})"
+            made.append(line(label, {shown: group.goodput(flow) for flow, shown in names.items()}))
+        else:
+            made.append(line(label, {"": _measured(group, y)}))
+    return Chart("bars", tuple(made), "", y_label or _y_label(y, _unit(next(iter(cells)), y)))
+
+
+def series(
+    cells: Cells,
+    quantity: str = "goodput_bps",
+    *,
+    by: str | None = None,
+    flows: Mapping[str, str] | None = None,
+    labels: Mapping[Any, str] | None = None,
+    seed: int | None = None,
+    y_label: str | None = None,
+) -> Chart:
+    """A line over time for each flow, and for each value of `by`; of one run, that of `seed` or the first one."""
+    import polars as pl
+
+    label, scale = _SERIES_SCALE.get(quantity, (quantity.replace("_", " "), 1.0))
+    groups = {"": cells} if by is None else cells.by(by)
+    names = flows if flows is not None else {name: name for name in cells.flows}
+    made = []
+    for value, group in groups.items():
+        table = group.series()
+        if table.is_empty():
+            raise FourhopError("a chart over time: found no time series, allowed: a scenario with sample_every")
+        chosen = table.filter(pl.col("seed") == (table["seed"].min() if seed is None else seed))
+        for flow, shown in names.items():
+            rows = chosen.filter(pl.col("flow") == flow).sort("time_s")
+            y = [None if x is None else scale * x for x in rows[quantity].to_list()]
+            name = ", ".join(filter(None, (_label(value, labels), shown if len(names) > 1 or not value else "")))
+            made.append(Line(name, rows["time_s"].to_list(), y, [None] * len(y), [None] * len(y)))
+    return Chart("series", tuple(made), "time (s)", y_label or label)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
+    """Rows of texts; samples and estimates are written with their intervals."""
+    shown = tuple(tuple(_text(value) for value in row) for row in rows)
+    if any(len(row) != len(columns) for row in shown):
+        raise FourhopError(f"a table: found a row that has not {len(columns)} values, as many as there are columns")
+    return Chart("table", columns=tuple(columns), rows=shown)
+
+
+def _measured(cell: Cells, y: Measure) -> Sample | Estimate:
+    if callable(y):
+        return y(cell)
+    if y in ("goodput", "throughput", "fairness"):
+        return getattr(cell, y)()  # type: ignore[no-any-return]
+    return cell.column(y)
+
+
+def _unit(cells: Cells, y: Measure) -> str:
+    return _measured(next(iter(cells)), y).unit
+
+
+def _y_label(y: Measure, unit: str) -> str:
+    name = getattr(y, "__name__", "value") if callable(y) else y
+    text = _LABELS.get(name, name.replace("_", " "))
+    return f"{text} ({unit})" if unit else text
+
+
+def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
+    return (labels or {}).get(value, str(value))
+
+
+def _plain(place: float | str) -> float:
+    """A quantity as a number on an axis.
+
+    >>> _plain("100ms"), _plain("11Mbps"), _plain(3)
+    (0.1, 11.0, 3)
+    """
+    found = None if not isinstance(place, str) else _QUANTITY.fullmatch(place)
+    return float(found[1]) * _UNITS[found[2]] if found else place  # type: ignore[return-value]
+
+
+def _point(measured: Sample | Estimate) -> tuple[float | None, float | None, float | None]:
+    if isinstance(measured, Sample):
+        interval = measured.interval
+        return _known(interval.mean), _known(interval.low), _known(interval.high)
+    return _known(measured.value), _known(measured.low), _known(measured.high)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Sample):
+        return str(value.estimate)
+    return number(value) if isinstance(value, float) else str(value)

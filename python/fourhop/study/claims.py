@@ -1,0 +1,180 @@
+"""Claims about estimates, and what becomes of them.
+
+A claim holds if the whole interval says so, fails if the whole interval denies it, and is undecided otherwise: a mean
+that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but its
+weaker form, said beforehand, holds, and `not reproduced` otherwise.
+
+>>> from fourhop.study import Sample, above
+>>> gain = Sample((30.0, 31.0, 32.0), (1, 2, 3)) / Sample((20.0, 20.5, 20.0), (1, 2, 3))
+>>> print(above(gain, 1.2))
+above 1.2: holds: 1.54 [1.4, 1.67]
+>>> print(above(gain, 1.8).or_partly(above(gain, 1.0)))
+above 1.8: fails: 1.54 [1.4, 1.67]
+>>> judge(above(gain, 1.8).or_partly(above(gain, 1.0)))
+'partly'
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from fourhop.study.estimate import Estimate, Sample, number, slope
+
+Verdict = Literal["reproduced", "partly", "not reproduced", "not judged"]
+
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "partly", "not reproduced", "not judged")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement about measurements, already held against them."""
+
+    criterion: str
+    """What was asked, as `above 1.2`."""
+    holds: bool | None
+    """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
+    measured: str
+    """What was measured, with its interval, for readers."""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    method: str = ""
+    """How the interval was made."""
+    weaker: Claim | None = None
+    """The form that makes it `partly`."""
+
+    def or_partly(self, weaker: Claim) -> Claim:
+        """This claim, with a weaker one that still counts as `partly`."""
+        return replace(self, weaker=weaker)
+
+    def __str__(self) -> str:
+        """Criterion, outcome, measurement."""
+        return f"{self.criterion}: {_WORDS[self.holds]}: {self.measured}"
+
+
+_WORDS = {True: "holds", False: "fails", None: "undecided"}
+
+
+def judge(claim: Claim) -> Verdict:
+    """The verdict on a claim and its weaker form."""
+    if claim.holds:
+        return "reproduced"
+    return "partly" if claim.weaker is not None and claim.weaker.holds else "not reproduced"
+
+
+def reason(claim: Claim) -> str | None:
+    """Why a claim is not simply reproduced; `None` if it is."""
+    if claim.holds:
+        return None
+    why = {
+        False: f"asked: {claim.criterion}; the interval says otherwise",
+        None: f"asked: {claim.criterion}; the measurement does not decide it",
+    }[claim.holds]
+    if claim.weaker is None:
+        return why
+    weaker = claim.weaker
+    measured = "" if weaker.measured == claim.measured else f" with {weaker.measured}"
+    return f"{why}; weaker form: {weaker.criterion}: {_WORDS[weaker.holds]}{measured}"
+
+
+def above(measured: Estimate | Sample, bound: float) -> Claim:
+    """The measured thing is above `bound`."""
+    return between(measured, bound, math.inf, f"above {number(bound)}")
+
+
+def below(measured: Estimate | Sample, bound: float) -> Claim:
+    """The measured thing is below `bound`."""
+    return between(measured, -math.inf, bound, f"below {number(bound)}")
+
+
+def about(measured: Estimate | Sample, value: float, within: float = 0.15) -> Claim:
+    """The measured thing is `value`, give or take the share `within` of it."""
+    reach = abs(value) * within
+    return between(measured, value - reach, value + reach, f"{number(value)} ± {within:.0%}")
+
+
+def between(measured: Estimate | Sample, low: float, high: float, criterion: str | None = None) -> Claim:
+    """The measured thing lies between `low` and `high`."""
+    estimate = measured.estimate if isinstance(measured, Sample) else measured
+    bottom, top = estimate.low, estimate.high
+    if bottom is None or top is None:
+        holds = None
+    elif low < bottom and top < high:
+        holds = True
+    else:
+        holds = False if top <= low or bottom >= high else None
+    return Claim(
+        criterion or f"between {number(low)} and {number(high)}",
+        holds,
+        str(estimate),
+        None if math.isnan(estimate.value) else estimate.value,
+        bottom,
+        top,
+        estimate.unit,
+        estimate.method,
+    )
+
+
+def every(claims: Mapping[str, Claim]) -> Claim:
+    """All of several claims hold; the names say what each is about."""
+    return _several(claims, len(claims), "all of")
+
+
+def most(claims: Mapping[str, Claim], share: float = 0.75) -> Claim:
+    """At least a share of several claims hold, each by its own interval."""
+    least = math.ceil(share * len(claims))
+    return _several(claims, least, f"at least {least} of")
+
+
+def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
+    if not claims:
+        raise ValueError("a claim about several things was given none")
+    held = [name for name, claim in claims.items() if claim.holds]
+    failed = [name for name, claim in claims.items() if claim.holds is False]
+    undecided = len(claims) - len(held) - len(failed)
+    holds = True if len(held) >= least else None if len(held) + undecided >= least else False
+    criteria = {claim.criterion for claim in claims.values()}
+    own = (
+        "; ".join(f"{name} {claim.criterion}" for name, claim in claims.items())
+        if len(claims) <= 3
+        else "its own bound"
+    )
+    what = criteria.pop() if len(criteria) == 1 else own
+    text = f"{len(held)} of {len(claims)} hold"
+    others = [(name, claim) for name, claim in claims.items() if not claim.holds] or list(claims.items())
+    # The one farthest from its bound says most; without an order between bounds, the first that does not hold.
+    shown = "; ".join(f"{name}: {claim.measured}" for name, claim in others[:3])
+    more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
+    method = next((claim.method for claim in claims.values()), "")
+    return Claim(f"{words} {len(claims)}: {what}", holds, f"{text} ({shown}{more})", method=method)
+
+
+def ordered(samples: Sequence[tuple[str, Sample]]) -> Claim:
+    """Each sample's mean is above the next one's: largest first."""
+    if len(samples) < 2:
+        raise ValueError("an order needs two samples at least")
+    pairs = {
+        f"{one} over {other}": above(first - second, 0.0)
+        for (one, first), (other, second) in itertools.pairwise(samples)
+    }
+    return replace(every(pairs), criterion=" > ".join(name for name, _ in samples))
+
+
+def rises(points: Sequence[tuple[float, Sample]]) -> Claim:
+    """The mean grows with x: the slope of the line through the means is above zero."""
+    return replace(above(slope(points), 0.0), criterion="slope above 0")
+
+
+def falls(points: Sequence[tuple[float, Sample]]) -> Claim:
+    """The mean falls with x."""
+    return replace(below(slope(points), 0.0), criterion="slope below 0")
+
+
+def fair(index: Sample, least: float = 0.99) -> Claim:
+    """Jain's index is above `least`."""
+    return replace(above(index, least), criterion=f"Jain's index above {number(least)}")

@@ -1,0 +1,288 @@
+"""Run a study: its sweeps, its charts, its checks, and write down what came of it.
+
+What came of it is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs: the report is made of
+those.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fourhop._core import version
+from fourhop.errors import FourhopError
+from fourhop.study.cells import Cells
+from fourhop.study.chart import Chart
+from fourhop.study.claims import Claim, Verdict, judge, reason
+from fourhop.study.find import Found
+from fourhop.study.study import Check, Data, Profile
+
+if TYPE_CHECKING:
+    import distributed
+    import polars as pl
+
+    from fourhop.sweeps.describe import Sweep
+    from fourhop.sweeps.execute import SweepProgress
+    from fourhop.sweeps.result import SweepResult
+
+STORE = "store"
+"""Folder of the runs, one for all studies: figures share runs."""
+
+FIGURES = "figures"
+"""Folder of the records."""
+
+DATA = "data"
+"""Folder of the tables behind the figures."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sweep of one study for one profile."""
+
+    found: Found
+    profile: Profile
+    name: str
+    sweep: Sweep
+
+    @property
+    def runs(self) -> int:
+        """How many runs it is; with a precision target the least number."""
+        return len(self.sweep.points) * (self.sweep.runs if self.sweep.target is None else 3)
+
+    @property
+    def title(self) -> str:
+        """For progress."""
+        sweep = "" if len(self.found.study.sweeps) == 1 else f", {self.name}"
+        return f"{self.found.name}, {self.profile}{sweep}"
+
+
+def jobs(found: Found, *, quick: bool) -> list[Job]:
+    """Every sweep of a study, for every profile. Raises `FourhopError`, naming the file, if one cannot be made."""
+    made = []
+    for profile in found.study.profiles:
+        try:
+            sweeps = found.study.made(profile, quick=quick)
+        except Exception as error:
+            raise FourhopError(f"{found.path}: profile {profile}: {_line(error)}") from error
+        made += [Job(found, profile, name, sweep) for name, sweep in sweeps.items()]
+    return made
+
+
+def run(
+    job: Job,
+    out: Path,
+    *,
+    runs_at_a_time: int | None = None,
+    client: distributed.Client | str | None = None,
+    progress: Callable[[SweepProgress], None] | None = None,
+) -> SweepResult:
+    """Run one sweep; runs that are there are not run again."""
+    from fourhop.sweeps.execute import sweep
+
+    return sweep(job.sweep, out=out / STORE, jobs=runs_at_a_time, client=client, progress=progress)
+
+
+def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out: Path, *, quick: bool) -> Record:
+    """Draw and check a study whose sweeps ran, write tables and record, and return the record."""
+    study = found.study
+    profiles: dict[str, Any] = {}
+    for profile in study.profiles:
+        mine = {name: result for (which, name), result in results.items() if which == profile}
+        data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
+        outcomes = [outcome(check, data, quick=quick) for check in study.checks.values()]
+        charts = [_chart(name, draw, caption, data, found) for name, (caption, draw) in study.charts.items()]
+        place = out / DATA / found.paper / found.figure
+        sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
+        for chart in charts:
+            _write_chart(chart, place / f"{profile}-{chart.name}.csv")
+            if chart.kind != "table":
+                write(place / f"{profile}-{chart.name}.pdf", _pdf(chart))
+        profiles[profile] = {
+            "verdict": overall([each["verdict"] for each in outcomes]),
+            "outcomes": outcomes,
+            "charts": [chart.to_dict() for chart in charts],
+            "sweeps": sweeps,
+        }
+    made: Record = {
+        "paper": found.paper,
+        "figure": found.figure,
+        "title": study.title,
+        "source": study.source,
+        "text": found.text,
+        "assumed": list(study.assumed),
+        "quick": quick,
+        "fourhop": version(),
+        "commit": commit(found.path),
+        "profiles": profiles,
+    }
+    path = out / FIGURES / found.paper / f"{found.figure}.json"
+    write(path, lambda aside: aside.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"))
+    return made
+
+
+def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
+    """Hold one check against what was measured."""
+    base = {"name": check.name, "statement": check.statement, "paper": check.paper, "assumed": check.assumed}
+    try:
+        claim = check.evaluate(data)
+        if not isinstance(claim, Claim):
+            raise FourhopError(f"found a {type(claim).__name__}, allowed: a claim, as above(...) makes it")
+    except Exception as error:
+        # Of a smoke test a flow may well have delivered nothing; a real one has to be able to answer.
+        if not quick:
+            raise FourhopError(f"check {check.name}, profile {data.profile}: {_line(error)}") from error
+        return {**base, "verdict": "not judged", "measured": f"unknown: {_line(error)}", "criterion": "", "reason": ""}
+    verdict: Verdict = "not judged" if quick else judge(claim)
+    why = None if quick else reason(claim)
+    return {
+        **base,
+        "verdict": verdict,
+        "criterion": claim.criterion,
+        "weaker": None if claim.weaker is None else claim.weaker.criterion,
+        "measured": claim.measured,
+        "value": _finite(claim.value),
+        "low": _finite(claim.low),
+        "high": _finite(claim.high),
+        "unit": claim.unit,
+        "method": claim.method,
+        "reason": why,
+        "why": _thought(check, data.profile) if why is not None else "",
+    }
+
+
+def _thought(check: Check, profile: Profile) -> str:
+    return check.why if isinstance(check.why, str) else check.why.get(profile, "")
+
+
+def overall(verdicts: list[Verdict]) -> Verdict | None:
+    """The verdict on a figure: that of its checks if they agree, `partly` if they do not; `None` without checks."""
+    if not verdicts:
+        return None
+    return verdicts[0] if len(set(verdicts)) == 1 else "partly"
+
+
+def commit(path: Path) -> str:
+    """The commit a file is checked out from, with `+` if there are changes; `unknown` outside a repository."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(path.parent), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def _chart(name: str, draw: Callable[[Data], Chart], caption: str, data: Data, found: Found) -> Chart:
+    from dataclasses import replace
+
+    try:
+        return replace(draw(data), name=name, caption=caption)
+    except Exception as error:
+        where = f"{found.path}: chart {name}, profile {data.profile}"
+        raise FourhopError(f"{where}: {_line(error)}") from error
+
+
+def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, Any]:
+    """What the report says of a sweep, and its tables as files."""
+    tables = {"flows": result.flows, "runs": result.runs}
+    files = []
+    for table, frame in tables.items():
+        for suffix, content in (("parquet", _parquet(frame)), ("csv", _csv(frame))):
+            path = place / f"{stem}-{table}.{suffix}"
+            write(path, content)
+            files.append(path.name)
+    sweep = result.sweep
+    scenarios = dict(sweep.variants or {}) if sweep.base is None else {"": sweep.base}
+    seeds = sorted(result.runs["seed"].unique().to_list())
+    return {
+        "name": name,
+        "points": len(sweep.points),
+        "runs": result.runs.height,
+        "reused": result.reused,
+        "seeds": [seeds[0], seeds[-1]] if seeds else [],
+        "wall_s": float(result.timing["wall_s"].sum()),
+        "simulated_s": float(result.runs["simulated_s"].sum()),
+        "cut_short": _cut_short(result),
+        "varied": {key: [str(value) for value in values] for key, values in {**sweep.over, **sweep.zipped}.items()},
+        "scenarios": {label: scenario.to_toml() for label, scenario in scenarios.items()},
+        "files": files,
+    }
+
+
+def _cut_short(result: SweepResult) -> int:
+    """Runs that were to end by a number of packets and ran into `duration` instead."""
+    import polars as pl
+
+    by_packets = [point.index for point in result.sweep.points if point.scenario.packets is not None]
+    ended = pl.col("ended_by") == "duration"
+    return result.runs.filter(pl.col("point").is_in(by_packets) & ended).height
+
+
+def _write_chart(chart: Chart, path: Path) -> None:
+    """What is drawn, as numbers."""
+    import polars as pl
+
+    if chart.kind == "table":
+        frame = pl.DataFrame(list(chart.rows), schema=list(chart.columns), orient="row")
+    else:
+        rows = [
+            (line.label, str(x), y, low, high)
+            for line in chart.lines
+            for x, y, low, high in zip(line.x, line.y, line.low, line.high, strict=True)
+        ]
+        schema = {
+            "line": pl.String(), chart.x_label or "x": pl.String(),
+            chart.y_label or "y": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
+        }  # fmt: skip
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+    write(path, _csv(frame))
+
+
+def _parquet(frame: pl.DataFrame) -> Callable[[Path], object]:
+    return lambda path: frame.write_parquet(path)
+
+
+def _pdf(chart: Chart) -> Callable[[Path], object]:
+    """The figure for a paper; without a date inside, so that the same data give the same file."""
+    from fourhop.study import draw
+
+    return lambda path: draw.figure(chart).savefig(path, format="pdf", metadata={"CreationDate": None})
+
+
+def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:
+    return lambda path: frame.write_csv(path)
+
+
+def write(path: Path, write: Callable[[Path], object]) -> None:
+    """Whole or not at all."""
+    from fourhop.store import replace
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, write)
+    except OSError as error:
+        raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _line(error: Exception) -> str:
+    """What went wrong, and where, on a line."""
+    if isinstance(error, FourhopError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{at}"

@@ -1,0 +1,151 @@
+"""Studies found by themselves: every `papers/<paper>/<figure>.py`, but for names that begin with `_`.
+
+A study may import what its paper's studies share from a module beside it: `from ._common import cross`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import inspect
+import sys
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fourhop.errors import FourhopError
+from fourhop.study.study import Study
+
+FOLDER = "papers"
+
+_PACKAGE = "fourhop_papers"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A study and where it is."""
+
+    paper: str
+    figure: str
+    path: Path
+    study: Study
+    text: str
+    """What the study shows, in the words of its file."""
+
+    @property
+    def name(self) -> str:
+        """`paper/figure`."""
+        return f"{self.paper}/{self.figure}"
+
+
+def folder(given: Path | None = None) -> Path:
+    """The folder of the papers: the one given, or the nearest one called `papers` here, above, or in the checkout.
+
+    Raises `FourhopError` if there is none.
+    """
+    if given is not None:
+        if not given.is_dir():
+            raise FourhopError(f"--papers: found {given}, allowed: a folder with a folder for each paper")
+        return given.resolve()
+    here = Path.cwd()
+    # Of a package that was built in place, the checkout is three folders up from here.
+    for place in (here, *here.parents, Path(__file__).resolve().parents[3]):
+        if (place / FOLDER).is_dir() and names(place / FOLDER):
+            return (place / FOLDER).resolve()
+    raise FourhopError(f"studies: found no folder {FOLDER!r} here or above, allowed: --papers DIR names it")
+
+
+def names(papers: Path) -> list[str]:
+    """`paper/figure` of every study there, in alphabetical order; nothing is imported."""
+    each = (path for path in papers.glob("*/*.py") if not path.name.startswith("_"))
+    return sorted(f"{path.parent.name}/{path.stem}" for path in each if not path.parent.name.startswith(("_", ".")))
+
+
+def chosen(papers: Path, wanted: str | None) -> list[str]:
+    """The studies that `PAPER` or `PAPER/FIGURE` names, all without it.
+
+    Raises `FourhopError` for a name that is not there. One that begins with `_`, as the template's, has to be said in
+    full.
+    """
+    known = names(papers)
+    if wanted is None:
+        if not known:
+            raise FourhopError(f"studies: found none in {papers}, allowed: {papers}/<paper>/<figure>.py")
+        return known
+    wanted = wanted.strip("/").removesuffix(".py")
+    hits = [name for name in known if wanted in (name, name.split("/")[0])]
+    if not hits and "/" in wanted and (papers / f"{wanted}.py").is_file():
+        hits = [wanted]
+    if not hits:
+        allowed = sorted({name.split("/")[0] for name in known}) if "/" not in wanted else known
+        near = difflib.get_close_matches(wanted, [*allowed, *known], 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise FourhopError(f"study: found {wanted!r}, allowed: {', '.join(allowed)}{hint}")
+    return hits
+
+
+def load(papers: Path, name: str) -> Found:
+    """Import one study.
+
+    Raises `FourhopError`, naming the file, if it cannot be imported or holds no study.
+    """
+    paper, figure = name.split("/")
+    path = papers / paper / f"{figure}.py"
+    module = _import(path, paper, figure)
+    study = getattr(module, "study", None)
+    if not isinstance(study, Study):
+        raise FourhopError(f"{path}: found no study, allowed: study = Study(...) at the top of the file")
+    if not study.sweeps:
+        raise FourhopError(f"{path}: found a study without a sweep, allowed: one function under @study.sweep at least")
+    return Found(paper, figure, path, study, inspect.cleandoc(module.__doc__ or ""))
+
+
+def load_all(papers: Path, wanted: Sequence[str]) -> list[Found]:
+    """Import several studies; raises `FourhopError` with what is wrong in any of them."""
+    found: list[Found] = []
+    wrong: list[str] = []
+    for name in wanted:
+        try:
+            found.append(load(papers, name))
+        except FourhopError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise FourhopError("\n".join(wrong))
+    return found
+
+
+def _import(path: Path, paper: str, figure: str) -> types.ModuleType:
+    # A package for each paper, so that its studies can share a module; dashes are no part of Python names.
+    package = f"{_PACKAGE}.{paper.replace('-', '_')}"
+    for name, place in ((_PACKAGE, path.parents[1]), (package, path.parent)):
+        if getattr(sys.modules.get(name), "__path__", None) != [str(place)]:
+            for old in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+                del sys.modules[old]
+            made = types.ModuleType(name)
+            made.__path__ = [str(place)]
+            sys.modules[name] = made
+    full = f"{package}.{figure}"
+    spec = importlib.util.spec_from_file_location(full, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[full]
+        raise FourhopError(f"{path}: cannot be imported: {_where(error, path)}") from error
+    return module
+
+
+def _where(error: Exception, path: Path) -> str:
+    """What went wrong, and in which line of the study."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    at = "" if line is None else f"line {line}: "
+    return f"{at}{type(error).__name__}: {error}"

@@ -1,0 +1,166 @@
+"""A study: one figure or table of a paper, from the sweeps it needs to the checks of what the paper says of it.
+
+A study is a file `papers/<paper>/<figure>.py` with one `Study` in it, named `study`, and functions that it registers:
+
+    study = Study("Goodput over hops", source="the paper, figure 1", assumed=["a start after 1 s"])
+
+    @study.sweep
+    def chain(profile: str) -> Sweep:
+        base = Scenario.chain(hops=1, profile=profile, **STEADY)
+        return Sweep(base, {"topology.hops": range(1, 9), "transport": ["newreno", "vegas"]})
+
+    @study.chart
+    def goodput(data: Data) -> Chart:
+        return lines(data.chain, x="hops", by="transport")
+
+    @study.check("Vegas is ahead of NewReno at 4 hops", paper="by about 20 %")
+    def vegas_ahead(data: Data) -> Claim:
+        gain = data.chain.goodput(transport="vegas", hops=4) / data.chain.goodput(transport="newreno", hops=4)
+        return about(gain, 1.2).or_partly(above(gain, 1.0))
+
+Everything is done once for each of its `profiles`: what the papers were measured on, and a correct AODV and radio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from fourhop.errors import FourhopError
+from fourhop.study.cells import Cells
+from fourhop.study.chart import Chart
+from fourhop.study.claims import Claim
+
+if TYPE_CHECKING:
+    from fourhop.scenario import Scenario
+    from fourhop.sweeps.describe import Sweep
+
+Profile = Literal["ns2", "standard"]
+
+PROFILES: tuple[Profile, ...] = ("ns2", "standard")
+
+STEADY: Mapping[str, Any] = {"packets": 55_000, "batches": 10, "duration": "100000s"}
+"""Steady state as the papers measure it: until 55,000 packets are delivered, in eleven batches of 5,000 of which the
+first is dropped. `duration` is far beyond any run that delivers at all."""
+
+QUICK_S = 10.0
+"""Longest simulated time of a run of a quick study, unless its flows start or stop later."""
+
+QUICK_RUNS = 2
+"""Most replications of a quick study."""
+
+QUICK_PACKETS = 10
+"""Packets of each batch of a quick study."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Data:
+    """What the sweeps of a study measured; each sweep is an attribute, `data.chain`."""
+
+    profile: Profile
+    sweeps: Mapping[str, Cells] = field(repr=False)
+
+    def __getattr__(self, name: str) -> Cells:
+        """The cells of a sweep."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name not in self.sweeps:
+            raise FourhopError(f"found no sweep {name!r}, allowed: {', '.join(self.sweeps)}")
+        return self.sweeps[name]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement of a paper, and how it is held against the measurements."""
+
+    name: str
+    statement: str
+    paper: str
+    """What the paper says, in numbers if it gives any."""
+    assumed: str
+    """What the text leaves open and this check decides."""
+    why: str | Mapping[Profile, str]
+    """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
+    evaluate: Callable[[Data], Claim] = field(repr=False)
+
+
+@dataclass
+class Study:
+    """A figure or table of a paper. The module's docstring says in plain words what it shows."""
+
+    title: str
+    source: str = field(kw_only=True)
+    """Where it comes from: paper and figure."""
+    assumed: Sequence[str] = field(default=(), kw_only=True)
+    """What the text leaves open, and the choice made."""
+    profiles: tuple[Profile, ...] = field(default=PROFILES, kw_only=True)
+    quick: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """Keys of the scenario for `--quick`, beyond the usual shortening."""
+    sweeps: dict[str, Callable[[Profile], Sweep]] = field(default_factory=dict, init=False)
+    charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
+    checks: dict[str, Check] = field(default_factory=dict, init=False)
+
+    def sweep(self, make: F) -> F:
+        """Register a sweep: a function of the profile, named as `data` will have it."""
+        _new(self.sweeps, make, "sweep")[make.__name__] = make
+        return make
+
+    def chart(self, draw: F) -> F:
+        """Register a chart; the function's docstring is the caption."""
+        _new(self.charts, draw, "chart")[draw.__name__] = (" ".join((draw.__doc__ or "").split()), draw)
+        return draw
+
+    def check(
+        self, statement: str, *, paper: str, assumed: str = "", why: str | Mapping[Profile, str] = ""
+    ) -> Callable[[F], F]:
+        """Register a check of `statement`, of which the paper says `paper`."""
+
+        def register(evaluate: F) -> F:
+            name = evaluate.__name__
+            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, evaluate)
+            return evaluate
+
+        return register
+
+    def made(self, profile: Profile, *, quick: bool = False) -> dict[str, Sweep]:
+        """The sweeps for a profile, as the figure needs them or, for a smoke test, cut short."""
+        made = {name: make(profile) for name, make in self.sweeps.items()}
+        return {name: _quickened(sweep, self.quick) for name, sweep in made.items()} if quick else made
+
+
+def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict[str, Any]:
+    if function.__name__ in table:
+        raise FourhopError(f"found two {what}s named {function.__name__!r}, allowed: each name once")
+    return table
+
+
+def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
+    """The sweep with short runs, and few of them."""
+    runs = min(sweep.runs, QUICK_RUNS)
+    if sweep.variants is not None:
+        variants = {name: _short(scenario, keys) for name, scenario in sweep.variants.items()}
+        return replace(sweep, variants=variants, runs=runs, precision=None)
+    return replace(sweep, base=None if sweep.base is None else _short(sweep.base, keys), runs=runs, precision=None)
+
+
+def _short(scenario: Scenario, keys: Mapping[str, Any]) -> Scenario:
+    resolved = scenario.resolved
+    traffic = [*([resolved["traffic"]] if "traffic" in resolved else []), *resolved.get("flows", [])]
+    # Flows that start or stop at a given time are what such a scenario is about: keep them inside.
+    latest = max((_seconds(flow[key]) for flow in traffic for key in ("start", "stop") if key in flow), default=0.0)
+    duration = min(scenario.duration_s, max(QUICK_S, 1.25 * latest))
+    changes: dict[str, Any] = {"duration": f"{duration:g}s"}
+    if scenario.packets is not None:
+        changes["packets"] = QUICK_PACKETS * (resolved["batches"] + 1)
+    elif _seconds(resolved["warmup"]) >= duration / 2.0:
+        changes["warmup"] = f"{duration / 10.0:g}s"
+    return scenario.with_(**{**changes, **keys})
+
+
+def _seconds(quantity: str) -> float:
+    from fourhop.scenario import seconds
+
+    return 0.0 if quantity == "none" else seconds(quantity)

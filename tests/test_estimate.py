@@ -1,0 +1,217 @@
+"""Estimates and claims: the intervals cover what they say they cover, and verdicts follow from intervals alone."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fourhop.study import (
+    Claim,
+    Estimate,
+    Sample,
+    about,
+    above,
+    below,
+    combine,
+    every,
+    falls,
+    most,
+    ordered,
+    peak,
+    rises,
+    share,
+    slope,
+    trough,
+)
+from fourhop.study.claims import judge, reason
+
+
+def sample(*values: float, units: tuple[object, ...] | None = None) -> Sample:
+    return Sample(values, tuple(range(len(values))) if units is None else units, "kbit/s")
+
+
+def apart(*values: float) -> Sample:
+    """A sample on runs of its own."""
+    return sample(*values, units=tuple(f"other-{i}" for i in range(len(values))))
+
+
+def covered(draw: Callable[[random.Random], Estimate], truth: float, trials: int = 1500) -> float:
+    """How often the 95 % interval holds the truth; an interval that is not there holds everything."""
+    source = random.Random(4)
+    hits = 0
+    for _ in range(trials):
+        estimate = draw(source)
+        hits += estimate.low is None or estimate.high is None or estimate.low <= truth <= estimate.high
+    return hits / trials
+
+
+# With 1500 trials the share covered has a standard deviation of 0.6 %.
+def test_ratio_of_independent_means_is_covered() -> None:
+    def draw(source: random.Random) -> Estimate:
+        over = sample(*(source.gauss(30.0, 3.0) for _ in range(10)))
+        under = apart(*(source.gauss(20.0, 6.0) for _ in range(10)))
+        return over / under
+
+    assert 0.93 <= covered(draw, 1.5) <= 0.975
+
+
+def test_ratio_of_paired_means_is_covered_and_narrower() -> None:
+    def pair(source: random.Random) -> tuple[Sample, tuple[float, ...]]:
+        luck = [source.gauss(0.0, 4.0) for _ in range(10)]
+        over = tuple(30.0 + 1.5 * x + source.gauss(0.0, 0.5) for x in luck)
+        return sample(*(20.0 + x for x in luck)), over
+
+    def draw(source: random.Random) -> Estimate:
+        under, over = pair(source)
+        return sample(*over) / under
+
+    assert 0.93 <= covered(draw, 1.5) <= 0.975
+    under, over = pair(random.Random(1))
+    together, separate = sample(*over) / under, apart(*over) / under
+    assert together.value == separate.value
+    assert together.high is not None
+    assert together.low is not None
+    assert separate.high is not None
+    assert separate.low is not None
+    assert together.high - together.low < 0.3 * (separate.high - separate.low)
+
+
+def test_the_largest_of_several_is_covered_though_it_was_picked() -> None:
+    def draw(source: random.Random) -> Estimate:
+        each = [
+            sample(*(source.gauss(10.0, 1.0) for _ in range(8))) - apart(*(source.gauss(10.0, 1.0) for _ in range(8)))
+            for _ in range(12)
+        ]
+        return peak(each)
+
+    assert covered(draw, 0.0, 400) >= 0.93
+
+
+def test_a_slope_is_covered() -> None:
+    def draw(source: random.Random) -> Estimate:
+        return slope([(x, apart_at(x, *(5.0 + 2.0 * x + source.gauss(0.0, 3.0) for _ in range(6)))) for x in (1, 2, 4)])
+
+    def apart_at(x: float, *values: float) -> Sample:
+        return sample(*values, units=tuple((x, i) for i in range(len(values))))
+
+    assert 0.93 <= covered(draw, 2.0) <= 0.98
+
+
+def test_a_ratio_by_hand() -> None:
+    ratio = sample(30.0, 30.0, 30.0) / apart(20.0, 20.0, 20.0)
+    assert (ratio.value, ratio.low, ratio.high) == (1.5, 1.5, 1.5)
+    assert str(ratio) == "1.5 [1.5, 1.5]"
+
+
+def test_there_is_no_interval_where_the_denominator_may_be_zero() -> None:
+    ratio = sample(30.0, 31.0, 32.0) / apart(0.0, 0.0, 3.0)
+    assert (ratio.low, ratio.high) == (None, None)
+    assert above(ratio, 1.0).holds is None
+    assert math.isnan((sample(1.0, 2.0) / sample(0.0, 0.0)).value)
+
+
+def test_values_that_are_not_known_are_never_dropped() -> None:
+    unknown = sample(1.0, math.nan, 3.0)
+    assert (unknown - apart(1.0, 1.0, 1.0)).low is None
+    assert above(unknown, 0.0).holds is None
+    assert math.isnan(peak([unknown.estimate, sample(1.0, 2.0).estimate]).value)
+
+
+def test_one_run_decides_nothing() -> None:
+    claim = above(sample(100.0), 1.0)
+    assert claim.holds is None
+    assert judge(claim) == "not reproduced"
+    assert "(no interval)" in claim.measured
+
+
+def test_a_share_needs_the_same_runs() -> None:
+    one, two = sample(9.0, 8.5, 9.5), sample(1.0, 1.5, 0.5)
+    part = share(two, [one, two])
+    assert part.value == pytest.approx(0.1)
+    assert below(part, 0.3).holds
+    with pytest.raises(ValueError, match="same runs"):
+        share(two, [apart(9.0, 8.5, 9.5), two])
+
+
+def test_batches_keep_what_the_run_measured_as_a_whole() -> None:
+    run = Sample((10.0, 14.0), (("a", 0), ("a", 1)), "kbit/s", "batch means", 11.5)
+    assert run.mean == run.estimate.value == 11.5
+    assert run.interval.method == "batch means"
+    assert run.interval.half_width == pytest.approx(12.706 * 2.0, rel=1e-3)
+
+
+def test_slopes_and_orders() -> None:
+    points = [(1.0, sample(1.0, 1.1, 0.9)), (2.0, sample(2.0, 2.1, 1.9)), (3.0, sample(3.0, 3.1, 2.9))]
+    assert rises(points).holds
+    assert falls(points).holds is False
+    assert ordered([("c", points[2][1]), ("b", points[1][1]), ("a", points[0][1])]).holds
+    back = ordered([("a", points[0][1]), ("b", points[1][1])])
+    assert (back.holds, back.criterion) == (False, "a > b")
+    with pytest.raises(ValueError, match="two places"):
+        slope(points[:1])
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        (lambda e: above(e, 1.2), "reproduced"),
+        (lambda e: about(e, 1.5, 0.2), "reproduced"),
+        (lambda e: about(e, 1.5, 0.01), "not reproduced"),
+        (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.0)), "partly"),
+        (lambda e: above(e, 1.8).or_partly(above(e, 1.7)), "not reproduced"),
+        (lambda e: below(e, 1.4), "not reproduced"),
+        # The weaker form never makes a claim better than it is.
+        (lambda e: above(e, 1.2).or_partly(above(e, 9.0)), "reproduced"),
+    ],
+)
+def test_verdicts(claim: Callable[[Estimate], Claim], verdict: str) -> None:
+    estimate = sample(29.0, 30.0, 31.0) / sample(20.0, 20.0, 20.0)
+    made = claim(estimate)
+    assert judge(made) == verdict
+    assert (reason(made) is None) == (verdict == "reproduced")
+
+
+def test_several_claims() -> None:
+    yes, no, open_ = above(sample(2.0, 2.0), 1.0), above(sample(0.5, 0.5), 1.0), above(sample(0.0, 2.0), 1.0)
+    assert every({"a": yes, "b": yes}).holds is True
+    assert every({"a": yes, "b": open_}).holds is None
+    assert every({"a": yes, "b": open_, "c": no}).holds is False
+    assert most({"a": yes, "b": yes, "c": yes, "d": no}, 0.75).holds is True
+    assert most({"a": yes, "b": yes, "c": open_, "d": no}, 0.75).holds is None
+    assert most({"a": yes, "b": no, "c": open_, "d": no}, 0.75).holds is False
+    assert "b: 0.5 [0.5, 0.5] kbit/s" in every({"a": yes, "b": no}).measured
+    with pytest.raises(ValueError, match="given none"):
+        every({})
+
+
+values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12)
+
+
+@given(values, st.floats(-1e6, 1e6))
+def test_a_claim_and_its_contrary_never_both_hold(numbers: list[float], bound: float) -> None:
+    estimate = sample(*numbers).estimate
+    assert not (above(estimate, bound).holds and below(estimate, bound).holds)
+    assert above(estimate, bound).holds is not True or estimate.value > bound
+
+
+@given(values, values)
+def test_the_estimate_lies_in_its_interval(one: list[float], other: list[float]) -> None:
+    for estimate in (sample(*one) - apart(*other), combine([(0.5, sample(*one)), (2.0, apart(*other))])):
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low <= estimate.value <= estimate.high
+
+
+@given(st.lists(values, min_size=1, max_size=5))
+def test_peak_and_trough_are_wider_than_what_they_are_made_of(many: list[list[float]]) -> None:
+    each = [sample(*numbers).estimate for numbers in many]
+    top, bottom = peak(each), trough(each)
+    assert top.value == max(estimate.value for estimate in each)
+    assert top.high is not None
+    assert top.high >= max(estimate.high or 0.0 for estimate in each) - 1e-6 or len(each) == 1
+    assert bottom.value <= top.value

@@ -1,0 +1,355 @@
+"""The report page: what stands in it, and that it works in a real browser, by keyboard, on a phone and on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourhop import report
+from fourhop.errors import FourhopError
+from fourhop.study import Chart, table
+from fourhop.study.chart import Line
+from tests.browser import CHROMIUM, Chromium
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+NASTY = "</script><b>&\"'"
+
+
+def charts() -> list[Chart]:
+    hops: list[float] = [1.0, 2.0, 4.0, 8.0]
+    reno = Line("NewReno", hops, [800.0, 400.0, 210.0, 120.0], [780.0, 390.0, 190.0, None], [820.0, 410.0, 230.0, None])
+    vegas = Line("Vegas", hops, [820.0, 420.0, 230.0, None], [800.0, 400.0, 210.0, None], [840.0, 440.0, 250.0, None])
+    times: list[float] = [float(t) for t in range(60)]
+    wave = Line("flow-1", times, [100.0 + (t % 7) * 10 for t in range(60)], [None] * 60, [None] * 60)
+    first = Line("NewReno", ["upper", "lower"], [300.0, 30.0], [280.0, 10.0], [320.0, 50.0])
+    second = Line("Vegas", ["upper", "lower"], [160.0, 170.0], [150.0, 160.0], [170.0, 180.0])
+    return [
+        Chart("lines", (reno, vegas), "hops", "goodput (kbit/s)", name="hops", caption=f"Means. {NASTY}"),
+        Chart("series", (wave,), "time (s)", "goodput (kbit/s)", name="over_time"),
+        Chart("bars", (first, second), "", "goodput (kbit/s)", name="shares"),
+        Chart("table", columns=("a", "b"), rows=(("x", "1 [0.5, 1.5]"),), name="numbers"),
+    ]
+
+
+def outcome(verdict: str) -> dict[str, Any]:
+    return {
+        "name": "c", "statement": f"Vegas is ahead {NASTY}", "paper": "by 20 %", "assumed": "at 4 hops",
+        "verdict": verdict, "criterion": "above 1.2", "weaker": None, "measured": "1.3 [1.25, 1.35]", "value": 1.3,
+        "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck",
+        "reason": None if verdict == "reproduced" else "asked: above 1.2; the interval says otherwise",
+    }  # fmt: skip
+
+
+def record(paper: str, figure: str, verdicts: tuple[str, str], *, quick: bool = False) -> dict[str, Any]:
+    def profile(name: str, verdict: str) -> dict[str, Any]:
+        sweep = {
+            "name": "chain", "text": "", "points": 4, "runs": 12, "reused": 0, "seeds": [1, 3], "wall_s": 75.0,
+            "simulated_s": 1200.0, "cut_short": 3, "varied": {"topology.hops": ["1", "2"]},
+            "scenarios": {"": 'profile = "ns2"\n# <i>'}, "files": [f"{name}-chain-flows.csv"],
+        }  # fmt: skip
+        return {
+            "verdict": verdict,
+            "outcomes": [outcome(verdict)],
+            "charts": [each.to_dict() for each in charts()],
+            "sweeps": [sweep],
+        }
+
+    return {
+        "paper": paper, "figure": figure, "title": f"Goodput {NASTY}", "source": "figure 1", "quick": quick,
+        "text": f"First {NASTY}.\n\nSecond.", "assumed": [f"A {NASTY}"], "fourhop": "0.1.0", "commit": "abc123",
+        "profiles": {"ns2": profile("ns2", verdicts[0]), "standard": profile("standard", verdicts[1])},
+    }  # fmt: skip
+
+
+def write(out: Path, *records: dict[str, Any]) -> Path:
+    for each in records:
+        folder = out / "figures" / each["paper"]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{each['figure']}.json").write_text(json.dumps(each), encoding="utf-8")
+        for profile in each["profiles"]:
+            data = out / "data" / each["paper"] / each["figure"]
+            data.mkdir(parents=True, exist_ok=True)
+            for name in ("chain-flows", "hops", "over_time", "shares", "numbers"):
+                for suffix in ("csv", "pdf"):
+                    (data / f"{profile}-{name}.{suffix}").write_text("a\n1\n", encoding="utf-8")
+    return report.build(out)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two papers, three figures, every verdict and every kind of chart."""
+    return write(
+        tmp_path_factory.mktemp("report"),
+        record("one", "first", ("reproduced", "partly")),
+        record("one", "second", ("not reproduced", "not reproduced")),
+        record("two", "third", ("not judged", "not judged"), quick=True),
+    )
+
+
+class Tree(HTMLParser):
+    """Tags that are opened and closed, ids, links."""
+
+    VOID = frozenset({"meta", "link", "br", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name == "href" and value and tag == "a":
+                self.links.append(value)
+            if name == "src" and value:
+                self.outside.append(value)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag, f"</{tag}> in {self.open[-3:]}"
+
+
+def test_the_page_is_one_file_that_is_well_formed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    tree = Tree()
+    tree.feed(text)
+    assert tree.open == []
+    assert len(tree.ids) == len(set(tree.ids)), "every id once"
+    assert tree.outside == []
+    assert "@import" not in text
+    assert not re.search(r"<(script|link|img|iframe)[^>]*\b(src|href)=\"(?!data:)", text)
+    for link in tree.links:
+        target = link.removeprefix("#")
+        assert target in tree.ids if link.startswith("#") else (page.parent / link).is_file(), link
+
+
+def test_the_page_says_what_was_measured(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    overview = text[text.index('class="overview"') : text.index("</table>")]
+    verdicts = re.findall(r"</span> ([a-z ]+)</span>", overview)
+    assert verdicts == ["reproduced", "partly", "not reproduced", "not reproduced", "not judged", "not judged"]
+    for said in (
+        "1.3 [1.25, 1.35]",
+        "by 20 %",
+        "at 4 hops",
+        "We think: luck",
+        "abc123",
+        "1–3",
+        "75 s",
+        "20 min",
+        "3 of 12 runs",
+    ):
+        assert said in text, said
+    assert "1 figures are" not in text
+    assert "<b>&" not in text, "what records say is text, not markup"
+    assert "Chart.js Contributors" in text, "the licence of the library comes with it"
+
+
+def test_the_page_is_a_function_of_its_records(page: Path, tmp_path: Path) -> None:
+    again = write(
+        tmp_path,
+        record("two", "third", ("not judged", "not judged"), quick=True),
+        record("one", "second", ("not reproduced", "not reproduced")),
+        record("one", "first", ("reproduced", "partly")),
+    )
+    assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+
+
+def test_a_report_needs_records(tmp_path: Path) -> None:
+    with pytest.raises(FourhopError, match="found no record of a figure"):
+        report.build(tmp_path)
+    (tmp_path / "figures" / "one").mkdir(parents=True)
+    (tmp_path / "figures" / "one" / "broken.json").write_text("{", encoding="utf-8")
+    with pytest.raises(FourhopError, match=r"broken\.json: found no record"):
+        report.build(tmp_path)
+
+
+def test_the_vendored_library_is_the_one_that_is_named() -> None:
+    assets = Path(report.__file__).parent / "assets"
+    head = (assets / "chart.umd.min.js").read_text(encoding="utf-8")[:200]
+    (version,) = re.findall(r"Chart\.js v([0-9.]+)", head)
+    assert f"Chart.js {version}" in (assets / "README.md").read_text(encoding="utf-8")
+    assert "MIT License" in (assets / "chart.LICENSE.md").read_text(encoding="utf-8")
+
+
+def test_a_table_is_a_table() -> None:
+    assert table(["a"], [(1.5,)]).rows == (("1.5",),)
+
+
+# In the browser.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    with Chromium() as running:
+        yield running
+
+
+SHOWN = "(it => { const box = it.getBoundingClientRect(); return box.width > 100 && box.height > 60; })"
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
+def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, width: int, dark: bool) -> None:
+    browser.complaints.clear()
+    browser.open(page, width=width, dark=dark)
+    # Three figures, two profiles, three charts that are drawn and a table.
+    assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
+    assert browser.js("document.querySelectorAll('figure table').length") == 3 * 2
+    wide = browser.js("document.documentElement.scrollWidth")
+    assert wide <= width, "nothing sticks out to the side"
+    # Ink and page differ, in the figures too.
+    ink, back = browser.js(
+        "[getComputedStyle(document.querySelector('svg text')).fill, getComputedStyle(document.body).backgroundColor]"
+    )
+    assert contrast(ink, back) > 7.0
+    assert (luminance(back) < 0.1) == dark
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: Chromium) -> None:
+    browser.complaints.clear()
+    browser.open(page)
+    buttons = browser.js("document.querySelectorAll('button.explore:not([hidden])').length")
+    assert buttons == 3 * 2 * 3
+    said = []
+    for _ in range(6):
+        browser.tab_to("it.matches('button.explore[aria-pressed=false]')")
+        browser.press("Enter")
+        browser.wait("document.activeElement.getAttribute('aria-pressed') === 'true'")
+        browser.tab_to("it.matches('canvas')", 1)
+        for key in ("ArrowRight", "ArrowDown", "End"):
+            browser.press(key)
+        said.append(browser.js("document.activeElement.closest('figure').querySelector('.readout').textContent"))
+        # The figure itself is away, the chart is there.
+        assert browser.js("document.activeElement.closest('figure').querySelector('.still').hidden")
+        assert browser.js(f"({SHOWN})(document.activeElement)")
+    # One under the other: each chart for ns2, then for standard.
+    assert said[::2] == said[1::2]
+    assert said[::2] == [
+        "Vegas, hops 8: not known",
+        "flow-1, time 59 s: 130 kbit/s",
+        "Vegas, lower: 170 [160, 180] kbit/s",
+    ]
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_series_are_switched_by_keyboard(page: Path, browser: Chromium) -> None:
+    browser.complaints.clear()
+    browser.open(page)
+    browser.tab_to("it.matches('button.explore')")
+    browser.press("Space")
+    browser.tab_to("it.matches('canvas')", 1)
+    drawn = "Chart.getChart(document.querySelector('canvas'))"
+    assert browser.js(f"[0, 1].map(i => {drawn}.isDatasetVisible(i))") == [True, True]
+    browser.tab_to("it.matches('input[type=checkbox]')", 1)
+    browser.press("Space")
+    assert browser.js(f"[0, 1].map(i => {drawn}.isDatasetVisible(i))") == [False, True]
+    assert browser.js("document.activeElement.parentElement.textContent") == "NewReno"
+    browser.press("Space")
+    assert browser.js(f"[0, 1].map(i => {drawn}.isDatasetVisible(i))") == [True, True]
+    # And back to the figure.
+    browser.js("document.querySelector('button.explore').focus()")
+    browser.press("Space")
+    assert browser.js("document.querySelector('.live').hidden && !document.querySelector('.still').hidden")
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_values_show_under_the_pointer(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    browser.js("document.querySelector('button.explore').click()")
+    browser.js("document.querySelector('canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
+    drawn = "Chart.getChart(document.querySelector('canvas'))"
+    x, y = browser.js(
+        f"(() => {{ const box = document.querySelector('canvas').getBoundingClientRect(); "
+        f"const point = {drawn}.getDatasetMeta(0).data[1]; return [box.x + point.x, box.y + point.y]; }})()"
+    )
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.wait(f"{drawn}.tooltip.opacity > 0")
+    assert browser.js(f"{drawn}.tooltip.body[0].lines[0]") == "NewReno, hops 2: 400 [390, 410] kbit/s"
+
+
+@needs_browser
+def test_light_and_dark_are_switched_by_keyboard(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    back = "getComputedStyle(document.body).backgroundColor"
+    light = browser.js(back)
+    browser.tab_to("it.id === 'theme'", 3)
+    assert browser.js("document.activeElement.textContent") == "Dark page"
+    browser.press("Enter")
+    assert luminance(browser.js(back)) < 0.1 < luminance(light)
+    assert browser.js("document.activeElement.textContent") == "Light page"
+    browser.press("Enter")
+    assert browser.js(back) == light
+
+
+@needs_browser
+def test_without_a_script_the_figures_are_there(page: Path, browser: Chromium) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page)
+        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
+        assert browser.js("[...document.querySelectorAll('button')].every(it => it.hidden)")
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@needs_browser
+def test_print_has_the_figures_and_no_buttons(page: Path, browser: Chromium, tmp_path: Path) -> None:
+    browser.open(page, dark=True)
+    # A chart that is open on the screen is a figure on paper.
+    browser.js("document.querySelector('button.explore').click()")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
+        assert browser.js(
+            "[...document.querySelectorAll('button, .live')].every(it => getComputedStyle(it).display === 'none')"
+        )
+        assert luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.9
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+    browser.pdf(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+@needs_browser
+def test_a_screenshot_is_not_blank(page: Path, browser: Chromium, tmp_path: Path) -> None:
+    browser.open(page)
+    browser.screenshot(tmp_path / "page.png")
+    data = (tmp_path / "page.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    assert (width, height > 1000) == (1280, True)
+    assert len(data) > 50_000
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `rgb(...)`, WCAG 2."""
+    parts = [float(part) / 255.0 for part in re.findall(r"[\d.]+", colour)[:3]]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)

@@ -1,7 +1,20 @@
 from collections.abc import Sequence
 from typing import Literal, TypedDict, final, type_check_only
 
-__all__ = ["Batch", "BestRate", "ScenarioError", "catalog", "check", "ns2", "reference", "schema", "to_toml", "version"]
+__all__ = [
+    "Batch",
+    "BestRate",
+    "ScenarioError",
+    "catalog",
+    "check",
+    "ns2",
+    "places",
+    "reference",
+    "schema",
+    "series_columns",
+    "to_toml",
+    "version",
+]
 
 @type_check_only
 class Problem(TypedDict):
@@ -17,6 +30,7 @@ class ScenarioError(ValueError):
     problems: list[Problem]
 
 def version() -> str: ...
+def series_columns() -> list[tuple[str, str]]: ...
 def schema() -> str: ...
 def catalog() -> str: ...
 def reference() -> str: ...
@@ -31,10 +45,18 @@ def ns2(
     overrides: Sequence[str] = ...,
 ) -> str: ...
 def to_toml(scenario_json: str) -> str: ...
+def places(scenario_json: str, seed: int, times_s: Sequence[float]) -> list[list[tuple[float, float]]]: ...
 
 @final
 class Batch:
-    def __new__(cls, scenario_json: str, seeds: Sequence[int], jobs: int = 1, pcap_dir: str | None = None) -> Batch: ...
+    def __new__(
+        cls,
+        scenario_json: str,
+        seeds: Sequence[int],
+        jobs: int = 1,
+        pcap_dir: str | None = None,
+        series_dir: str | None = None,
+    ) -> Batch: ...
     def poll(self, timeout_s: float) -> tuple[int, str] | None: ...
     def progress(self) -> list[tuple[int, float]]: ...
     def is_finished(self) -> bool: ...

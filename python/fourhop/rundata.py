@@ -32,34 +32,6 @@ class FlowRun(TypedDict):
     batch_goodput_bps: list[float]
 
 
-class FlowSeries(TypedDict):
-    """Time series of one flow; each list is as long as `Series.time_s`."""
-
-    name: str
-    goodput_bps: list[float]
-    cwnd_segments: list[int | None]
-    srtt_s: list[float | None]
-    rtt_s: list[float | None]
-    delay_s: list[float | None]
-    variation: list[float | None]
-    pacing_interval_s: list[float | None]
-
-
-class NodeSeries(TypedDict):
-    """Interface queue of one node over time."""
-
-    node: int
-    queue_packets: list[int]
-
-
-class Series(TypedDict):
-    """Time series of one run, at the scenario's step."""
-
-    time_s: list[float]
-    flows: list[FlowSeries]
-    nodes: list[NodeSeries]
-
-
 class RunData(TypedDict):
     """One run."""
 
@@ -75,7 +47,6 @@ class RunData(TypedDict):
     drops: Counts
     counters: Counts
     conservation: Counts
-    series: Series | None
 
 
 def parse(text: str) -> RunData:

@@ -1,13 +1,12 @@
 //! One run: a scenario and a seed become numbers.
 
 use crate::batch::Control;
-use crate::result::{Balance, FlowResult, FlowSeries, Named, NodeSeries, RunResult, Series, jain, rate_bps};
+use crate::result::{Balance, FlowResult, Named, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
-use crate::trace::{PcapFolder, Tap};
+use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
-use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_proto::{mac, route};
@@ -24,6 +23,8 @@ pub struct RunOptions {
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
+    /// Files of the time series, which are recorded if the scenario asks for them too.
+    pub series: Option<SeriesPaths>,
 }
 
 /// Why a run has no result.
@@ -40,6 +41,14 @@ pub enum RunError {
         /// What the system says.
         source: io::Error,
     },
+    /// Time series could not be written.
+    #[error("{path}: cannot write time series: {source}")]
+    Series {
+        /// The file of the flows, beside which that of the queues lies.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// It was asked to end early.
     #[error("stopped before its end")]
     Stopped,
@@ -48,7 +57,7 @@ pub enum RunError {
 /// Runs `scenario` with `seed`. The result is a function of these two, but for `wall_s`.
 ///
 /// # Errors
-/// If the scenario has no network for this seed, captures cannot be written, or `control` stops the run.
+/// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
 pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Control) -> Result<RunResult, RunError> {
     let begun = Instant::now();
     let (setup, flows) = translate::setup(scenario, seed)?;
@@ -63,17 +72,75 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
         None => None,
     };
+    let series_failed =
+        |source| RunError::Series { path: options.series.clone().map(|paths| paths.flows).unwrap_or_default(), source };
+    let mut sampler = match (scenario.sample_every, &options.series) {
+        (Some(step), Some(paths)) => {
+            Some(Sampler::new(step, flows.len(), SeriesFiles::create(paths).map_err(series_failed)?))
+        }
+        _ => None,
+    };
     let (mut world, ends) = setup.build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>));
-    let mut recorder = Recorder::new(scenario, &flows, &ends, world.nodes().len());
-    for at in recorder.instants() {
-        if !world.run_until(at, control) {
+    let mut recorder = Recorder::new(scenario, &flows, &ends);
+    let end = Time::ZERO + scenario.duration;
+    loop {
+        let next = [recorder.next_border(), sampler.as_ref().map(|sampler| sampler.next)];
+        let at = next.into_iter().flatten().fold(end, Time::min);
+        // The world looks at the stop flag now and then; short steps can end before it has.
+        if control.is_stopped() || !world.run_until(at, control) {
             return Err(RunError::Stopped);
         }
         recorder.record(at, &world);
+        if let Some(sampler) = &mut sampler {
+            sampler.record(at, &world, &flows, &ends);
+        }
+        if at == end {
+            break;
+        }
     }
     world.finish_trace().map_err(failed)?;
+    if let Some(sampler) = &mut sampler {
+        sampler.sink.finish().map_err(series_failed)?;
+    }
     debug_assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
     Ok(recorder.finish(seed, &world, begun.elapsed().as_secs_f64()))
+}
+
+/// Takes samples at equal steps and hands them on; what it keeps does not grow with their number.
+struct Sampler<S> {
+    step: Dur,
+    next: Time,
+    since: Time,
+    /// Bytes that each flow had delivered by `since`.
+    delivered: Vec<u64>,
+    sink: S,
+}
+
+impl<S: SeriesSink> Sampler<S> {
+    fn new(step: Dur, flows: usize, sink: S) -> Sampler<S> {
+        Sampler { step, next: Time::ZERO + step, since: Time::ZERO, delivered: vec![0; flows], sink }
+    }
+
+    fn record(&mut self, now: Time, world: &World, flows: &[NetworkFlow], ends: &[FlowEnds]) {
+        if now < self.next {
+            return;
+        }
+        for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
+            let (delivered, _) = received(world, ends);
+            let sample = FlowSample {
+                goodput_bps: rate_bps(delivered - *before, self.since, now),
+                sender: endpoint(world, ends.sender),
+                receiver: endpoint(world, ends.receiver),
+            };
+            *before = delivered;
+            self.sink.flow(now, &flow.name, &sample);
+        }
+        for (index, node) in world.nodes().iter().enumerate() {
+            self.sink.queue(now, NodeId(index as u32), node.link().queue_len());
+        }
+        self.since = now;
+        self.next = now + self.step;
+    }
 }
 
 /// Looks at the flows at the instants that matter.
@@ -83,8 +150,6 @@ struct Recorder<'a> {
     ends: &'a [FlowEnds],
     /// For each flow, delivered and arrived bytes at its instants.
     marks: Vec<Marks>,
-    series: Option<Series>,
-    previous: (Time, Vec<u64>),
 }
 
 /// Bytes of a flow at the borders of its measured interval and its batches.
@@ -97,7 +162,7 @@ struct Marks {
 }
 
 impl<'a> Recorder<'a> {
-    fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds], nodes: usize) -> Recorder<'a> {
+    fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds]) -> Recorder<'a> {
         let end = Time::ZERO + scenario.duration;
         let warm = Time::ZERO + scenario.warmup;
         let marks = flows
@@ -110,25 +175,12 @@ impl<'a> Recorder<'a> {
                 Marks { borders, delivered: Vec::new(), arrived: Vec::new(), active: Vec::new() }
             })
             .collect();
-        let series = scenario.sample_every.map(|_| Series {
-            time_s: Vec::new(),
-            flows: flows.iter().map(|flow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() }).collect(),
-            nodes: (0..nodes as u32).map(|node| NodeSeries { node, ..NodeSeries::default() }).collect(),
-        });
-        Recorder { scenario, flows, ends, marks, series, previous: (Time::ZERO, vec![0; flows.len()]) }
+        Recorder { scenario, flows, ends, marks }
     }
 
-    /// Every instant to stop at, in order, the end of the run last.
-    fn instants(&self) -> Vec<Time> {
-        let end = Time::ZERO + self.scenario.duration;
-        let mut instants: Vec<Time> = self.marks.iter().flat_map(|marks| marks.borders.iter().copied()).collect();
-        if let Some(step) = self.scenario.sample_every {
-            instants.extend((1..=self.scenario.duration.div_floor(step)).map(|n| Time::ZERO + step * n));
-        }
-        instants.push(end);
-        instants.sort_unstable();
-        instants.dedup();
-        instants
+    /// The next instant to look at, if any is left.
+    fn next_border(&self) -> Option<Time> {
+        self.marks.iter().filter_map(|marks| marks.borders.get(marks.delivered.len()).copied()).min()
     }
 
     fn record(&mut self, at: Time, world: &World) {
@@ -140,39 +192,6 @@ impl<'a> Recorder<'a> {
                 marks.arrived.push(arrived);
                 marks.active.push(endpoint(world, ends.sender).files().map(|files| files.active(at)));
             }
-        }
-        if let Some(step) = self.scenario.sample_every
-            && at.as_nanos().is_multiple_of(step.as_nanos())
-        {
-            self.sample(at, world);
-        }
-    }
-
-    fn sample(&mut self, at: Time, world: &World) {
-        let Some(series) = &mut self.series else { return };
-        series.time_s.push(at.as_secs_f64());
-        let (since, before) = &mut self.previous;
-        for ((flow, ends), bytes) in series.flows.iter_mut().zip(self.ends).zip(before) {
-            let (delivered, _) = received(world, ends);
-            flow.goodput_bps.push(rate_bps(delivered - *bytes, *since, at));
-            *bytes = delivered;
-            let sender = endpoint(world, ends.sender);
-            let socket = sender.socket();
-            flow.cwnd_segments.push(socket.map(|socket| socket.cwnd()));
-            let rtt = match &sender.kind {
-                EndpointKind::Pinger(pinger) => pinger.last_rtt(),
-                _ => socket.and_then(|socket| socket.srtt()),
-            };
-            flow.srtt_s.push(rtt.map(Dur::as_secs_f64));
-            let measured = socket.map(|socket| socket.measurements()).unwrap_or_default();
-            flow.rtt_s.push(measured.rtt.map(Dur::as_secs_f64));
-            flow.delay_s.push(measured.delay.map(Dur::as_secs_f64));
-            flow.variation.push(measured.variation.map(|units| f64::from(units) / f64::from(variation::ONE)));
-            flow.pacing_interval_s.push(socket.and_then(|socket| socket.pacing_interval()).map(Dur::as_secs_f64));
-        }
-        *since = at;
-        for (node, series) in world.nodes().iter().zip(&mut series.nodes) {
-            series.queue_packets.push(node.link().queue_len() as u32);
         }
     }
 
@@ -198,7 +217,6 @@ impl<'a> Recorder<'a> {
             drops: drops(world),
             counters: counters(world),
             conservation: balances(world),
-            series: self.series,
         }
     }
 }

@@ -69,6 +69,9 @@ def test_series_are_long_tables(result: Result) -> None:
         "goodput_bps",
         "cwnd_segments",
         "srtt_s",
+        "rtt_s",
+        "delay_s",
+        "variation",
         "pacing_interval_s",
     ]
     one = result.series.filter((pl.col("seed") == 11) & (pl.col("flow") == "flow-1"))

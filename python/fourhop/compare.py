@@ -103,7 +103,7 @@ class Comparison:
         self._plans: dict[int, _Plan] = {}
         transports = catalog()["transports"]
         for index, entry in enumerate(self._entries):
-            if entry.transport not in transports:
+            if _transport(entry)[0] not in transports:
                 self._rows[index] = _row(entry, "not built", f"transport {entry.transport} is not built")
                 continue
             try:
@@ -194,11 +194,17 @@ class Comparison:
         return Report(len(self._rows), len(self._entries), share, done, elapsed_s, row)
 
 
+def _transport(entry: Entry) -> tuple[str, tuple[str, ...]]:
+    """Our name of the entry's transport and the keys that go with it."""
+    return validate.RENAMED.get(entry.transport, (entry.transport, ()))
+
+
 def _plan(entry: Entry, duration_s: float | None) -> _Plan:
     """What is run for an entry. Raises `ScenarioError` or `FourhopError` if its scenario cannot be."""
     lasting = duration_s or entry.duration_s
-    tcp = None if entry.transport == "udp" else entry.transport
-    scenario = Scenario.from_ns2(entry.path, transport=tcp, duration=f"{lasting!r}s")
+    transport, overrides = _transport(entry)
+    tcp = None if transport == "udp" else transport
+    scenario = Scenario.from_ns2(entry.path, transport=tcp, duration=f"{lasting!r}s", overrides=overrides)
     resolved = scenario.resolved
     udp = _udp_flows(entry.path.read_text(encoding="utf-8"))
     flows = len(resolved["flows"])

@@ -21,6 +21,9 @@ class FlowRun(TypedDict):
     goodput_bps: float
     throughput_bps: float
     delivered_bytes: int
+    active_s: float
+    averaged_goodput_bps: float
+    files: int | None
     sent: int
     retransmitted: int
     timeouts: int

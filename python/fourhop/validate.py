@@ -11,7 +11,8 @@ that an entry names:
 | `goodput_kbps_per_run` | for each run, the goodput of each flow |
 | `received_kbps` | the same for UDP, which ns-2 counts with 20 bytes of header a packet, from the start of the flows |
 
-Other keys are not read: means, intervals and Jain's index are taken from the runs, on both sides alike.
+Transports are named as here, but for those of `RENAMED`. Other keys are not read: means, intervals and Jain's index
+are taken from the runs, on both sides alike.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ AGGREGATE = 0.10
 """How far the goodput of several flows together may be off."""
 JAIN = 0.05
 """How far Jain's index may be off."""
+
+RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "tcp-ap-author": ("tcp-ap", ("tcp_ap.profile=authors-code", "tcp_ap.link_rate=none")),
+}
+"""Transports that a reference names otherwise: our name and the keys that go with it.
+
+`tcp-ap-author` is the ns-2 agent of TCP-AP's authors. Its link rate is a setting, 2 Mbit/s if nobody sets it;
+we read the reference as having set it to the rate of the scenario.
+"""
 
 UDP_HEADER_BYTES = 20
 """What ns-2's byte count of UDP holds of each packet besides the payload."""

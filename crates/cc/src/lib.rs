@@ -20,13 +20,16 @@
 pub mod cubic;
 pub mod cwl;
 mod params;
+mod path;
 pub mod rbp;
 pub mod registry;
 pub mod reno;
+pub mod tcp_ap;
 pub mod vegas;
 pub mod westwood;
 
 pub use params::Params;
+pub use path::PathTime;
 pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
@@ -177,6 +180,28 @@ pub enum Hint {
     WiredRtt(Dur),
     /// Capacity of the path as the link layer measured it.
     PathCapacity(Rate),
+    /// What the links of the path, whose rates may differ, take to send.
+    PathTime(PathTime),
+    /// Round trip of what the acknowledgement at hand echoes; comes before that acknowledgement, duplicate or not.
+    RoundTrip(Dur),
+    /// How long a segment took over the first `hops` hops, by clocks that agree.
+    ForwardDelay {
+        /// The time.
+        delay: Dur,
+        /// Over how many hops.
+        hops: u32,
+    },
+}
+
+/// What an algorithm has measured and would show; what it does not know stays `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Measurements {
+    /// The newest round trip it used.
+    pub rtt: Option<Dur>,
+    /// Its smoothed delay over n hops.
+    pub delay: Option<Dur>,
+    /// How much its samples vary, as a share of their mean, in units of 1/[`tcp_ap::variation::ONE`].
+    pub variation: Option<u32>,
 }
 
 /// A congestion control algorithm.
@@ -212,6 +237,11 @@ pub trait CongestionControl {
 
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
+
+    /// What it has measured, for a reader who wants to see it work.
+    fn measurements(&self) -> Measurements {
+        Measurements::default()
+    }
 
     /// The window to return to when a reduction proves spurious; `prior` is the window before it.
     fn undo(&mut self, win: &Window, prior: u32) -> u32 {

@@ -1,6 +1,8 @@
 //! Parameters of the algorithms: one plain struct for all, so that a scenario can set them and an algorithm takes what it
 //! knows.
 
+use crate::tcp_ap;
+
 /// Parameters of all algorithms; each says in its file which it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Params {
@@ -14,12 +16,14 @@ pub struct Params {
     pub pacing_v: u32,
     /// Congestion-window limit: a fixed limit in segments; `None`: by the number of hops.
     pub limit: Option<u32>,
+    /// Adaptive pacing.
+    pub tcp_ap: tcp_ap::Params,
 }
 
 impl Params {
     /// What the papers and ns-2.35 use.
     pub const fn new() -> Params {
-        Params { alpha: 1, beta: 3, gamma: 1, pacing_v: 1, limit: None }
+        Params { alpha: 1, beta: 3, gamma: 1, pacing_v: 1, limit: None, tcp_ap: tcp_ap::Params::paper() }
     }
 }
 

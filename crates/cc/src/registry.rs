@@ -6,9 +6,10 @@ use crate::cubic::Cubic;
 use crate::cwl::Cwl;
 use crate::rbp::Rbp;
 use crate::reno::Reno;
+use crate::tcp_ap::TcpAp;
 use crate::vegas::Vegas;
 use crate::westwood::Westwood;
-use crate::{Ack, CaState, Cause, CongestionControl, Hint, Params, View, Window};
+use crate::{Ack, CaState, Cause, CongestionControl, Hint, Measurements, Params, View, Window};
 
 /// How the stack repairs losses found by duplicate ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,6 +69,9 @@ macro_rules! transports {
             fn on_hint(&mut self, win: &mut Window, view: &View, hint: Hint) {
                 match self { $(Controller::$variant(c) => c.on_hint(win, view, hint),)+ }
             }
+            fn measurements(&self) -> Measurements {
+                match self { $(Controller::$variant(c) => c.measurements(),)+ }
+            }
             fn undo(&mut self, win: &Window, prior: u32) -> u32 {
                 match self { $(Controller::$variant(c) => c.undo(win, prior),)+ }
             }
@@ -91,6 +95,11 @@ impl Transport {
     pub fn find(name: &str) -> Option<&'static Transport> {
         Transport::ALL.iter().find(|t| t.name == name)
     }
+
+    /// Is it one of those that [`crate::tcp_ap`] paces?
+    pub fn is_tcp_ap(&self) -> bool {
+        matches!(self.name, "tcp-ap" | "tcp-ap-sack")
+    }
 }
 
 // The table. Name in scenarios, variant(type) = constructor from the parameters, recovery, one line of summary.
@@ -105,4 +114,7 @@ transports! {
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
+    "tcp-ap", TcpAp(TcpAp) = TcpAp::new, Recovery::NewReno,
+        "TCP-AP: NewReno paced by the four-hop delay and its variation (ElRakabawy et al. 2005)";
+    "tcp-ap-sack", TcpApSack(TcpAp) = TcpAp::on_sack, Recovery::Sack, "TCP-AP on SACK recovery";
 }

@@ -32,6 +32,8 @@ pub struct Marks {
     pub delivered: Vec<u64>,
     /// Bytes arrived up to each border.
     pub arrived: Vec<u64>,
+    /// Time up to each border with something on its way, for files.
+    pub active: Vec<Option<Dur>>,
     /// How many of the parts between the borders are batches, from the first on.
     pub batches: usize,
 }
@@ -73,7 +75,7 @@ impl<'a> Recorder<'a> {
             .map(|flow| {
                 let borders = if scenario.packets.is_some() { Vec::new() } else { by_time(flow) };
                 let batches = borders.len().saturating_sub(1);
-                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), batches }
+                Marks { borders, delivered: Vec::new(), arrived: Vec::new(), active: Vec::new(), batches }
             })
             .collect();
         let packets = scenario.packets.map(|end| {
@@ -99,7 +101,7 @@ impl<'a> Recorder<'a> {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
                 // Borders may coincide where a flow is hardly active.
                 while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
-                    marks.take(received(world, ends));
+                    marks.take(at, world, ends);
                 }
             }
         }
@@ -128,7 +130,7 @@ impl<'a> Recorder<'a> {
         for _ in 0..closed + u64::from(first) {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
                 marks.borders.push(at);
-                marks.take(received(world, ends));
+                marks.take(at, world, ends);
             }
         }
     }
@@ -164,7 +166,7 @@ impl<'a> Recorder<'a> {
                 // What a run that `duration` ended had of its last part counts in the whole, though not as a batch.
                 if marks.borders.last() != Some(&ended) {
                     marks.borders.push(ended);
-                    marks.take(received(world, ends));
+                    marks.take(ended, world, ends);
                 }
             }
         }
@@ -173,15 +175,18 @@ impl<'a> Recorder<'a> {
 }
 
 impl Marks {
-    fn take(&mut self, (delivered, arrived): (u64, u64)) {
+    fn take(&mut self, at: Time, world: &World, ends: &FlowEnds) {
+        let (delivered, arrived) = received(world, ends);
         self.delivered.push(delivered);
         self.arrived.push(arrived);
+        self.active.push(endpoint(world, ends.sender).files().map(|files| files.active(at)));
     }
 
     fn drop_first(&mut self) {
         self.borders.remove(0);
         self.delivered.remove(0);
         self.arrived.remove(0);
+        self.active.remove(0);
     }
 }
 
@@ -207,6 +212,6 @@ fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
         (FlowTransport::Tcp(_), _) => scenario.tcp.mss.get(),
         (_, App::Cbr { payload, .. } | App::Ping { payload, .. }) => payload.get(),
-        (_, App::Bulk | App::Transfer { .. }) => scenario.tcp.mss.get(),
+        (_, App::Bulk | App::Transfer { .. } | App::Files { .. }) => scenario.tcp.mss.get(),
     }
 }

@@ -77,6 +77,12 @@ pub struct FlowResult {
     pub throughput_bps: f64,
     /// Payload bytes behind `goodput_bps`.
     pub delivered_bytes: u64,
+    /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
+    pub active_s: f64,
+    /// Payload delivered over `active_s`: the papers' averaged goodput.
+    pub averaged_goodput_bps: f64,
+    /// Files completed over the whole run; none for what does not send files.
+    pub files: Option<u64>,
     /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
     /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
     pub batch_goodput_bps: Vec<f64>,

@@ -176,17 +176,14 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
 
 fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
-    let stats = sender.socket().map(|socket| *socket.stats()).unwrap_or_default();
+    let stats = sender.stats();
     let (sent, rtt_mean_s) = match &sender.kind {
         EndpointKind::UdpSender(cbr) => (cbr.sent(), None),
         EndpointKind::Pinger(pinger) => {
             let mean = (pinger.received() > 0).then(|| pinger.rtt_sum().as_secs_f64() / pinger.received() as f64);
             (pinger.sent(), mean)
         }
-        _ => {
-            let mean = sender.socket().and_then(|socket| socket.rtt_mean());
-            (stats.segments_sent, mean.map(Dur::as_secs_f64))
-        }
+        _ => (stats.segments_sent, sender.rtt_mean().map(Dur::as_secs_f64)),
     };
     let last = marks.borders.len() - 1;
     let (from, to) = (marks.borders[0], marks.borders[last]);
@@ -195,6 +192,10 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         rate_bps(bytes, marks.borders[part], marks.borders[part + 1])
     };
     let delivered_bytes = marks.delivered[last] - marks.delivered[0];
+    let active_s = match (marks.active[0], marks.active[last]) {
+        (Some(before), Some(after)) => (after - before).as_secs_f64(),
+        _ => to.saturating_since(from).as_secs_f64(),
+    };
     FlowResult {
         name: flow.name.clone(),
         src: flow.src.0,
@@ -204,12 +205,16 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
         app: match flow.traffic.app {
             App::Bulk => "bulk",
             App::Transfer { .. } => "transfer",
+            App::Files { .. } => "files",
             App::Cbr { .. } => "cbr",
             App::Ping { .. } => "ping",
         },
         goodput_bps: rate_bps(delivered_bytes, from, to),
         throughput_bps: rate_bps(marks.arrived[last] - marks.arrived[0], from, to),
         delivered_bytes,
+        active_s,
+        averaged_goodput_bps: if active_s > 0.0 { delivered_bytes as f64 * 8.0 / active_s } else { 0.0 },
+        files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,
         retransmitted: stats.segments_retransmitted,

@@ -7,8 +7,8 @@ use crate::mobility::{Mobility, Movement};
 use crate::trace::Tap;
 use crate::world::World;
 use fourhop_cc::Transport;
-use fourhop_proto::app::{cbr, cbr::Cbr, ping, ping::Pinger, transfer, transfer::Transfer};
-use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node};
+use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
@@ -33,12 +33,21 @@ pub enum Traffic {
         /// Options of both sockets.
         config: Box<tcp::Config>,
         /// What is sent.
-        transfer: transfer::Config,
+        source: Source,
     },
     /// Constant bit rate UDP.
     Udp(cbr::Config),
     /// Echo requests.
     Ping(ping::Config),
+}
+
+/// What a TCP flow sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// A transfer.
+    Transfer(transfer::Config),
+    /// Short files with pauses between them.
+    Files(files::Config),
 }
 
 /// A flow from one node to another.
@@ -82,6 +91,8 @@ pub struct FlowEnds {
 const SENDER_PORTS: (u16, u16) = (49_152, 16_384);
 /// Receivers' ports begin here.
 const RECEIVER_PORT: u16 = 5_001;
+/// First port and number of ports of receivers that have a connection for each file: no other flow has theirs.
+const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 
 impl Setup {
     /// Neighbours that can decode each other, node by node.
@@ -153,29 +164,46 @@ impl Setup {
 /// Puts the two ends of a flow into their nodes.
 fn connect(nodes: &mut [Node], seed: u64, index: usize, flow: &Flow) -> FlowEnds {
     let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
-    let remote = RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16;
+    let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
+    let remote = match fresh {
+        true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
+        false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
+    };
     let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
-    let mut place =
-        |node: NodeId, address, kind| (node, nodes[node.index()].add_endpoint(Endpoint::new(address, kind)));
+    let mut place = |node: NodeId, endpoint| (node, nodes[node.index()].add_endpoint(endpoint));
     match &flow.traffic {
-        Traffic::Tcp { transport, config, transfer } => {
+        Traffic::Tcp { transport, config, source } => {
             // One stream per flow and side, so that flows do not shift each other's numbers.
             let mut iss = Stream::new(seed, NodeId(index as u32), Purpose::Tcp);
             let (iss_src, iss_dst) = (Seq::from_wire(iss.bits32()), Seq::from_wire(iss.bits32()));
             let client = Socket::new((**config).clone(), transport, local, remote, iss_src);
             let server = Socket::listen((**config).clone(), transport, remote, iss_dst);
-            FlowEnds {
-                sender: place(flow.src, at_src, EndpointKind::TcpSender(Transfer::new(*transfer), Box::new(client))),
-                receiver: place(flow.dst, at_dst, EndpointKind::TcpReceiver(Box::new(server))),
-            }
+            let stream = |purpose| Stream::new(seed, NodeId(index as u32), purpose);
+            let source = match source {
+                Source::Transfer(transfer) => TcpSource::Transfer(Transfer::new(*transfer)),
+                Source::Files(files) => {
+                    TcpSource::Files(Files::new(*files, stream(Purpose::FileSizes), stream(Purpose::Pauses)))
+                }
+            };
+            let sender = Endpoint::new(at_src, EndpointKind::TcpSender(source, Box::new(client)));
+            let receiver = Endpoint::new(at_dst, EndpointKind::TcpReceiver(Box::new(server)));
+            let renewed = |endpoint: Endpoint, side: u32| match fresh {
+                true => endpoint.with_renewal(Renewal {
+                    config: (**config).clone(),
+                    transport,
+                    iss: Stream::new(seed, NodeId(2 * index as u32 + side), Purpose::LaterConnections),
+                }),
+                false => endpoint,
+            };
+            FlowEnds { sender: place(flow.src, renewed(sender, 0)), receiver: place(flow.dst, renewed(receiver, 1)) }
         }
         Traffic::Udp(config) => FlowEnds {
-            sender: place(flow.src, at_src, EndpointKind::UdpSender(Cbr::new(*config))),
-            receiver: place(flow.dst, at_dst, EndpointKind::UdpReceiver),
+            sender: place(flow.src, Endpoint::new(at_src, EndpointKind::UdpSender(Cbr::new(*config)))),
+            receiver: place(flow.dst, Endpoint::new(at_dst, EndpointKind::UdpReceiver)),
         },
         Traffic::Ping(config) => {
-            let sender = place(flow.src, at_src, EndpointKind::Pinger(Pinger::new(*config)));
+            let sender = place(flow.src, Endpoint::new(at_src, EndpointKind::Pinger(Pinger::new(*config))));
             FlowEnds { sender, receiver: sender }
         }
     }

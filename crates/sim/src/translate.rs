@@ -3,8 +3,8 @@
 
 use crate::scenario::sections::RoutingProtocol;
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, Traffic as ScenarioTraffic};
-use crate::setup::{Flow, Routing, Setup, Traffic};
-use fourhop_proto::app::{cbr, ping, transfer};
+use crate::setup::{Flow, Routing, Setup, Source, Traffic};
+use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::node;
 
 /// The setup of the run with `seed`, and its flows as the scenario names them.
@@ -44,12 +44,14 @@ fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {
     let (start, stop) = (traffic.start, traffic.stop);
     match (traffic.transport, traffic.app) {
         (FlowTransport::Tcp(transport), app) => {
-            let size = match app {
-                App::Transfer { size } => Some(size),
-                _ => None,
+            let source = match app {
+                App::Files { mean_size, shape, mean_pause, fresh } => {
+                    Source::Files(files::Config { start, stop, mean_size, shape, mean_pause, fresh })
+                }
+                App::Transfer { size } => Source::Transfer(transfer::Config { start, stop, size: Some(size) }),
+                _ => Source::Transfer(transfer::Config { start, stop, size: None }),
             };
-            let config = Box::new(scenario.tcp_config(traffic));
-            Traffic::Tcp { transport, config, transfer: transfer::Config { start, stop, size } }
+            Traffic::Tcp { transport, config: Box::new(scenario.tcp_config(traffic)), source }
         }
         (_, App::Cbr { rate, payload }) => Traffic::Udp(cbr::Config { start, stop, rate, payload }),
         (_, App::Ping { interval, payload }) => Traffic::Ping(ping::Config { start, stop, interval, payload }),

@@ -15,6 +15,10 @@ fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => (1u32..=64).prop_map(|window| format!("transport = 'newreno'\nwindow = {window}")),
         1 => (1u32..=300_000).prop_map(|size| format!("transport = 'newreno'\napp = 'transfer'\nsize = '{size}B'")),
+        1 => (any::<bool>(), 0u32..500).prop_map(|(fresh, pause)| format!(
+            "transport = 'tcp-ap'\napp = 'files'\nmean_pause = '{pause}ms'\nconnection = '{}'",
+            if fresh { "fresh" } else { "same" }
+        )),
         2 => (20u32..=3000, 50u64..=PAYLOAD)
             .prop_map(|(rate, payload)| format!("transport = 'udp'\nrate = '{rate}kbps'\npayload = '{payload}B'")),
         1 => (5u32..=500).prop_map(|interval| format!("transport = 'ping'\ninterval = '{interval}ms'")),
@@ -104,7 +108,7 @@ fn check(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
         prop_assert!(flow.throughput_bps <= rate, "{flow:?}");
         prop_assert!(flow.retransmitted <= flow.sent);
         let payload = match given.traffic.app {
-            App::Bulk => PAYLOAD,
+            App::Bulk | App::Files { .. } => PAYLOAD,
             App::Transfer { size } => {
                 prop_assert!(flow.delivered_bytes <= size.get(), "{flow:?}");
                 PAYLOAD

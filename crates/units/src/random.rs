@@ -29,6 +29,12 @@ pub enum Purpose {
     Mobility = 8,
     /// Shadowing, fading and frame errors of the radio channel.
     Channel = 9,
+    /// Sizes of files.
+    FileSizes = 10,
+    /// Pauses between files.
+    Pauses = 11,
+    /// Initial sequence numbers of the connections of a flow after its first.
+    LaterConnections = 12,
 }
 
 /// One stream of random numbers.

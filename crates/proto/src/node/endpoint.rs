@@ -1,11 +1,11 @@
 //! The ends of flows at a node: an application with its socket.
 
-use crate::app::{cbr::Cbr, ping::Pinger, transfer::Step, transfer::Transfer};
-use crate::tcp::{self, Socket};
-use crate::wire::{Body, EchoMessage, TcpSegment, UdpDatagram};
+use crate::app::{cbr::Cbr, files::Files, ping::Pinger, transfer::Step, transfer::Transfer};
+use crate::tcp::{self, PathHints, RoundTrips, Socket};
+use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
-use fourhop_cc::Hint;
-use fourhop_units::{Bytes, Rate, Time};
+use fourhop_cc::{Hint, Transport};
+use fourhop_units::{Bytes, Dur, Rate, Seq, Stream, Time};
 
 /// Names a flow at one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,8 +21,8 @@ pub struct FlowAddress {
 /// What runs at one end of a flow.
 #[derive(Debug)]
 pub enum EndpointKind {
-    /// Sender of a TCP transfer.
-    TcpSender(Transfer, Box<Socket>),
+    /// Sender over TCP.
+    TcpSender(TcpSource, Box<Socket>),
     /// Receiver of a TCP transfer.
     TcpReceiver(Box<Socket>),
     /// Sender of constant bit rate UDP.
@@ -31,6 +31,26 @@ pub enum EndpointKind {
     UdpReceiver,
     /// Sender of echo requests.
     Pinger(Pinger),
+}
+
+/// What a TCP sender sends.
+#[derive(Debug)]
+pub enum TcpSource {
+    /// A transfer.
+    Transfer(Transfer),
+    /// Files.
+    Files(Files),
+}
+
+/// How an end makes the sockets of later connections, where each file has one of its own.
+#[derive(Debug)]
+pub struct Renewal {
+    /// Options of the sockets.
+    pub config: tcp::Config,
+    /// Their transport.
+    pub transport: &'static Transport,
+    /// Initial sequence numbers.
+    pub iss: Stream,
 }
 
 /// One end of a flow.
@@ -48,6 +68,14 @@ pub struct Endpoint {
     pub datagrams: u64,
     /// What the sender was last told about its path.
     path: Option<Path>,
+    /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest took
+    /// over how many hops.
+    echo: Time,
+    forward: (Dur, u8),
+    renewal: Option<Box<Renewal>>,
+    /// Counters, number and sum of round trips of the connections that are gone.
+    past: tcp::Stats,
+    past_rtt: (u64, Dur),
 }
 
 /// What a node knows about the way to a flow's other end.
@@ -62,7 +90,78 @@ pub(super) struct Path {
 impl Endpoint {
     /// An endpoint to which nothing has happened.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
-        Endpoint { address, kind, received: Bytes(0), arrived: Bytes(0), datagrams: 0, path: None }
+        Endpoint {
+            address,
+            kind,
+            received: Bytes(0),
+            arrived: Bytes(0),
+            datagrams: 0,
+            path: None,
+            echo: Time::ZERO,
+            forward: (Dur::ZERO, 0),
+            renewal: None,
+            past: tcp::Stats::default(),
+            past_rtt: (0, Dur::ZERO),
+        }
+    }
+
+    /// The same end, with a connection for each file. Its port must not be shared with another flow.
+    pub fn with_renewal(self, renewal: Renewal) -> Endpoint {
+        Endpoint { renewal: Some(Box::new(renewal)), ..self }
+    }
+
+    /// Does it take segments from any port of its peer, because each connection has another?
+    pub(super) fn takes_any_port(&self) -> bool {
+        self.renewal.is_some() && matches!(self.kind, EndpointKind::TcpReceiver(_))
+    }
+
+    /// Counters over all its connections.
+    pub fn stats(&self) -> tcp::Stats {
+        let mut sum = self.past;
+        if let Some(socket) = self.socket() {
+            sum.add(socket.stats());
+        }
+        sum
+    }
+
+    /// Mean of the round trips sampled by all its connections; `None` before the first.
+    pub fn rtt_mean(&self) -> Option<Dur> {
+        let (count, sum) = self.socket().map(|socket| socket.rtt_samples()).unwrap_or_default();
+        let (count, sum) = (count + self.past_rtt.0, sum + self.past_rtt.1);
+        (count > 0).then(|| sum / count)
+    }
+
+    /// The files, if it sends files.
+    pub fn files(&self) -> Option<&Files> {
+        match &self.kind {
+            EndpointKind::TcpSender(TcpSource::Files(files), _) => Some(files),
+            _ => None,
+        }
+    }
+
+    /// Another socket for the next connection: of a sender from the next port, of a receiver for `remote`.
+    fn renew(&mut self, remote: Option<u16>) {
+        let Some(renewal) = &mut self.renewal else { return };
+        let (EndpointKind::TcpSender(_, old) | EndpointKind::TcpReceiver(old)) = &self.kind else { return };
+        let (config, transport) = (renewal.config.clone(), renewal.transport);
+        let iss = Seq::from_wire(renewal.iss.bits32());
+        self.past.add(old.stats());
+        let (count, sum) = old.rtt_samples();
+        self.past_rtt = (self.past_rtt.0 + count, self.past_rtt.1 + sum);
+        (self.path, self.echo) = (None, Time::ZERO);
+        let address = &mut self.address;
+        match (&mut self.kind, remote) {
+            (EndpointKind::TcpSender(_, socket), _) => {
+                // RFC 6335 section 6: the dynamic ports.
+                address.local_port = address.local_port.checked_add(1).unwrap_or(49_152);
+                **socket = Socket::new(config, transport, address.local_port, address.remote_port, iss);
+            }
+            (EndpointKind::TcpReceiver(socket), Some(remote)) => {
+                address.remote_port = remote;
+                **socket = Socket::listen(config, transport, address.local_port, iss);
+            }
+            _ => {}
+        }
     }
 
     /// The TCP socket, if it has one.
@@ -73,14 +172,29 @@ impl Endpoint {
         }
     }
 
-    /// Does this end send TCP, so that it wants to know its path?
-    pub fn wants_path(&self) -> bool {
-        matches!(self.kind, EndpointKind::TcpSender(..))
+    /// What this end wants to know of its path, if it sends TCP.
+    pub fn path_hints(&self) -> Option<PathHints> {
+        match &self.kind {
+            EndpointKind::TcpSender(_, socket) => Some(socket.path_hints()),
+            _ => None,
+        }
     }
 
-    /// Do its TCP segments count without headers on the air?
-    pub fn hides_headers(&self) -> bool {
-        matches!(&self.kind, EndpointKind::TcpSender(_, socket) if socket.hides_headers())
+    /// The simulator's notes on a packet made here at `now`.
+    pub fn notes(&self, now: Time) -> PacketMeta {
+        let meta = PacketMeta { created: now, ..PacketMeta::default() };
+        match &self.kind {
+            EndpointKind::TcpSender(_, socket) => PacketMeta {
+                hides_headers: socket.hides_headers(),
+                measure_at: socket.path_hints().forward_delay_over.unwrap_or(0),
+                ..meta
+            },
+            EndpointKind::TcpReceiver(_) => {
+                let (forward, forward_hops) = self.forward;
+                PacketMeta { echo: self.echo, forward, forward_hops, ..meta }
+            }
+            _ => meta,
+        }
     }
 
     /// Tells congestion control what has changed about the path. A route that is gone for the moment changes nothing.
@@ -105,8 +219,12 @@ impl Endpoint {
     /// When [`Endpoint::handle_timeout`] has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.kind {
-            EndpointKind::TcpSender(transfer, socket) => {
-                Time::earlier_of(transfer.next_timeout(), socket.next_timeout())
+            EndpointKind::TcpSender(source, socket) => {
+                let due = match source {
+                    TcpSource::Transfer(transfer) => transfer.next_timeout(),
+                    TcpSource::Files(files) => files.next_timeout(),
+                };
+                Time::earlier_of(due, socket.next_timeout())
             }
             EndpointKind::TcpReceiver(socket) => socket.next_timeout(),
             EndpointKind::UdpSender(cbr) => cbr.next_timeout(),
@@ -117,9 +235,24 @@ impl Endpoint {
 
     /// Does what is due at `now`. Bodies of packets for the peer go to `out`; `scratch` is reused.
     pub(super) fn handle_timeout(&mut self, now: Time, scratch: &mut Vec<tcp::Action>, out: &mut Vec<Body>) {
+        let due = |files: &Files| files.next_timeout().is_some_and(|at| at <= now);
+        let renews = self.files().is_some_and(|files| files.is_fresh() && !files.is_first() && due(files));
+        if renews {
+            self.renew(None);
+        }
         let address = self.address;
         match &mut self.kind {
-            EndpointKind::TcpSender(transfer, socket) => {
+            EndpointKind::TcpSender(TcpSource::Files(files), socket) => {
+                let opens = files.is_first() || files.is_fresh();
+                if let Some(bytes) = files.handle_timeout(now) {
+                    if opens {
+                        socket.open(now, scratch);
+                    }
+                    socket.write(now, bytes, scratch);
+                }
+                socket.handle_timeout(now, scratch);
+            }
+            EndpointKind::TcpSender(TcpSource::Transfer(transfer), socket) => {
                 match transfer.handle_timeout(now) {
                     Some(Step::Begin { bytes }) => {
                         socket.open(now, scratch);
@@ -157,17 +290,43 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// A segment for this endpoint.
+    /// A segment for this endpoint, with the simulator's notes on its packet.
     pub(super) fn handle_segment(
         &mut self,
         now: Time,
         segment: &TcpSegment,
+        notes: &PacketMeta,
         scratch: &mut Vec<tcp::Action>,
         out: &mut Vec<Body>,
     ) {
+        if self.takes_any_port() && segment.src_port != self.address.remote_port {
+            if !segment.flags.syn || segment.flags.ack {
+                // From a connection that is gone.
+                return;
+            }
+            self.renew(Some(segment.src_port));
+        }
         self.arrived += Bytes(u64::from(segment.payload));
         match &mut self.kind {
-            EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => {
+            EndpointKind::TcpSender(_, socket) => {
+                if notes.forward_hops > 0 {
+                    let hops = u32::from(notes.forward_hops);
+                    socket.handle_hint(now, Hint::ForwardDelay { delay: notes.forward, hops }, scratch);
+                }
+                if socket.path_hints().round_trips != RoundTrips::Unknown && notes.echo > Time::ZERO {
+                    socket.handle_hint(now, Hint::RoundTrip(now - notes.echo), scratch);
+                }
+                socket.handle_segment(now, segment, scratch);
+            }
+            EndpointKind::TcpReceiver(socket) => {
+                // As ns-2's sink: the newest of the segments that RFC 7323 section 4.3 lets count.
+                let latest = socket.path_hints().round_trips == RoundTrips::Latest && segment.payload > 0;
+                if latest || (socket.would_echo(segment) && notes.created >= self.echo) {
+                    self.echo = notes.created;
+                }
+                if notes.forward_hops > 0 {
+                    self.forward = (notes.forward, notes.forward_hops);
+                }
                 socket.handle_segment(now, segment, scratch);
             }
             _ => {}
@@ -203,7 +362,16 @@ impl Endpoint {
         match &mut self.kind {
             // A file is complete once written; the close waits for the connection (RFC 9293 section 3.10.4: a close in
             // SYN-SENT would end it).
-            EndpointKind::TcpSender(transfer, socket) if connected && transfer.is_supplied() => {
+            EndpointKind::TcpSender(TcpSource::Transfer(transfer), socket) if connected && transfer.is_supplied() => {
+                socket.close(now, actions);
+            }
+            EndpointKind::TcpSender(TcpSource::Files(files), socket)
+                if files.is_sending() && socket.unacknowledged() == 0 =>
+            {
+                files.handle_acknowledged(now);
+                if !files.is_fresh() {
+                    return;
+                }
                 socket.close(now, actions);
             }
             // A receiver has nothing of its own to send: it closes when its peer has.

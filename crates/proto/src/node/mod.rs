@@ -19,5 +19,5 @@ mod stack;
 
 pub use account::{Account, Drops, Layers};
 pub use ear::{Ear, Heard, Rules};
-pub use endpoint::{Endpoint, EndpointKind, FlowAddress};
+pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use stack::{Config, Node};

@@ -8,7 +8,7 @@ use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
 use crate::phy;
 use crate::route::{self, Router};
-use crate::tcp;
+use crate::tcp::{self, HopSource};
 use crate::wire::{Body, EchoMessage, Frame, Ipv4Packet, PacketMeta, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time};
@@ -236,8 +236,8 @@ impl Node {
                 let mut bodies = self.scratch.bodies.take();
                 let endpoint = &mut self.endpoints[index];
                 endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
-                let (peer, hides_headers) = (endpoint.address.peer, endpoint.hides_headers());
-                self.originate(now, peer, hides_headers, &mut bodies);
+                let (peer, notes) = (endpoint.address.peer, endpoint.notes(now));
+                self.originate(peer, notes, &mut bodies);
                 self.scratch.bodies.give(bodies);
             }
         }
@@ -335,7 +335,11 @@ impl Node {
 
     /// A packet from a neighbour.
     fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
-        packet.meta.hops = packet.meta.hops.saturating_add(1);
+        let meta = &mut packet.meta;
+        meta.hops = meta.hops.saturating_add(1);
+        if meta.hops == meta.measure_at || (packet.dst == self.addr && meta.hops < meta.measure_at) {
+            (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
+        }
         let mut actions = self.scratch.route.take();
         if packet.is_routing() {
             self.crossings.routing_received += 1;
@@ -353,17 +357,17 @@ impl Node {
     fn deliver(&mut self, now: Time, packet: Ipv4Packet) {
         let mut bodies = self.scratch.bodies.take();
         let peer = packet.src;
-        let mut hides_headers = false;
+        let mut notes = PacketMeta { created: now, ..PacketMeta::default() };
         let known = match &packet.body {
             Body::Tcp(segment) => self
                 .endpoint(peer, segment.dst_port, Some(segment.src_port), |kind| {
                     matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
                 })
                 .map(|index| {
-                    self.tell_path(now, index, &mut bodies);
+                    self.tell_path(now, index, &packet, &mut bodies);
                     let endpoint = &mut self.endpoints[index];
-                    endpoint.handle_segment(now, segment, &mut self.scratch.tcp, &mut bodies);
-                    hides_headers = endpoint.hides_headers();
+                    endpoint.handle_segment(now, segment, &packet.meta, &mut self.scratch.tcp, &mut bodies);
+                    notes = endpoint.notes(now);
                 }),
             Body::Udp(datagram) => self
                 .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
@@ -383,16 +387,20 @@ impl Node {
             Some(()) => self.crossings.delivered += 1,
             None => self.drops.count(DropReason::NoListener),
         }
-        self.originate(now, peer, hides_headers, &mut bodies);
+        self.originate(peer, notes, &mut bodies);
         self.scratch.bodies.give(bodies);
     }
 
-    /// Tells a TCP sender how many hops its route has and what the interface can do, before its segments arrive: that is
-    /// when its window can change.
-    fn tell_path(&mut self, now: Time, index: usize, bodies: &mut Vec<Body>) {
+    /// Tells a TCP sender how many hops its route has and what the interface can do, before the segment in `packet`
+    /// arrives: that is when its window can change.
+    fn tell_path(&mut self, now: Time, index: usize, packet: &Ipv4Packet, bodies: &mut Vec<Body>) {
         let endpoint = &mut self.endpoints[index];
-        if endpoint.wants_path() {
-            let hops = self.router.hops(endpoint.address.peer);
+        if let Some(hints) = endpoint.path_hints() {
+            let hops = match hints.hops {
+                HopSource::Routing => self.router.hops(endpoint.address.peer),
+                HopSource::Ttl => Some(hops_by_ttl(packet.ttl)),
+                HopSource::Travelled => Some(packet.meta.hops),
+            };
             let path = Path { hops, link_rate: self.mac.config().data_rate };
             endpoint.handle_path(now, path, &mut self.scratch.tcp, bodies);
         }
@@ -408,23 +416,17 @@ impl Node {
         self.endpoints.iter().position(|endpoint| {
             endpoint.address.peer == peer
                 && endpoint.address.local_port == local_port
-                && remote_port.is_none_or(|port| endpoint.address.remote_port == port)
+                && (endpoint.takes_any_port() || remote_port.is_none_or(|port| endpoint.address.remote_port == port))
                 && kind(&endpoint.kind)
         })
     }
 
     /// Sends what an endpoint has made.
-    fn originate(&mut self, now: Time, dst: Ipv4Addr, hides_headers: bool, bodies: &mut Vec<Body>) {
+    fn originate(&mut self, dst: Ipv4Addr, meta: PacketMeta, bodies: &mut Vec<Body>) {
+        let now = meta.created;
         for body in bodies.drain(..) {
             self.crossings.originated += 1;
-            let packet = Ipv4Packet {
-                src: self.addr,
-                dst,
-                ttl: self.ttl,
-                ident: self.next_ident,
-                body,
-                meta: PacketMeta { created: now, hops: 0, hides_headers },
-            };
+            let packet = Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta };
             self.next_ident = self.next_ident.wrapping_add(1);
             let mut actions = self.scratch.route.take();
             self.router.handle_outgoing(now, packet, &mut actions);
@@ -437,6 +439,13 @@ impl Node {
     pub fn mac_addr(&self) -> MacAddr {
         self.mac_addr
     }
+}
+
+/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
+/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems).
+fn hops_by_ttl(ttl: u8) -> u8 {
+    let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
+    (first - ttl).saturating_add(1)
 }
 
 /// The address of the neighbour with this MAC address.

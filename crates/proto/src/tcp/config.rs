@@ -35,6 +35,57 @@ pub enum SackRecovery {
     PipeCounter,
 }
 
+/// When segments that the window allows leave, if congestion control asks for an interval; see `pacing`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// As soon as the interval since the last one has passed.
+    Gate,
+    /// At the ticks of a timer, one a tick.
+    Slots,
+    /// From a queue that such a timer empties.
+    Queue,
+}
+
+/// Where a sender has its number of hops from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HopSource {
+    /// Its own routing table.
+    Routing,
+    /// The time to live of packets received, from the next of 30, 32, 64, 128 and 255 on.
+    Ttl,
+    /// How often the packet received was forwarded, which only a simulator counts.
+    Travelled,
+}
+
+/// Which round trips a driver tells with [`fourhop_cc::Hint::RoundTrip`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RoundTrips {
+    /// None.
+    Unknown,
+    /// Since the segment was made that RFC 7323 section 4.3 has the receiver echo: of those that one delayed ACK covers
+    /// the first, so that the delay counts.
+    Echoed,
+    /// Since the segment was made that the ACK answers: the last to have arrived.
+    Latest,
+}
+
+/// What a sender's driver tells it beyond its own route and interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathHints {
+    /// Where the number of hops comes from.
+    pub hops: HopSource,
+    /// Which round trip comes with each ACK, as if every packet had a timestamp.
+    pub round_trips: RoundTrips,
+    /// The time to the node so many hops on, or to the receiver if it is nearer, by clocks that agree.
+    pub forward_delay_over: Option<u8>,
+}
+
+impl PathHints {
+    /// The route alone.
+    pub const PLAIN: PathHints =
+        PathHints { hops: HopSource::Routing, round_trips: RoundTrips::Unknown, forward_delay_over: None };
+}
+
 /// Options of a connection. Plain data: start from a profile and change fields.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -92,6 +143,12 @@ pub struct Config {
     pub max_timeouts: Option<u32>,
     /// Do retransmissions wait for the pacing interval too?
     pub pace_retransmissions: bool,
+    /// When paced segments leave.
+    pub release: Release,
+    /// Does the time-out double each time (RFC 6298 section 5.5)? The TCP-AP authors' agent: no.
+    pub rto_backoff: bool,
+    /// What the driver is to tell the sender.
+    pub path_hints: PathHints,
     /// RFC 9293 section 3.7.4: hold back small segments while data is under way. Off in both.
     pub nagle: bool,
     /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
@@ -153,6 +210,9 @@ impl Config {
             forget_srtt_beyond_backoff: Some(8),
             max_timeouts: None,
             pace_retransmissions: false,
+            release: Release::Gate,
+            rto_backoff: true,
+            path_hints: PathHints::PLAIN,
             nagle: false,
             timestamps: false,
             sack: false,
@@ -197,6 +257,9 @@ impl Config {
             forget_srtt_beyond_backoff: None,
             max_timeouts: Some(15),
             pace_retransmissions: false,
+            release: Release::Gate,
+            rto_backoff: true,
+            path_hints: PathHints::PLAIN,
             nagle: false,
             timestamps: true,
             sack: true,

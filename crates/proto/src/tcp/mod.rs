@@ -5,7 +5,8 @@
 //! | [`config`](Config) | every choice as a named option; profiles `ns2` and `standard` |
 //! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
 //! | `input` | arriving segments, state by state |
-//! | `output` | which segment goes next: windows, Nagle, silly windows, pacing, probes |
+//! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
+//! | `pacing` | when it leaves, if congestion control asks for an interval |
 //! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
 //! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
 //! | `overdue` | Vegas's retransmissions by a fine clock |
@@ -27,6 +28,7 @@ mod config;
 mod input;
 mod output;
 mod overdue;
+mod pacing;
 mod position;
 mod receive;
 mod recovery;
@@ -41,5 +43,5 @@ mod timer;
 mod tests;
 
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy};
-pub use config::{Config, RttSampling, SackRecovery, WindowCut};
+pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
 pub use socket::{Action, Socket, State, Stats};

@@ -1,4 +1,4 @@
-//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), pacing, zero-window probes,
+//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes,
 //! and the header of every segment.
 
 use super::ack_policy::AckPolicy;
@@ -16,6 +16,13 @@ pub(super) struct Next {
     fin: bool,
 }
 
+impl Next {
+    /// Its length in the sequence space.
+    pub(super) fn seq_len(self) -> u64 {
+        self.len + u64::from(self.fin)
+    }
+}
+
 impl Socket {
     /// Sends whatever the windows allow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut Vec<Action>) {
@@ -30,12 +37,12 @@ impl Socket {
         }
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
-            if self.config.pace_retransmissions && self.paced_off(now) {
+            if self.is_retransmission_held_back(now) {
                 return 0;
             }
             self.recovery.resend = None;
             let until = self.scoreboard.missing_from(at).1.unwrap_or(Pos::LAST);
-            self.retransmit(now, at, until, out);
+            self.send_hole(now, at, until, out);
         }
         if self.recovery.state == CaState::Recovery && self.recovers_by_sack() {
             if budget > 0 {
@@ -52,7 +59,7 @@ impl Socket {
             let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
             let Some(next) = self.next_segment(cwnd) else { break };
             let fresh = self.snd.nxt >= self.snd.max;
-            if (fresh || self.config.pace_retransmissions) && self.paced_off(now) {
+            if self.is_held_back(now, fresh) {
                 break;
             }
             self.send_next(now, next, out);
@@ -62,20 +69,9 @@ impl Socket {
         sent
     }
 
-    /// Sends the segment at SND.NXT.
-    pub(super) fn send_next(&mut self, now: Time, next: Next, out: &mut Vec<Action>) {
-        let start = self.snd.nxt;
+    /// Sends what the window let go from `start` on.
+    pub(super) fn emit_next(&mut self, now: Time, start: Pos, next: Next, out: &mut Vec<Action>) {
         self.emit(now, start, next.len, next.fin, out);
-        self.snd.nxt = start + next.len + u64::from(next.fin);
-    }
-
-    /// Must the next segment wait for the pacing interval? Then the timer runs.
-    pub(super) fn paced_off(&mut self, now: Time) -> bool {
-        let wait = self.win.pacing.is_some() && now < self.next_send;
-        if wait {
-            self.timers.set(Timer::Pacing, self.next_send);
-        }
-        wait
     }
 
     /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
@@ -129,9 +125,15 @@ impl Socket {
         if self.snd.in_flight() > 0 || !self.snd.unsent() || self.timers.is_set(Timer::Retransmit) {
             self.timers.stop(Timer::Persist);
             self.probes = 0;
-        } else if !self.timers.is_set(Timer::Persist) && !self.timers.is_set(Timer::Pacing) {
+        } else if !self.timers.is_set(Timer::Persist) && !self.waits_for_pacing() {
             self.timers.set(Timer::Persist, now + self.persist_interval());
         }
+    }
+
+    /// Is it only the pacing timer that the next segment waits for?
+    fn waits_for_pacing(&self) -> bool {
+        let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation);
+        self.timers.is_set(Timer::Pacing) && self.next_segment(cwnd).is_some()
     }
 
     fn persist_interval(&self) -> Dur {
@@ -162,18 +164,17 @@ impl Socket {
     /// Sends the bytes from `start` on, and the FIN if it stands there.
     fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
+        let first = !self.snd.outstanding();
         if self.snd.note_sent(start, end, now) {
             self.rtt.start_timing(end, now);
         } else {
             self.stats.segments_retransmitted += 1;
         }
         self.stats.segments_sent += 1;
-        if !self.timers.is_set(Timer::Retransmit) {
+        if first || !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         }
-        if let Some(interval) = self.win.pacing {
-            self.next_send = now + interval;
-        }
+        self.note_departure(now);
         let flags = TcpFlags { ack: true, fin, psh: len > 0 && start + len == self.snd.end, ..TcpFlags::default() };
         let options = self.options(now, len);
         let segment = self.segment(start, flags, options, len as u32);

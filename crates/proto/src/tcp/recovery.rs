@@ -24,7 +24,7 @@ pub(super) struct Recovery {
     /// Segments known to have left the network, on top of `cwnd`.
     pub(super) inflation: u32,
     /// A partial ACK has arrived in this recovery.
-    partial_seen: bool,
+    pub(super) partial_seen: bool,
     /// Fresh segments sent by limited transmit since SND.UNA last moved.
     pub(super) limited: u32,
     /// A lost segment that goes before everything else.
@@ -55,6 +55,7 @@ impl Socket {
     /// An acceptable segment's acknowledgement and window (RFC 9293 section 3.10.7.4, fifth check); it acknowledges
     /// nothing that was never sent.
     pub(super) fn process_ack(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        self.resume_pacing();
         let ack = self.snd.locate(segment.ack);
         // A window probe does not count as under way: its answers are no duplicates.
         let outstanding = self.snd.in_flight() > 0;
@@ -219,6 +220,9 @@ impl Socket {
     /// slow start, except what a jump of the acknowledgement skips.
     pub(super) fn on_retransmit_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.snd.outstanding() {
+            if self.has_unreleased() {
+                self.on_idle_timeout(now, out);
+            }
             return;
         }
         self.stats.timeouts += 1;
@@ -227,7 +231,11 @@ impl Socket {
             self.abandon(out);
             return;
         }
-        self.rtt.back_off();
+        if self.config.rto_backoff || self.is_opening() {
+            self.rtt.back_off();
+        } else {
+            self.rtt.cancel_timing();
+        }
         if self.is_opening() {
             self.resend_syn(now, out);
             return;
@@ -244,8 +252,25 @@ impl Socket {
         self.recovery.recover = self.snd.max;
         self.scoreboard.clear();
         self.overdue.on_timeout(now);
+        self.stop_pacing();
         self.snd.nxt = self.snd.una;
         self.recovery.resend = Some(self.snd.una);
+        self.restart_retransmit_timer(now);
+        self.transmit(now, out);
+    }
+
+    /// The timer expired though all that was sent is acknowledged: what had been put into the pacing queue never left.
+    /// ns-2.35 restarts from one segment and keeps the threshold.
+    fn on_idle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.stats.timeouts += 1;
+        self.win.set_cwnd(self.cc.loss_window());
+        self.recovery.inflation = 0;
+        self.recovery.dup_acks = 0;
+        self.recovery.recover = self.snd.max;
+        self.rtt.cancel_timing();
+        self.stop_pacing();
+        self.snd.nxt = self.snd.una;
+        self.set_ca_state(now, CaState::Loss);
         self.restart_retransmit_timer(now);
         self.transmit(now, out);
     }
@@ -319,7 +344,7 @@ impl Socket {
 
     /// RFC 6298 sections 5.2 and 5.3.
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        if self.snd.outstanding() {
+        if self.snd.outstanding() || self.has_unreleased() {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

@@ -139,9 +139,9 @@ impl RttEstimator {
         (self.srtt_x8 > 0).then(|| Dur::from_nanos(self.tick.as_nanos() * self.srtt_x8 as u64 / 8))
     }
 
-    /// Mean of all samples.
-    pub(super) fn mean(&self) -> Option<Dur> {
-        (self.samples > 0).then(|| self.sum / self.samples)
+    /// How many samples there were, and their sum.
+    pub(super) fn samples(&self) -> (u64, Dur) {
+        (self.samples, self.sum)
     }
 
     /// Smallest sample.
@@ -161,7 +161,7 @@ mod tests {
     fn estimates_follow_rfc_6298() {
         let config = Config { rto_min: MS(1), ..Config::standard() };
         let mut rtt = RttEstimator::new(&config, Dur::ZERO);
-        assert_eq!((rtt.rto(), rtt.mean()), (Dur::from_secs(1), None));
+        assert_eq!((rtt.rto(), rtt.samples()), (Dur::from_secs(1), (0, Dur::ZERO)));
         rtt.sample(MS(100), Time::from_secs(1));
         assert_eq!(rtt.srtt(), Some(MS(100)));
         assert_eq!(rtt.rto(), MS(300));
@@ -169,7 +169,7 @@ mod tests {
         // RTTVAR = 3/4 50 + 1/4 100 = 62.5 ms, SRTT = 7/8 100 + 1/8 200 = 112.5 ms.
         assert_eq!(rtt.srtt(), Some(Dur::from_micros(112_500)));
         assert_eq!(rtt.rto(), Dur::from_micros(362_500));
-        assert_eq!((rtt.min_rtt(), rtt.mean()), (Some(MS(100)), Some(MS(150))));
+        assert_eq!((rtt.min_rtt(), rtt.samples()), (Some(MS(100)), (2, MS(300))));
     }
 
     /// RFC 6298 sections 5.5 to 5.7: doubling up to the maximum, the end by a fresh sample.
@@ -202,7 +202,7 @@ mod tests {
         let mut rtt = RttEstimator::new(&Config::ns2(), Dur::ZERO);
         rtt.sample(MS(3), Time::from_millis(1_003));
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(MS(10)), MS(200)));
-        assert_eq!(rtt.mean(), Some(MS(3)));
+        assert_eq!(rtt.samples(), (1, MS(3)));
     }
 
     /// ns-2.35: beyond a factor of 8 the smoothed value moves into the variance and the next sample starts afresh.

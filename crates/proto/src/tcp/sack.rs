@@ -139,7 +139,7 @@ impl Socket {
             };
             let Some(choice) = self.choose().filter(|_| room) else { break };
             let fresh = matches!(choice, Choice::Fresh(_));
-            if (fresh || self.config.pace_retransmissions) && self.paced_off(now) {
+            if (fresh || self.config.pace_retransmissions) && self.is_held_back(now, fresh) {
                 break;
             }
             match choice {

@@ -1,8 +1,9 @@
 //! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
 
 use super::ack_policy::ReceiverPolicy;
-use super::config::Config;
+use super::config::{Config, PathHints};
 use super::overdue::Overdue;
+use super::pacing::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
 use super::recovery::Recovery;
@@ -11,7 +12,9 @@ use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{CaState, CongestionControl, Controller, Hint, Recovery as Strategy, Transport, View, Window};
+use fourhop_cc::{
+    CaState, CongestionControl, Controller, Hint, Measurements, Recovery as Strategy, Transport, View, Window,
+};
 use fourhop_units::{Dur, Seq, Time};
 
 /// States of a connection (RFC 9293 section 3.3.2).
@@ -114,6 +117,22 @@ pub struct Stats {
     pub window_probes: u64,
 }
 
+impl Stats {
+    /// Adds those of another connection.
+    pub fn add(&mut self, other: &Stats) {
+        self.segments_sent += other.segments_sent;
+        self.segments_retransmitted += other.segments_retransmitted;
+        self.acks_sent += other.acks_sent;
+        self.segments_acked += other.segments_acked;
+        self.bytes_acked += other.bytes_acked;
+        self.bytes_delivered += other.bytes_delivered;
+        self.duplicate_acks += other.duplicate_acks;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.window_probes += other.window_probes;
+    }
+}
+
 /// Timestamps in use (RFC 7323).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimestampState {
@@ -156,8 +175,7 @@ pub struct Socket {
     pub(super) sack: bool,
     /// The peer's SYN carried a window scale.
     pub(super) peer_scales: bool,
-    /// Before this instant a paced segment waits.
-    pub(super) next_send: Time,
+    pub(super) pacer: Pacer,
     /// Window probes in a row.
     pub(super) probes: u32,
     /// An acknowledgement has to leave with this call.
@@ -199,7 +217,7 @@ impl Socket {
             timestamps: None,
             sack: false,
             peer_scales: false,
-            next_send: Time::ZERO,
+            pacer: Pacer::default(),
             probes: 0,
             ack_due: false,
             last_ack_sent: Pos::SYN,
@@ -240,6 +258,7 @@ impl Socket {
     /// Takes back what was written but never sent, so that a [`close`](Socket::close) comes soon.
     pub fn withdraw_unsent(&mut self) {
         if !self.snd.fin {
+            self.withdraw_queue();
             self.snd.end = self.snd.end.min(self.snd.max.max(Pos::FIRST));
         }
     }
@@ -292,7 +311,7 @@ impl Socket {
                     Timer::Retransmit => self.on_retransmit_timeout(now, out),
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
-                    Timer::Pacing => self.transmit(now, out),
+                    Timer::Pacing => self.on_pacing_timeout(now, out),
                     Timer::TimeWait => {
                         self.end();
                         out.push(Action::Closed);
@@ -430,14 +449,29 @@ impl Socket {
         self.win.pacing
     }
 
+    /// What congestion control has measured.
+    pub fn measurements(&self) -> Measurements {
+        self.cc.measurements()
+    }
+
+    /// What its driver is to tell it about the path.
+    pub fn path_hints(&self) -> PathHints {
+        self.config.path_hints
+    }
+
+    /// Would the timestamp of `segment` be the next to be echoed (RFC 7323 section 4.3)?
+    pub fn would_echo(&self, segment: &TcpSegment) -> bool {
+        self.rcv.locate(segment.seq) <= self.last_ack_sent && !segment.flags.rst
+    }
+
     /// Smoothed round trip; `None` before the first sample.
     pub fn srtt(&self) -> Option<Dur> {
         self.rtt.srtt()
     }
 
-    /// Mean of the round trips sampled since the connection began; `None` before the first sample.
-    pub fn rtt_mean(&self) -> Option<Dur> {
-        self.rtt.mean()
+    /// How many round trips were sampled since the connection began, and their sum.
+    pub fn rtt_samples(&self) -> (u64, Dur) {
+        self.rtt.samples()
     }
 
     /// Retransmission time-out with back-off.

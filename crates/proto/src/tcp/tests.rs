@@ -1,5 +1,6 @@
 //! Packet scripts and in-memory networks.
 
+mod adaptive;
 mod loss;
 mod pacing;
 mod pair;

@@ -2,7 +2,7 @@
 
 use super::{AodvMessage, TcpSegment};
 use core::net::Ipv4Addr;
-use fourhop_units::Time;
+use fourhop_units::{Dur, Time};
 
 /// What the simulator remembers about a packet; it is not on the wire and protocols that run on real devices ignore it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,6 +13,15 @@ pub struct PacketMeta {
     pub hops: u8,
     /// TCP data that counts without headers on the air, as ns-2.35's Vegas sends it.
     pub hides_headers: bool,
+    /// The hop at which `forward` is to be measured, or the destination if that is nearer; 0: nowhere.
+    pub measure_at: u8,
+    /// Time from `created` to hop `forward_hops`, as measured; on an acknowledgement, that of the newest segment received.
+    pub forward: Dur,
+    /// Over how many hops; 0: not measured.
+    pub forward_hops: u8,
+    /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero where
+    /// there is none.
+    pub echo: Time,
 }
 
 /// An IPv4 packet (RFC 791), never fragmented.

@@ -1,13 +1,13 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
 
 use super::error::{Problem, ScenarioError};
-use super::key::{Field, Section, Value};
+use super::key::{Field, Number, Section, Value};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp, TopologyKeys,
-    TopologyKind, TrafficKeys,
+    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
+    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -17,7 +17,8 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 9] = ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "traffic", "flows"];
+pub const SECTIONS: [&str; 10] =
+    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -79,6 +80,7 @@ impl Builder {
             let allowed = format!("at most `rto_max`, {}", resolved.show("rto_max"));
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
+        let tcp_ap = self.tcp_ap();
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -124,6 +126,7 @@ impl Builder {
             link: link?.1,
             routing: routing?.1,
             tcp: tcp?.1,
+            tcp_ap: tcp_ap?,
             traffic: traffic?,
             flows: flows?,
         };
@@ -144,6 +147,15 @@ impl Builder {
         let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
+    }
+
+    fn tcp_ap(&mut self) -> Option<TcpAp> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry(TcpAp::NAME).map(|e| &e.value);
+        let mut resolved = resolve::<TcpAp>(node, TcpAp::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete_tcp_ap(&mut values, |key| resolved.is_given(key));
+        Some(TcpAp::from_values(&values))
     }
 
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
@@ -364,7 +376,7 @@ impl Builder {
         let payload = match app {
             AppKind::Cbr => Some(1460.0),
             AppKind::Ping => Some(56.0),
-            AppKind::Bulk | AppKind::Transfer => None,
+            AppKind::Bulk | AppKind::Transfer | AppKind::Files => None,
         };
         if let Some(payload) = payload {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
@@ -373,7 +385,10 @@ impl Builder {
         let (fits, allowed) = match transport.as_str() {
             "udp" => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\""),
             "ping" => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\""),
-            _ => (matches!(app, AppKind::Bulk | AppKind::Transfer), "\"bulk\" or \"transfer\", which go over TCP"),
+            _ => (
+                matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Files),
+                "\"bulk\", \"transfer\" or \"files\", which go over TCP",
+            ),
         };
         if !fits {
             self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), allowed));
@@ -427,6 +442,12 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
     let app = match Field::from_value(values.get("app")) {
         AppKind::Bulk => App::Bulk,
         AppKind::Transfer => App::Transfer { size: size("size") },
+        AppKind::Files => App::Files {
+            mean_size: size("mean_size"),
+            shape: (Number::from_value(values.get("shape")).0 * 1e3).round() as u32,
+            mean_pause: Field::from_value(values.get("mean_pause")),
+            fresh: Connections::from_value(values.get("connection")) == Connections::Fresh,
+        },
         AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
         AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
     };

@@ -1,8 +1,9 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
-use super::sections::{self, AckPolicy, BackoffDraw};
+use super::sections::{self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
+use fourhop_cc::tcp_ap::{self, variation::Spread};
 use fourhop_proto::route::aodv;
 use fourhop_proto::{mac, net, phy, route, tcp};
 
@@ -141,6 +142,7 @@ impl Scenario {
     /// on.
     pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
         let options = &self.tcp;
+        let paces = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_tcp_ap());
         let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
         tcp::Config {
             mss: options.mss.get() as u32,
@@ -173,6 +175,13 @@ impl Scenario {
             forget_srtt_beyond_backoff: options.forget_srtt_beyond_backoff,
             max_timeouts: options.max_timeouts,
             pace_retransmissions: options.pace_retransmissions,
+            release: match self.tcp_ap.release {
+                ApRelease::Slots if paces => tcp::Release::Slots,
+                ApRelease::Queue if paces => tcp::Release::Queue,
+                _ => tcp::Release::Gate,
+            },
+            rto_backoff: !paces || self.tcp_ap.rto_backoff,
+            path_hints: if paces { self.path_hints() } else { tcp::PathHints::PLAIN },
             nagle: options.nagle,
             timestamps: options.timestamps,
             sack: options.sack || recovers_by_sack,
@@ -192,6 +201,7 @@ impl Scenario {
                 gamma: options.gamma,
                 pacing_v: options.pacing_v,
                 limit: options.limit,
+                tcp_ap: self.tcp_ap_params(),
             },
             explicit_read: false,
             receiver: match options.ack_policy {
@@ -200,6 +210,59 @@ impl Scenario {
                 AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
             },
             time_wait: options.time_wait,
+        }
+    }
+
+    fn tcp_ap_params(&self) -> tcp_ap::Params {
+        let options = &self.tcp_ap;
+        let some = |time: fourhop_units::Dur| Some(time).filter(|time| !time.is_zero());
+        tcp_ap::Params {
+            alpha: options.alpha.per_mille(),
+            history: options.history,
+            factor: options.factor,
+            spread: match options.spread {
+                ApSpread::DeviationOfRoundTrips => Spread::DeviationOfRoundTrips,
+                ApSpread::AbsoluteDeviationOfDelays => Spread::AbsoluteDeviationOfDelays,
+            },
+            short_path: match options.short_path {
+                ApShortPath::AllHops => tcp_ap::ShortPath::AllHops,
+                ApShortPath::OneHop => tcp_ap::ShortPath::OneHop,
+            },
+            data_overhead: options.data_overhead.get() as u32,
+            ack_bytes: options.ack_size.get() as u32,
+            link_rate: options.link_rate,
+            queue_limit: some(options.queue_limit),
+            queue_alpha: options.queue_alpha.per_mille(),
+            delay_limit: some(options.delay_limit),
+            first_interval: some(options.first_interval),
+            samples: match options.samples {
+                ApSamples::EveryAck | ApSamples::EveryAckLatest => tcp_ap::Samples::EveryAck,
+                ApSamples::Unambiguous => tcp_ap::Samples::Unambiguous,
+            },
+            delay_source: match options.delay {
+                ApDelay::RoundTrip => tcp_ap::DelaySource::RoundTrip,
+                ApDelay::OneWay | ApDelay::Stamped => tcp_ap::DelaySource::Clocks,
+            },
+        }
+    }
+
+    fn path_hints(&self) -> tcp::PathHints {
+        tcp::PathHints {
+            hops: match self.tcp_ap.hops {
+                ApHops::Routing => tcp::HopSource::Routing,
+                ApHops::Ttl => tcp::HopSource::Ttl,
+                ApHops::Travelled => tcp::HopSource::Travelled,
+            },
+            round_trips: match self.tcp_ap.samples {
+                ApSamples::EveryAck => tcp::RoundTrips::Echoed,
+                ApSamples::EveryAckLatest => tcp::RoundTrips::Latest,
+                ApSamples::Unambiguous => tcp::RoundTrips::Unknown,
+            },
+            forward_delay_over: match self.tcp_ap.delay {
+                ApDelay::RoundTrip => None,
+                ApDelay::OneWay => Some(u8::MAX),
+                ApDelay::Stamped => Some(self.tcp_ap.factor as u8),
+            },
         }
     }
 }

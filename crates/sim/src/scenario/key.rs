@@ -150,6 +150,8 @@ fields! {
     Metres: Value::Quantity(Unit::Length, m) => Metres(*m), m => Value::Quantity(Unit::Length, m.0);
     Speed: Value::Quantity(Unit::Speed, v) => Speed(*v), v => Value::Quantity(Unit::Speed, v.0);
     Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
+    Number: Value::Quantity(Unit::Number, x) => Number(*x), n => Value::Quantity(Unit::Number, n.0);
+    Share: Value::Quantity(Unit::Share, percent) => Share(*percent), s => Value::Quantity(Unit::Share, s.0);
     Value: value => value.clone(), value => value.clone();
 }
 
@@ -174,6 +176,21 @@ pub struct Speed(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Hertz(pub f64);
 
+/// A number without a unit.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Number(pub f64);
+
+/// A part of a whole, in per cent.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Share(pub f64);
+
+impl Share {
+    /// In thousandths, rounded.
+    pub fn per_mille(self) -> u32 {
+        (self.0 * 10.0).round() as u32
+    }
+}
+
 /// A time from .. to, in the rows of a table, as are the others below.
 pub const fn time(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Time, from, to)
@@ -193,6 +210,14 @@ pub const fn speed(from: &'static str, to: &'static str) -> Kind {
 /// A size from .. to.
 pub const fn size(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Size, from, to)
+}
+/// A share from .. to.
+pub const fn share(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Share, from, to)
+}
+/// A plain number from .. to.
+pub const fn number(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Number, from, to)
 }
 /// A power from .. to.
 pub const fn power(from: &'static str, to: &'static str) -> Kind {

@@ -34,7 +34,7 @@ pub use network::{Network, NetworkFlow};
 pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
-pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp};
+pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 
 use crate::mobility::Movement;
 use crate::topology::Topology;
@@ -76,6 +76,8 @@ pub struct Scenario {
     pub routing: Routing,
     /// What all TCP connections have in common.
     pub tcp: Tcp,
+    /// Adaptive pacing.
+    pub tcp_ap: TcpAp,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.
@@ -141,6 +143,17 @@ pub enum App {
     Transfer {
         /// Bytes to send.
         size: Bytes,
+    },
+    /// Short files with pauses between them.
+    Files {
+        /// Mean size.
+        mean_size: Bytes,
+        /// Shape of the Pareto distribution of sizes in thousandths.
+        shape: u32,
+        /// Mean pause.
+        mean_pause: Dur,
+        /// A connection for each file?
+        fresh: bool,
     },
     /// Datagrams at a constant rate.
     Cbr {

@@ -24,11 +24,25 @@ pub enum Unit {
     Frequency,
     /// A speed; base unit 1 m/s.
     Speed,
+    /// A part of a whole; base unit 1 per cent.
+    Share,
+    /// A number without a unit.
+    Number,
 }
 
 /// Every kind, for finding the kind a foreign unit belongs to.
-pub const ALL: [Unit; 8] =
-    [Unit::Time, Unit::Rate, Unit::Length, Unit::Size, Unit::Power, Unit::Ratio, Unit::Frequency, Unit::Speed];
+pub const ALL: [Unit; 10] = [
+    Unit::Time,
+    Unit::Rate,
+    Unit::Length,
+    Unit::Size,
+    Unit::Power,
+    Unit::Ratio,
+    Unit::Frequency,
+    Unit::Speed,
+    Unit::Share,
+    Unit::Number,
+];
 
 impl Unit {
     /// What it measures, with an article.
@@ -42,6 +56,8 @@ impl Unit {
             Unit::Ratio => "a ratio",
             Unit::Frequency => "a frequency",
             Unit::Speed => "a speed",
+            Unit::Share => "a share",
+            Unit::Number => "a number",
         }
     }
 
@@ -56,6 +72,8 @@ impl Unit {
             Unit::Ratio => &[("dB", 1.0)],
             Unit::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
             Unit::Speed => &[("m/s", 1.0), ("km/h", 1.0 / 3.6)],
+            Unit::Share => &[("%", 1.0)],
+            Unit::Number => &[("", 1.0)],
         }
     }
 
@@ -85,7 +103,7 @@ impl Unit {
         }
         let number: f64 = text[..end].parse().map_err(|_| None)?;
         let name = text[end..].trim_start();
-        if name.is_empty() {
+        if name.is_empty() && self != Unit::Number {
             return Err(Some("the unit is missing".into()));
         }
         let Some(&(_, factor)) = self.units().iter().find(|&&(unit, _)| unit == name) else {
@@ -124,7 +142,9 @@ impl Unit {
                 if value < 1e-3 { format!("{value:e}W") } else { format!("{value}W") }
             }
             // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
-            Unit::Length | Unit::Ratio | Unit::Speed => format!("{value}{}", self.units()[0].0),
+            Unit::Length | Unit::Ratio | Unit::Speed | Unit::Share | Unit::Number => {
+                format!("{value}{}", self.units()[0].0)
+            }
             Unit::Time | Unit::Rate | Unit::Size | Unit::Frequency => {
                 if value == 0.0 {
                     return if self == Unit::Time { "0s".into() } else { format!("0{}", self.units()[0].0) };
@@ -158,6 +178,7 @@ mod tests {
             (Unit::Frequency, "914MHz", 914e6),
             (Unit::Speed, "1.5 m/s", 1.5),
             (Unit::Speed, "36km/h", 10.0),
+            (Unit::Share, "70%", 70.0),
         ];
         for (unit, text, value) in cases {
             assert_eq!(unit.parse(text), Ok(value), "{text}");

@@ -27,6 +27,11 @@ impl Resolved {
         self.at.get(key).unwrap_or(&self.whole).problem(&join(&self.path, key), found, allowed)
     }
 
+    /// Was `key` written, if only as "none"?
+    pub fn is_given(&self, key: &str) -> bool {
+        self.at.contains_key(key)
+    }
+
     /// The value of `key` as written.
     pub fn show(&self, key: &'static str) -> String {
         self.values.get(key).map_or_else(|| "nothing".into(), show)
@@ -241,6 +246,8 @@ fn int(data: &Data, from: u64, to: u64) -> Result<u64, Option<String>> {
 fn quantity(unit: Unit, data: &Data, from: &str, to: &str) -> Result<Value, Option<String>> {
     let value = match data {
         Data::Text(text) => unit.parse(text)?,
+        Data::Int(n) if unit == Unit::Number => *n as f64,
+        Data::Float(x) if unit == Unit::Number => *x,
         Data::Int(_) | Data::Float(_) => return Err(Some("the unit is missing".into())),
         _ => return Err(None),
     };

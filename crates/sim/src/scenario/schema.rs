@@ -5,7 +5,8 @@ use super::key::{Fallback, Key, Kind, Section, Value};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    FlowKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TopologyKeys, TopologyKind, TrafficKeys,
+    FlowKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
+    TrafficKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -22,7 +23,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 10] {
+fn tables() -> [Table; 11] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -32,6 +33,7 @@ fn tables() -> [Table; 10] {
         table::<Link>(),
         table::<Routing>(),
         table::<Tcp>(),
+        table::<TcpAp>(),
         table::<TrafficKeys>(),
         table::<FlowKeys>(),
     ]
@@ -134,6 +136,9 @@ fn int(from: u64, to: u64) -> Json {
 
 /// A text that looks like a quantity.
 fn quantity(unit: Unit) -> Json {
+    if unit == Unit::Number {
+        return json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*$" }] });
+    }
     let units = unit.units().iter().map(|&(name, _)| name).collect::<Vec<_>>().join("|");
     json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*({units})\s*$") })
 }
@@ -168,11 +173,11 @@ fn capitalised(text: &str) -> String {
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\
-         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Keys not given have \
+         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Plain numbers have none. Keys not given have \
          the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
-    for unit in ALL_UNITS {
+    for unit in ALL_UNITS.into_iter().filter(|&unit| unit != Unit::Number) {
         page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
     }
     for table in tables() {

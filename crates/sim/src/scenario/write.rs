@@ -1,8 +1,8 @@
 //! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
 //! result gives the same scenario.
 
-use super::key::{Metres, Section, Value};
-use super::sections::{AppKind, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
+use super::key::{Metres, Number, Section, Value};
+use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
 use fourhop_units::{Dur, Time};
@@ -69,14 +69,20 @@ impl Scenario {
             table(&self.link, None),
             table(&self.routing, None),
             table(&self.tcp, None),
+            table(&self.tcp_ap, None),
         ];
         if let Some(pairs) = &self.traffic {
-            let Spread { app, size, rate, payload, interval, start, stop } = spread(&pairs.traffic);
+            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
+                spread(&pairs.traffic);
             let keys = TrafficKeys {
                 pairs: Some(pairs.pairs),
                 transport: pairs.traffic.transport.name().to_owned(),
                 app,
                 size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
                 rate,
                 payload,
                 interval,
@@ -88,7 +94,8 @@ impl Scenario {
             tables.push(table(&keys, Some(app.name())));
         }
         for flow in &self.flows {
-            let Spread { app, size, rate, payload, interval, start, stop } = spread(&flow.traffic);
+            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
+                spread(&flow.traffic);
             let keys = FlowKeys {
                 name: Some(flow.name.clone()),
                 from: Value::Int(u64::from(flow.from.0)),
@@ -96,6 +103,10 @@ impl Scenario {
                 transport: flow.traffic.transport.name().to_owned(),
                 app,
                 size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
                 rate,
                 payload,
                 interval,
@@ -125,6 +136,10 @@ fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Tabl
 struct Spread {
     app: AppKind,
     size: Option<fourhop_units::Bytes>,
+    mean_size: Option<fourhop_units::Bytes>,
+    shape: Option<Number>,
+    mean_pause: Option<Dur>,
+    connection: Option<Connections>,
     rate: Option<fourhop_units::Rate>,
     payload: Option<fourhop_units::Bytes>,
     interval: Option<Dur>,
@@ -137,6 +152,10 @@ fn spread(traffic: &Traffic) -> Spread {
     let keys = Spread {
         app: AppKind::Bulk,
         size: None,
+        mean_size: None,
+        shape: None,
+        mean_pause: None,
+        connection: None,
         rate: None,
         payload: None,
         interval: None,
@@ -146,6 +165,14 @@ fn spread(traffic: &Traffic) -> Spread {
     match traffic.app {
         App::Bulk => keys,
         App::Transfer { size } => Spread { app: AppKind::Transfer, size: Some(size), ..keys },
+        App::Files { mean_size, shape, mean_pause, fresh } => Spread {
+            app: AppKind::Files,
+            mean_size: Some(mean_size),
+            shape: Some(Number(f64::from(shape) / 1e3)),
+            mean_pause: Some(mean_pause),
+            connection: Some(if fresh { Connections::Fresh } else { Connections::Same }),
+            ..keys
+        },
         App::Cbr { rate, payload } => Spread { app: AppKind::Cbr, rate: Some(rate), payload: Some(payload), ..keys },
         App::Ping { interval, payload } => {
             Spread { app: AppKind::Ping, interval: Some(interval), payload: Some(payload), ..keys }

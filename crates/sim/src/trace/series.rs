@@ -4,6 +4,7 @@
 //! names the columns with their units. A missing value is an empty field. While a run goes on its files end in
 //! `.part`; the ending goes when the last row has been written, so a file without it is whole.
 
+use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, NodeId, Time};
 use std::fmt::Write as _;
@@ -48,6 +49,24 @@ pub const FLOW_COLUMNS: &[Column] = &[
         value: |flow| match &flow.sender.kind {
             EndpointKind::Pinger(pinger) => pinger.last_rtt().map(Dur::as_secs_f64),
             _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
+        },
+    },
+    Column {
+        name: "rtt_s",
+        about: "newest round trip that congestion control used, if it measures",
+        value: |flow| flow.sender.socket()?.measurements().rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "delay_s",
+        about: "its smoothed delay over n hops",
+        value: |flow| flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "variation",
+        about: "how much its samples vary, as a share of their mean",
+        value: |flow| {
+            let units = flow.sender.socket()?.measurements().variation?;
+            Some(f64::from(units) / f64::from(variation::ONE))
         },
     },
     Column {

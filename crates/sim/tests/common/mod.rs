@@ -7,7 +7,7 @@ use fourhop_proto::node;
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::tcp;
 use fourhop_proto::wire::{Frame, FrameKind, Payload};
-use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup, Traffic};
+use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup, Source, Traffic};
 use fourhop_sim::trace::Tap;
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time, Watt};
@@ -101,7 +101,7 @@ pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
     let config = tcp::Config { window_limit: Some(window), ..tcp::Config::ns2() };
     let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
     let transport = Transport::find("newreno").unwrap();
-    let traffic = Traffic::Tcp { transport, config: Box::new(config), transfer };
+    let traffic = Traffic::Tcp { transport, config: Box::new(config), source: Source::Transfer(transfer) };
     Flow { src: NodeId(src), dst: NodeId(dst), traffic }
 }
 

@@ -409,7 +409,7 @@ impl Aodv {
     /// A message of this node, or one it passes on.
     fn message(&self, message: AodvMessage, dst: Ipv4Addr, ttl: u8, created: Time) -> Ipv4Packet {
         // The identification may be anything in a packet that is never fragmented (RFC 6864 section 4).
-        let meta = PacketMeta { created, hops: 0, hides_headers: false };
+        let meta = PacketMeta { created, ..PacketMeta::default() };
         Ipv4Packet { src: self.addr, dst, ttl, ident: 0, body: Body::Aodv(message), meta }
     }
 

@@ -8,6 +8,7 @@ mod mobility;
 mod radio;
 mod routing;
 mod tcp;
+mod tcp_ap;
 mod topology;
 mod traffic;
 
@@ -18,5 +19,8 @@ pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{Radio, RadioModel};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
+pub use tcp_ap::{
+    ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,
+};
 pub use topology::{TopologyKeys, TopologyKind};
-pub use traffic::{AppKind, FlowKeys, TrafficKeys};
+pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};

@@ -1,6 +1,6 @@
 //! `[traffic]` and `[[flows]]`: who sends what to whom.
 
-use crate::scenario::key::{Fallback::*, Kind, Value, choice, rate, section, size, time};
+use crate::scenario::key::{Fallback::*, Kind, Number, Value, choice, number, rate, section, size, time};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
@@ -8,8 +8,17 @@ choice! {
     AppKind {
         Bulk = "bulk", "an endless transfer over TCP";
         Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes";
+        Files = "files", "files over TCP one after the other, sizes Pareto, pauses between them exponential";
         Cbr = "cbr", "UDP datagrams of `payload` at a constant `rate`";
         Ping = "ping", "an ICMP echo request of `payload` every `interval`";
+    }
+}
+
+choice! {
+    /// Whether files have connections of their own.
+    Connections {
+        Same = "same", "one for all; its window outlives the pauses";
+        Fresh = "fresh", "one each, with handshake and initial window";
     }
 }
 
@@ -26,6 +35,14 @@ section! {
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
         /// Amount to send.
         size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
+        /// Mean size of a file.
+        mean_size: Option<Bytes>, size("1B", "1GB"), Both("30kB"), &["files"];
+        /// Shape of the Pareto distribution of sizes.
+        shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
+        /// Mean pause between the end of a file and the beginning of the next.
+        mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
+        /// Have files a connection each, or one for all?
+        connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
         /// Rate of payload.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
         /// Payload of a packet.
@@ -39,7 +56,7 @@ section! {
         /// When the flows stop; none: at the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
         /// Limit of the window in segments.
-        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer"];
+        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
     }
 }
 
@@ -58,6 +75,14 @@ section! {
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
         /// Amount to send.
         size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
+        /// Mean size of a file.
+        mean_size: Option<Bytes>, size("1B", "1GB"), Both("30kB"), &["files"];
+        /// Shape of the Pareto distribution of sizes.
+        shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
+        /// Mean pause between the end of a file and the beginning of the next.
+        mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
+        /// Have files a connection each, or one for all?
+        connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
         /// Rate of payload.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
         /// Payload of a packet.
@@ -69,6 +94,6 @@ section! {
         /// When it stops; none: at the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
         /// Limit of the window in segments.
-        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer"];
+        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
     }
 }

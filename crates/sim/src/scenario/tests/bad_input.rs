@@ -19,7 +19,8 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, traffic, flows (did you mean \"mac\"?)"
+         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, traffic, flows (did you mean \
+         \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
 }
@@ -174,8 +175,8 @@ fn transport_and_application_that_do_not_fit() {
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
-        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\" or \"transfer\", which go \
-         over TCP"
+        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\" or \"files\", \
+         which go over TCP"
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),

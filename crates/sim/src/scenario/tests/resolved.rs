@@ -39,7 +39,10 @@ fn defaults_are_those_of_the_protocols() {
     assert_eq!(standard.link_config(), net::Config::standard());
     assert_eq!(standard.aodv_config(), route::Config::standard());
     let tcp = |scenario: &Scenario| format!("{:?}", scenario.tcp_config(&scenario.flows[0].traffic));
-    assert_eq!(tcp(&ns2), format!("{:?}", tcp::Config::ns2()));
+    // Round trips of every ACK need a driver that tells them, which a protocol's own defaults cannot assume.
+    let mut with_echoes = tcp::Config::ns2();
+    with_echoes.cc.tcp_ap.samples = fourhop_cc::tcp_ap::Samples::EveryAck;
+    assert_eq!(tcp(&ns2), format!("{with_echoes:?}"));
     assert_eq!(tcp(&standard), format!("{:?}", tcp::Config::standard()));
 }
 
@@ -270,4 +273,55 @@ proptest! {
             prop_assert!(error.problems.iter().all(|p| !p.found.is_empty() && !p.allowed.is_empty()));
         }
     }
+}
+
+/// Each difference between the profiles of adaptive pacing is a key, and what is written goes before the profile.
+#[test]
+fn adaptive_pacing_follows_its_profile() {
+    use fourhop_cc::tcp_ap::{Params, Samples};
+    use fourhop_proto::tcp;
+    let params = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+        assert_eq!(again.tcp_ap, scenario.tcp_ap, "{overrides:?}");
+        (scenario.tcp_config(&scenario.flows[0].traffic), scenario)
+    };
+    let every_ack = |params| Params { samples: Samples::EveryAck, ..params };
+    let (paper, _) = params(&["flows[0].transport=tcp-ap"]);
+    assert_eq!((paper.cc.tcp_ap, paper.release), (every_ack(Params::paper()), tcp::Release::Slots));
+    assert!(paper.rto_backoff && paper.path_hints.hops == tcp::HopSource::Routing);
+    let (code, _) = params(&["flows[0].transport=tcp-ap", "tcp_ap.profile=authors-code"]);
+    assert_eq!((code.cc.tcp_ap, code.release), (every_ack(Params::authors_code()), tcp::Release::Queue));
+    assert!(!code.rto_backoff && code.path_hints.hops == tcp::HopSource::Travelled);
+    let mixed = [
+        "flows[0].transport=tcp-ap-sack",
+        "tcp_ap.profile=authors-code",
+        "tcp_ap.link_rate=none",
+        "tcp_ap.short_path=all-hops",
+        "tcp_ap.delay=stamped",
+        "tcp_ap.factor=3",
+        "tcp_ap.delay_limit=0s",
+        "tcp_ap.alpha=30%",
+    ];
+    let (mixed, _) = params(&mixed);
+    let ap = mixed.cc.tcp_ap;
+    assert_eq!((ap.link_rate, ap.delay_limit, ap.alpha, ap.data_overhead), (None, None, 300, 112));
+    assert_eq!((ap.short_path, ap.factor), (fourhop_cc::tcp_ap::ShortPath::AllHops, 3));
+    assert_eq!(mixed.path_hints.forward_delay_over, Some(3));
+    // Other transports keep TCP's own ways.
+    let (newreno, _) = params(&["tcp_ap.profile=authors-code"]);
+    assert_eq!((newreno.release, newreno.path_hints), (tcp::Release::Gate, tcp::PathHints::PLAIN));
+    assert!(newreno.rto_backoff);
+}
+
+#[test]
+fn files_have_a_distribution_and_connections() {
+    let scenario = with(&["flows[0].app=files", "flows[0].mean_pause=400ms", "flows[0].connection=fresh"]).unwrap();
+    let App::Files { mean_size, shape, mean_pause, fresh } = scenario.flows[0].traffic.app else { panic!("files") };
+    assert_eq!((mean_size.get(), shape, mean_pause, fresh), (30_000, 1_500, Dur::from_millis(400), true));
+    let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+    assert_eq!(again.flows, scenario.flows);
+    assert!(with(&["flows[0].app=files"]).is_err(), "a pause must be given");
+    let other = with(&["flows[0].app=files", "flows[0].mean_pause=0s", "flows[0].shape=2"]).unwrap();
+    assert!(matches!(other.flows[0].traffic.app, App::Files { shape: 2_000, .. }));
 }

@@ -1,0 +1,82 @@
+//! What the links of a path take to send, where their rates may differ.
+
+use fourhop_units::Rate;
+
+/// Sums over the links of a path, in the order in which a segment passes them, of the time each takes to send one bit.
+///
+/// A packet can collect it on its way: each node adds its link. The first [`PathTime::FRONT`] links are kept one by one,
+/// so that the delay over n hops can be told for each n up to that; for longer n the rest counts with its mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathTime {
+    /// After each of the first links: picoseconds a bit.
+    front: [u64; PathTime::FRONT],
+    all: u64,
+    hops: u32,
+}
+
+impl PathTime {
+    /// Links that are kept one by one.
+    pub const FRONT: usize = 8;
+
+    /// A path of these links, nearest first; no more than 255 of them count. `None` for no link at all.
+    pub fn over(rates: impl IntoIterator<Item = Rate>) -> Option<PathTime> {
+        let mut path = PathTime { front: [0; PathTime::FRONT], all: 0, hops: 0 };
+        for rate in rates.into_iter().take(255) {
+            // To the nearest; at 600 Mbit/s that is 0.03 % off at most, below 11 Mbit/s 0.0006 %.
+            path.all += (1_000_000_000_000 + rate.bps() / 2) / rate.bps();
+            path.hops += 1;
+            if let Some(slot) = path.front.get_mut(path.hops as usize - 1) {
+                *slot = path.all;
+            }
+        }
+        (path.hops > 0).then_some(path)
+    }
+
+    /// How many links.
+    pub const fn hops(self) -> u32 {
+        self.hops
+    }
+
+    /// Nanoseconds that the first `links` links take for `bytes`, one after the other; all of them for more than there
+    /// are. `None` if that is longer than 2^46 ns.
+    pub fn time_for(self, bytes: u32, links: u32) -> Option<u64> {
+        let picos = match links as usize {
+            0 => 0,
+            n if n >= self.hops as usize => self.all,
+            n if n <= PathTime::FRONT => self.front[n - 1],
+            n => {
+                let front = self.front[PathTime::FRONT - 1];
+                front
+                    + (self.all - front) / u64::from(self.hops - PathTime::FRONT as u32) * (n - PathTime::FRONT) as u64
+            }
+        };
+        let nanos = picos.checked_mul(u64::from(bytes) * 8)?.checked_add(500)? / 1_000;
+        (nanos <= 1 << 46).then_some(nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000 bytes are 8000 bits: 4 ms at 2 Mbit/s, 1.4545 ms at 5.5, 0.7273 ms at 11.
+    #[test]
+    fn links_add_up_in_their_order() {
+        let rates = [2_000, 11_000, 5_500].map(Rate::kbps);
+        let path = PathTime::over(rates).expect("three links");
+        let times: Vec<_> = (0..5).map(|links| path.time_for(1_000, links).expect("short")).collect();
+        assert_eq!(times, [0, 4_000_000, 4_727_272, 6_181_816, 6_181_816]);
+        assert_eq!(path.hops(), 3);
+        assert_eq!(PathTime::over([]), None);
+    }
+
+    /// Beyond the links kept one by one the rest counts with its mean.
+    #[test]
+    fn long_paths_end_in_their_sum() {
+        let path = PathTime::over(std::iter::repeat_n(Rate::kbps(1_000), 20)).expect("twenty links");
+        for links in 1..=20 {
+            assert_eq!(path.time_for(125, links), Some(u64::from(links) * 1_000_000));
+        }
+        assert_eq!(path.time_for(u32::MAX, 20), None, "longer than 2^46 ns");
+    }
+}

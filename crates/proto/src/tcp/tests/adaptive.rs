@@ -1,0 +1,233 @@
+//! When the segments of adaptive pacing leave: slots, the queue of its authors' agent, and what must hold whatever the
+//! path does.
+
+use super::script::{Script, ns2, plain};
+use crate::tcp::{Action, Config, Release, Socket};
+use fourhop_cc::tcp_ap;
+use fourhop_cc::{Hint, Params, Transport};
+use fourhop_units::{Dur, Rate, Time};
+use proptest::prelude::*;
+
+/// One hop at a rate at which bytes take no time to speak of: the interval is half the round trip.
+fn paced(release: Release, config: Config) -> Script {
+    let tcp_ap = tcp_ap::Params { history: 1, link_rate: Rate::from_bps(1_000_000_000_000), ..tcp_ap::Params::paper() };
+    let config = Config { release, cc: Params { tcp_ap, ..config.cc }, initial_window: 2, ..config };
+    let mut s = Script::sending_with("tcp-ap", config, 1_000_000);
+    s.socket.handle_hint(Time::from_millis(100), Hint::HopCount(1), &mut s.out);
+    s.out.clear();
+    s
+}
+
+/// Times in ms, and whether it was a retransmission, of the segments with data that leave until `end`.
+fn departures(s: &mut Script, from: u64, end: u64) -> Vec<(u64, u32)> {
+    let mut found = Vec::new();
+    let mut take = |now: u64, out: &mut Vec<Action>| {
+        for action in out.drain(..) {
+            if let Action::Send { segment, stream_offset } = action
+                && segment.payload > 0
+            {
+                found.push((now, stream_offset as u32 / 1_000));
+            }
+        }
+    };
+    take(from, &mut s.out);
+    while let Some(at) = s.socket.next_timeout().filter(|at| *at < Time::from_millis(end)) {
+        s.socket.handle_timeout(at, &mut s.out);
+        take(at.as_nanos() / 1_000_000, &mut s.out);
+    }
+    found
+}
+
+/// Figure 8: one segment a tick where the window allows, nothing otherwise; a tick that comes to nothing is lost. The
+/// first ACK (round trip 80 ms, so 40 ms between ticks) starts the timer.
+#[test]
+fn slots_send_one_segment_a_tick() {
+    let mut s = paced(Release::Slots, plain());
+    s.ack(180, 1_001);
+    assert_eq!(departures(&mut s, 180, 400), [(180, 2), (220, 3)], "the window of three is full");
+    assert_eq!(s.socket.pacing_interval().map(Dur::as_millis), Some(40));
+    // The window opens between two ticks, those of 260, 300, 340 and 380 ms being lost: the next is at 420 ms.
+    s.ack(405, 2_001);
+    let (next, _) = departures(&mut s, 405, 700)[0];
+    assert_eq!(next, 420);
+}
+
+/// A retransmission does not wait for a tick (section 4.4: the strategy of TCP is kept); what a time-out takes back does.
+#[test]
+fn retransmissions_do_not_wait_for_slots() {
+    let mut s = paced(Release::Slots, Config { initial_ssthresh: 2, ..ns2() });
+    s.ack(180, 1_001);
+    s.ack(181, 2_001);
+    departures(&mut s, 181, 290);
+    s.out.clear();
+    for ms in [291, 292, 293] {
+        s.ack(ms, 2_001);
+    }
+    let resent: Vec<_> = departures(&mut s, 293, 294);
+    assert_eq!((resent.first(), s.socket.stats().fast_retransmits), (Some(&(293, 2)), 1));
+}
+
+/// The authors' agent: the window fills a queue, the first segment leaves at once, the rest one a tick; three duplicate
+/// ACKs empty it, and after the next ACK the timer begins anew.
+#[test]
+fn the_queue_is_emptied_by_duplicate_acks() {
+    let mut s = paced(Release::Queue, Config { limited_transmit: false, window_limit: Some(4), ..ns2() });
+    s.ack(180, 1_001);
+    s.ack(181, 2_001);
+    // Window 4: segments 2 to 5; 40 ms between ticks.
+    assert_eq!(departures(&mut s, 181, 225), [(181, 2), (220, 3)]);
+    for ms in [226, 227, 228] {
+        s.ack(ms, 2_001);
+    }
+    assert_eq!(departures(&mut s, 228, 229), [(228, 2)], "the retransmission at once, nothing else");
+    assert_eq!(departures(&mut s, 229, 320), [], "segments 4 and 5 stay away");
+    // All that was really sent is acknowledged: the timer of TCP goes back to segment 4, though nothing is under way.
+    s.ack(321, 4_001);
+    let next = departures(&mut s, 321, 4_000);
+    assert_eq!(next.first().map(|&(_, number)| number), Some(4));
+    assert!(s.socket.stats().timeouts > 0);
+}
+
+/// Without back-off the time-out stays what it is.
+#[test]
+fn the_timeout_need_not_back_off() {
+    for (rto_backoff, doubles) in [(true, true), (false, false)] {
+        let mut s = paced(Release::Slots, Config { rto_backoff, ..plain() });
+        s.ack(180, 1_001);
+        let times: Vec<_> =
+            departures(&mut s, 180, 9_000).into_iter().filter(|&(_, n)| n == 1).map(|(at, _)| at).collect();
+        let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(gaps[1] > gaps[0] + 100, doubles, "{gaps:?}");
+    }
+}
+
+/// A path that loses, delays and reports what it likes, driven through one sender.
+#[derive(Clone, Debug)]
+enum Event {
+    /// Acknowledge so many more segments after so many microseconds.
+    Ack(u32, u64),
+    /// A duplicate.
+    Duplicate(u64),
+    /// A round trip of an echo.
+    RoundTrip(u64),
+    /// Hops and rate.
+    Path(u32, u64),
+    /// Silence.
+    Wait(u64),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let micros = 1u64..400_000;
+    let event = prop_oneof![
+        6 => (1u32..6, micros.clone()).prop_map(|(n, t)| Event::Ack(n, t)),
+        3 => micros.clone().prop_map(Event::Duplicate),
+        2 => any::<u64>().prop_map(Event::RoundTrip),
+        1 => (any::<u32>(), 1u64..).prop_map(|(hops, rate)| Event::Path(hops, rate)),
+        1 => (1u64..5_000_000).prop_map(Event::Wait),
+    ];
+    prop::collection::vec(event, 1..150)
+}
+
+/// What leaves, and what it must obey.
+struct Watch {
+    release: Release,
+    /// When the last segment that had to wait left, and how long the next had to wait then.
+    last: Option<(Time, Dur)>,
+    highest: u32,
+    acked: u32,
+}
+
+impl Watch {
+    fn look(&mut self, now: Time, socket: &Socket, out: &mut Vec<Action>) -> Result<(), TestCaseError> {
+        for action in out.drain(..) {
+            let Action::Send { segment, stream_offset } = action else { continue };
+            if segment.payload == 0 {
+                continue;
+            }
+            let number = stream_offset as u32 / 1_000;
+            let fresh = number >= self.highest;
+            self.highest = self.highest.max(number + 1);
+            if fresh {
+                // TCP-friendliness (section 4.6): never more under way than a window of TCP would allow, here 64 segments.
+                prop_assert!(self.highest - self.acked <= 64, "{} under way", self.highest - self.acked);
+                if self.release != Release::Queue {
+                    if let Some((before, wait)) = self.last {
+                        prop_assert!(now >= before + wait, "{now} after {before}, which had to be {wait} apart");
+                    }
+                    self.last = socket.pacing_interval().map(|interval| (now, interval));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    /// Never more under way than the window allows; never two fresh segments closer than the interval in force when the
+    /// first left; and no starvation: as long as something is unacknowledged there is a timer to move it.
+    #[test]
+    fn pacing_keeps_its_promises(
+        events in events(),
+        release in prop_oneof![Just(Release::Slots), Just(Release::Gate), Just(Release::Queue)],
+        transport in prop_oneof![Just("tcp-ap"), Just("tcp-ap-sack")],
+        every_ack in any::<bool>(),
+    ) {
+        let samples = if every_ack { tcp_ap::Samples::EveryAck } else { tcp_ap::Samples::Unambiguous };
+        let first_interval = Some(Dur::from_millis(10));
+        let tcp_ap = tcp_ap::Params { samples, first_interval, ..tcp_ap::Params::paper() };
+        let config = Config { release, cc: Params { tcp_ap, ..Params::new() }, ..ns2() };
+        let transport = Transport::find(transport).expect("in the table");
+        let mut s = Script::active_with(transport, config);
+        s.socket.open(Time::ZERO, &mut s.out);
+        let mut syn_ack = super::script::segment("S.", 0, 0, 1);
+        syn_ack.options.sack_permitted = true;
+        s.arrives(100, syn_ack);
+        let mut now = Time::from_millis(100);
+        s.out.clear();
+        s.socket.write(now, 1 << 40, &mut s.out);
+        let mut watch = Watch { release, last: None, highest: 0, acked: 0 };
+        watch.look(now, &s.socket, &mut s.out)?;
+        for event in events {
+            let until = now + Dur::from_micros(match event {
+                Event::Ack(_, t) | Event::Duplicate(t) | Event::Wait(t) => t,
+                Event::RoundTrip(_) | Event::Path(..) => 1,
+            });
+            let mut timers = 0;
+            while let Some(at) = s.socket.next_timeout().filter(|&at| at <= until) {
+                prop_assert!(at >= now, "a timer in the past");
+                now = at;
+                s.socket.handle_timeout(now, &mut s.out);
+                watch.look(now, &s.socket, &mut s.out)?;
+                timers += 1;
+                prop_assert!(timers < 300_000, "the timer spins");
+            }
+            now = until;
+            match event {
+                Event::Ack(count, _) => {
+                    watch.acked = (watch.acked + count).min(watch.highest);
+                    let ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
+                    s.socket.handle_segment(now, &ack, &mut s.out);
+                }
+                Event::Duplicate(_) => {
+                    let mut ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
+                    if watch.highest > watch.acked + 1 {
+                        let left = ack.ack + 1_000;
+                        ack.options.sack.push((left, left + (watch.highest - watch.acked - 1) * 1_000));
+                    }
+                    s.socket.handle_segment(now, &ack, &mut s.out);
+                }
+                Event::RoundTrip(nanos) => {
+                    s.socket.handle_hint(now, Hint::RoundTrip(Dur::from_nanos(nanos)), &mut s.out);
+                }
+                Event::Path(hops, bps) => {
+                    s.socket.handle_hint(now, Hint::HopCount(hops), &mut s.out);
+                    let rate = Rate::from_bps(bps).expect("above 0");
+                    s.socket.handle_hint(now, Hint::LinkRate(rate), &mut s.out);
+                }
+                Event::Wait(_) => {}
+            }
+            watch.look(now, &s.socket, &mut s.out)?;
+            prop_assert!(s.socket.next_timeout().is_some(), "nothing would ever move again");
+        }
+    }
+}

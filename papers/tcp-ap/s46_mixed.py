@@ -4,6 +4,8 @@ The paper expects NewReno to take most of the bandwidth from TCP-AP, as it takes
 before something is lost, another NewReno flow included.
 """
 
+import math
+
 from fourhop import Scenario, Sweep
 from fourhop.study import STEADY, Chart, Claim, Data, Profile, Sample, Study, above, between, table
 
@@ -52,7 +54,7 @@ def larger_part(data: Data, name: str) -> Sample:
     pieces = data.pair.series(variant=name).group_by("seed", "time_s").agg(part=bits.max() / bits.sum())
     pieces = pieces.filter(pl.col("part").is_not_nan())  # pieces in which something arrived
     parts = {row["seed"]: row["part"] for row in pieces.group_by("seed").agg(pl.col("part").mean()).to_dicts()}
-    return data.pair.measure(lambda run: parts[run.seed], variant=name)
+    return data.pair.measure(lambda run: parts.get(run.seed, math.nan), variant=name)
 
 
 @study.chart

@@ -122,7 +122,8 @@ def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
     why={
         "ns2": "the delay that clocks measure, 35 ms, is that of data alone; the estimate, 41 ms and more, has in "
         "it what acknowledgements need of the channel. On long chains the sender is then too fast: over 14 hops 2 % "
-        "of its segments are sent again. With delayed acknowledgements it is ahead of the window limit",
+        "of its segments are sent again. With delayed acknowledgements the paper's arithmetic is ahead of the "
+        "window limit",
         "standard": "the gain grows with the hops, to 7 %",
     },
 )

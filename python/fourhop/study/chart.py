@@ -22,10 +22,10 @@ from fourhop.study.estimate import Estimate, Sample, number
 
 Kind = Literal["lines", "series", "bars", "table"]
 
-# What units of a scenario are on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB.
+# What units of a scenario are on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1.
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _UNITS |= {"bps": 1e-6, "kbps": 1e-3, "Mbps": 1.0, "Gbps": 1e3}
-_UNITS |= {"m": 1.0, "km": 1e3, "B": 1e-3, "kB": 1.0, "MB": 1e3, "GB": 1e6, "dB": 1.0, "dBm": 1.0}
+_UNITS |= {"m": 1.0, "km": 1e3, "B": 1e-3, "kB": 1.0, "MB": 1e3, "GB": 1e6, "dB": 1.0, "dBm": 1.0, "%": 1e-2}
 _QUANTITY = re.compile(rf"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*({'|'.join(_UNITS)})")
 
 Measure = str | Callable[[Cells], "Sample | Estimate"]
@@ -39,11 +39,15 @@ _LABELS = {
     "cwnd_segments": "congestion window (segments)",
     "srtt_s": "smoothed RTT (ms)",
     "pacing_interval_s": "pacing interval (ms)",
+    "rtt_s": "round trip (ms)",
+    "delay_s": "smoothed n-hop delay (ms)",
+    "variation": "coefficient of variation",
 }
-_SERIES_SCALE = {"goodput_bps": (f"goodput ({KBPS})", 1e-3), "srtt_s": (_LABELS["srtt_s"], 1e3)} | {
-    "cwnd_segments": (_LABELS["cwnd_segments"], 1.0),
-    "pacing_interval_s": (_LABELS["pacing_interval_s"], 1e3),
-}
+_SERIES_SCALE = {
+    name: (label, 1e3 if name.endswith("_s") else 1.0)
+    for name, label in _LABELS.items()
+    if name.endswith("_s") or name in ("cwnd_segments", "variation")
+} | {"goodput_bps": (f"goodput ({KBPS})", 1e-3)}
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def lines(
 ) -> Chart:
     """A curve over the varied key `x` for each value of `by`, with intervals; `labels` renames the values of `by`.
 
-    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB. Say so in `x_label`.
+    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1.
+    Say so in `x_label`.
     """
     groups = {"": cells} if by is None else cells.by(by)
     made = [
@@ -220,8 +225,8 @@ def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
 def _plain(place: float | str) -> float:
     """A quantity as a number on an axis.
 
-    >>> _plain("100ms"), _plain("11Mbps"), _plain(3)
-    (0.1, 11.0, 3)
+    >>> _plain("100ms"), _plain("11Mbps"), _plain("50%"), _plain(3)
+    (0.1, 11.0, 0.5, 3)
     """
     found = None if not isinstance(place, str) else _QUANTITY.fullmatch(place)
     return float(found[1]) * _UNITS[found[2]] if found else place  # type: ignore[return-value]

@@ -50,7 +50,7 @@ lint: build ## formatting, clippy, walls, ruff, mypy, stubs
 	$(BIN)/stubtest fourhop._core
 
 bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
-	cargo bench -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air
+	cargo bench -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air --bench grid
 	$(PYTHON) benches/compare.py
 	if command -v valgrind >/dev/null; then $(PYTHON) benches/instructions.py --record; fi
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import fourhop
-from fourhop import plots, rundata, runner, stats, store
+from fourhop import plots, recorded, rundata, runner, stats, store
 from fourhop.result import Result
 
 
@@ -76,6 +78,59 @@ def test_series_are_long_tables(result: Result) -> None:
     assert one["time_s"].is_sorted()
     assert one.height == 20
     assert result.queues["node"].n_unique() == 6
+
+
+def test_saving_streams_the_series_and_tidies_up(tmp_path: Path) -> None:
+    scenario = fourhop.Scenario.chain(hops=2, duration="5s", sample_every="500ms")
+    saved = fourhop.run(scenario, runs=2, seed=3, out=tmp_path)
+    kept = fourhop.run(scenario, runs=2, seed=3)
+    assert not (tmp_path / recorded.STAGING).exists()
+    assert pl.read_parquet(tmp_path / "series.parquet").equals(kept.series)
+    assert saved.series.equals(kept.series)
+    assert saved.scan("queues").select(pl.len()).collect().item() == 2 * 10 * 3
+    # Saved again over itself, and elsewhere.
+    saved.save(tmp_path)
+    assert pl.read_parquet(saved.save(tmp_path / "copy") / "queues.parquet").equals(kept.queues)
+    # Somebody else's result in the same folder is not taken for this one.
+    fourhop.run(scenario, seed=9, out=tmp_path)
+    with pytest.raises(fourhop.FourhopError, match=r"series\.parquet: found another file"):
+        saved.scan("series")
+
+
+def test_series_files_go_with_the_result() -> None:
+    result = fourhop.run(fourhop.Scenario.chain(hops=1, duration="2s", sample_every="1s"))
+    assert isinstance(result.recorded, recorded.Recorded)
+    folder = result.recorded.folder
+    assert sorted(path.name for path in folder.iterdir()) == ["seed-1.flows.csv", "seed-1.queues.csv"]
+    assert result.series.height == 2
+    del result
+    assert not folder.exists()
+
+
+_MEASURE = """
+import resource, sys, tempfile
+from fourhop._core import Batch, check
+scenario = check(sys.argv[1], overrides=[f"duration={sys.argv[2]}"])
+with tempfile.TemporaryDirectory() as folder:
+    batch = Batch(scenario, [1], 1, None, folder)
+    while batch.poll(1.0) is None:
+        pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_the_memory_of_a_run_does_not_grow_with_its_samples() -> None:
+    text = (
+        'profile = "standard"\nduration = "1s"\nwarmup = "0s"\nsample_every = "1ms"\n[topology]\nkind = "chain"\n'
+        'hops = 1\n[[flows]]\nfrom = 0\nto = 1\ntransport = "ping"\ninterval = "1s"\n'
+    )
+
+    def peak_kib(duration: str) -> int:
+        command = [sys.executable, "-c", _MEASURE, text, duration]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    # As vectors, the second run's would take 24 MB and their JSON twice that.
+    assert peak_kib("400s") < peak_kib("2s") + 8 * 1024
 
 
 def test_no_series_unless_asked_for() -> None:

@@ -25,6 +25,7 @@ from fourhop.study.chart import Line
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.result import SweepResult
 from tests.conftest import ROOT, Command, environment
+from tests.test_sweep_runs import kept
 
 TINY = '''\
 """One and two hops."""
@@ -381,15 +382,15 @@ def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:
     path.write_text(TINY.replace('"4s"', '"1000s"').replace("runs=3", "runs=4"), encoding="utf-8")
     command = [sys.executable, "-m", "fourhop.cli", "reproduce", "--jobs", "1"]
     process = subprocess.Popen(command, cwd=papers.parent, env=environment(), stderr=subprocess.PIPE, text=True)
-    kept = papers.parent / "report" / "store" / "runs"
+    store = papers.parent / "report" / "store"
     deadline = time.monotonic() + 60.0
-    while len(list(kept.glob("*/*.parquet"))) < 2 and time.monotonic() < deadline:
+    while len(kept(store)) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "the same command goes on from there" in told
-    stored = len(list(kept.glob("*/*.parquet")))
+    stored = len(kept(store))
     assert 2 <= stored < 16
     again = fourhop("reproduce")
     assert again.returncode == 0, again.stderr

@@ -82,6 +82,10 @@ def test_every_point_has_the_same_seeds() -> None:
         ({"tcp.window": [None]}, "sweep: over.tcp.window: found a NoneType, allowed: texts"),
         ({"seed": [1, 2]}, "sweep: over.seed: found a key that cannot be varied"),
         ({"flows[*].window": [2]}, "found a scenario without [[flows]]"),
+        (
+            {"transport": ["vegas"], "traffic.transport": ["reno"]},
+            "sweep: traffic.transport: found traffic.transport, which another key varies too, allowed: a key once",
+        ),
     ],
 )
 def test_what_cannot_be_varied_is_named(over: dict[str, object], message: str) -> None:
@@ -99,6 +103,8 @@ def test_other_contradictions_are_named() -> None:
         Sweep(SHORT, {"tcp.window": [1]}, {"tcp.window": [1]})
     with pytest.raises(fourhop.FourhopError, match="runs: found 0"):
         Sweep(SHORT, runs=0)
+    with pytest.raises(fourhop.FourhopError, match=r'^sweep: precision_of: found "all", allowed: "aggregate", "flows"'):
+        Sweep(SHORT, precision="5%", precision_of="all")  # type: ignore[arg-type]
     with pytest.raises(fourhop.FourhopError, match="seed: found -1"):
         Sweep(SHORT, seed=-1)
     with pytest.raises(fourhop.FourhopError, match="keys beside a Sweep"):

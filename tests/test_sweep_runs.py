@@ -14,8 +14,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fourhop
-from fourhop import Scenario, SweepResult
-from fourhop.sweeps import manifest, runfile
+from fourhop import FourhopError, Scenario, SweepResult, sweep
+from fourhop.sweeps import inventory, manifest, runfile, seriesfile
 from fourhop.sweeps.runstore import RunStore
 from tests.conftest import Command, environment
 
@@ -53,7 +53,9 @@ def sweep_file(tmp_path: Path) -> Path:
 
 
 def kept(folder: Path) -> list[Path]:
-    return sorted(folder.glob("runs/*/[!.]*.parquet"))
+    """Files of runs, without those of their time series."""
+    found = folder.glob("runs/*/[!.]*.parquet")
+    return sorted(path for path in found if seriesfile.run_of(path) is None)
 
 
 def same(one: SweepResult, other: SweepResult) -> None:
@@ -247,6 +249,123 @@ def test_one_run_is_one_row_group(tmp_path: Path) -> None:
     assert path.stem in found.metadata[b"fourhop"].decode()
 
 
+RECORDED = SHORT.with_(sample_every="500ms")
+
+
+def series_of(path: Path) -> list[Path]:
+    return [path.with_name(f"{path.stem}.{table}.parquet") for table in ("series", "queues")]
+
+
+def test_time_series_are_files_beside_the_run(fourhop: Command, tmp_path: Path) -> None:
+    first = sweep(RECORDED, HOPS, runs=2, out=tmp_path)
+    assert len(kept(tmp_path)) == 6
+    for path in kept(tmp_path):
+        assert all(beside.exists() for beside in series_of(path))
+        assert pl.read_parquet(series_of(path)[1]).columns == ["node", "time_s", "queue_packets"]
+    # Nothing is left of what the simulator wrote.
+    assert not list(tmp_path.glob(".series*"))
+    again = SweepResult.load(tmp_path)
+    assert first.series.collect().equals(again.series.collect())
+    assert first.series.select("point", "seed").unique().collect().height == 6
+    # Fewer points, and files of no other.
+    second = again.scan("series", [1]).collect()
+    assert second.equals(first.series.filter(pl.col("point") == 1).collect())
+    point = again.point(1)
+    assert point.series.equals(second.drop("point", "topology.hops"))
+    assert point.queues.height == 2 * 4 * 3
+    # A result made of them can be saved as any other.
+    assert pl.read_parquet(point.save(tmp_path / "point") / "series.parquet").equals(point.series)
+    reused = sweep(RECORDED, HOPS, runs=2, out=tmp_path)
+    assert (reused.reused, reused.computed) == (6, 0)
+
+    listed = fourhop("results", tmp_path)
+    assert "left alone" not in listed.stderr
+    bytes_kept = sum(each.bytes for each in inventory.take(RunStore(tmp_path)))
+    assert bytes_kept == sum(path.stat().st_size for path in tmp_path.glob("runs/*/*"))
+
+
+def test_points_with_and_without_series(tmp_path: Path) -> None:
+    result = sweep(SHORT, {"sample_every": ["none", "1s"]}, out=tmp_path)
+    assert result.series.select("point", "sample_every", "time_s").collect().rows() == [(1, "1s", 1.0), (1, "1s", 2.0)]
+    assert result.point(0).series.is_empty()
+    assert result.scan("queues", [0]).collect().is_empty()
+    assert sweep(SHORT).series.collect().columns == ["point", "seed", *seriesfile.schema("series")]
+
+
+def test_fresh_replaces_time_series(tmp_path: Path) -> None:
+    sweep(RECORDED, out=tmp_path)
+    (path,) = kept(tmp_path)
+    before = [beside.stat().st_mtime_ns for beside in series_of(path)]
+    sweep(RECORDED, out=tmp_path, fresh=True)
+    after = [beside.stat().st_mtime_ns for beside in series_of(path)]
+    assert all(old < new for old, new in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "foreign"])
+def test_a_run_without_its_time_series_is_named_and_computed_again(tmp_path: Path, damage: str) -> None:
+    whole = sweep(RECORDED, out=tmp_path)
+    before = whole.series.collect()
+    (path,) = kept(tmp_path)
+    series = series_of(path)[0]
+    if damage == "gone":
+        series.unlink()
+    elif damage == "cut":
+        series.write_bytes(series.read_bytes()[:-10])
+    else:
+        pl.DataFrame({"x": [1]}).write_parquet(series)
+    content = series.read_bytes() if series.exists() else None
+    again = sweep(RECORDED, out=tmp_path)
+    assert again.computed == 1
+    assert "its time series cannot be used" in again.store.strange[path]
+    assert again.series.collect().equals(before)
+    assert (series.read_bytes() if series.exists() else None) == content
+    assert sweep(RECORDED, out=tmp_path).reused == 1
+
+
+def test_a_run_is_there_only_after_its_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(runfile, "write", full)
+        with pytest.raises(FourhopError, match="No space left on device"):
+            sweep(RECORDED, out=tmp_path)
+    left = sorted(tmp_path.glob("runs/*/*"))
+    assert [path.name.split(".", 1)[1] for path in left] == ["queues.parquet", "series.parquet"]
+    assert not list(tmp_path.glob(".series*"))
+    store = RunStore(tmp_path)
+    assert inventory.take(store) == []
+    assert set(store.strange) == set(left)
+    # They are this run's, so they are replaced.
+    again = sweep(RECORDED, out=tmp_path)
+    assert (again.computed, again.store.strange) == (1, {})
+    assert len(list(tmp_path.glob("runs/*/*"))) == 3
+
+
+def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None:
+    long = SWEEP.replace("runs = 50", "runs = 1").replace('"10s"', '"100000s"\nsample_every = "10ms"')
+    (tmp_path / "long.toml").write_text(long, encoding="utf-8")
+    out = tmp_path / "out"
+    process = started("sweep", "long.toml", "--out", out, "--jobs", "1", cwd=tmp_path)
+    try:
+        until = time.monotonic() + 60.0
+        while not list(out.glob(".series*/*/*.part")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert not list(out.glob(".series*"))
+    finally:
+        process.kill()
+        process.wait()
+    killed = out / f"{seriesfile.STAGING}x1y2"
+    killed.mkdir()
+    store = RunStore(out)
+    assert list(store.survey()) == []
+    assert "killed" in store.strange[killed]
+
+
 def test_half_written_and_foreign_files_are_named_and_left_alone(
     fourhop: Command, sweep_file: Path, tmp_path: Path
 ) -> None:
@@ -299,6 +418,9 @@ def test_a_run_that_looks_whole_and_is_not_is_named(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(fourhop.FourhopError, match=f"cannot be read: {path}"):
         fourhop.sweep(SHORT, out=tmp_path)
+    store = RunStore(tmp_path)
+    assert inventory.take(store) == []
+    assert "cannot be read" in store.strange[path]
 
 
 def test_what_a_killed_writer_leaves_is_named(tmp_path: Path) -> None:

@@ -42,23 +42,6 @@ COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitt
 
 COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 
-SERIES = pl.Schema(
-    {
-        "seed": pl.UInt64(),
-        "flow": pl.String(),
-        "time_s": pl.Float64(),
-        "goodput_bps": pl.Float64(),
-        "cwnd_segments": pl.Float64(),
-        "srtt_s": pl.Float64(),
-        "rtt_s": pl.Float64(),
-        "delay_s": pl.Float64(),
-        "variation": pl.Float64(),
-        "pacing_interval_s": pl.Float64(),
-    }
-)
-
-QUEUES = pl.Schema({"seed": pl.UInt64(), "node": pl.Int64(), "time_s": pl.Float64(), "queue_packets": pl.Int64()})
-
 # Columns of the summary that are plain means over the runs, and the field of a run each is the mean of.
 _MEANS = {
     "sent_packets_mean": "sent",
@@ -105,45 +88,6 @@ def counts(runs: Sequence[RunData], table: Literal["drops", "counters", "conserv
         for name, count in names.items()
     ]
     return pl.DataFrame(rows, schema=COUNTS, orient="row")
-
-
-def series(runs: Sequence[RunData]) -> pl.DataFrame:
-    """One row per (seed, flow, time); no rows if the scenario records no time series."""
-    parts = [
-        pl.DataFrame(
-            {
-                "time_s": recorded["time_s"],
-                "goodput_bps": flow["goodput_bps"],
-                "cwnd_segments": flow["cwnd_segments"],
-                "srtt_s": flow["srtt_s"],
-                "rtt_s": flow["rtt_s"],
-                "delay_s": flow["delay_s"],
-                "variation": flow["variation"],
-                "pacing_interval_s": flow["pacing_interval_s"],
-            },
-            schema_overrides={name: pl.Float64() for name, kind in SERIES.items() if kind == pl.Float64()},
-        ).select(pl.lit(run["seed"], pl.UInt64()).alias("seed"), pl.lit(flow["name"]).alias("flow"), pl.all())
-        for run in runs
-        if (recorded := run["series"]) is not None
-        for flow in recorded["flows"]
-    ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES)
-
-
-def queues(runs: Sequence[RunData]) -> pl.DataFrame:
-    """Interface queue lengths, one row per (seed, node, time)."""
-    parts = [
-        pl.DataFrame(
-            {"time_s": recorded["time_s"], "queue_packets": node["queue_packets"]},
-            schema_overrides={"time_s": pl.Float64(), "queue_packets": pl.Int64()},
-        ).select(
-            pl.lit(run["seed"], pl.UInt64()).alias("seed"), pl.lit(node["node"], pl.Int64()).alias("node"), pl.all()
-        )
-        for run in runs
-        if (recorded := run["series"]) is not None
-        for node in recorded["nodes"]
-    ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=QUEUES)
 
 
 def by_flow(runs: Sequence[RunData]) -> dict[str, list[FlowRun]]:

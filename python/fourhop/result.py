@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fourhop import frames, stats
+from fourhop.errors import FourhopError
+from fourhop.recorded import Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
 from fourhop.stats import Interval
@@ -32,6 +34,8 @@ class Result:
     """The runs as the simulator reported them, in the order of their seeds."""
     note: str | None = None
     """What to know before quoting the numbers: a missing replication interval, a precision that was not met."""
+    recorded: Series | None = field(default=None, compare=False, repr=False)
+    """Where the time series are, if the scenario asks for them."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -60,13 +64,29 @@ class Result:
 
     @cached_property
     def series(self) -> pl.DataFrame:
-        """Time series, one row per (seed, flow, time); empty unless the scenario asks for them."""
-        return frames.series(self.runs)
+        """Time series, one row per (seed, time, flow); empty unless the scenario asks for them.
+
+        They lie on disk and are read here whole; `scan("series")` reads what is needed.
+        """
+        return self.scan("series").collect()
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """Interface queue lengths, one row per (seed, node, time); empty unless the scenario asks for series."""
-        return frames.queues(self.runs)
+        """Interface queue lengths, one row per (seed, time, node); empty unless the scenario asks for series."""
+        return self.scan("queues").collect()
+
+    def scan(self, table: Table) -> pl.LazyFrame:
+        """`"series"` or `"queues"` as a lazy frame, for series that are larger than memory.
+
+        The files behind it live as long as this result does.
+        """
+        if table not in ("series", "queues"):
+            raise FourhopError(f'table: found {table!r}, allowed: "series", "queues"')
+        if self.recorded is None or not self.runs:
+            import polars as pl
+
+            return pl.LazyFrame(schema=schema(table))
+        return self.recorded.scan(table, self.seeds)
 
     @cached_property
     def aggregate(self) -> Interval:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Literal, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 Counts = dict[str, dict[str, int]]
 """Counts by layer and then by name."""
@@ -32,32 +32,8 @@ class FlowRun(TypedDict):
     batch_goodput_bps: list[float]
 
 
-class FlowSeries(TypedDict):
-    """Time series of one flow; each list is as long as `Series.time_s`."""
-
-    name: str
-    goodput_bps: list[float]
-    cwnd_segments: list[int | None]
-    srtt_s: list[float | None]
-    rtt_s: list[float | None]
-    delay_s: list[float | None]
-    variation: list[float | None]
-    pacing_interval_s: list[float | None]
-
-
-class NodeSeries(TypedDict):
-    """Interface queue of one node over time."""
-
-    node: int
-    queue_packets: list[int]
-
-
-class Series(TypedDict):
-    """Time series of one run, at the scenario's step."""
-
-    time_s: list[float]
-    flows: list[FlowSeries]
-    nodes: list[NodeSeries]
+SeriesColumns = dict[str, list[Any]]
+"""A table of time series, a list a column."""
 
 
 class RunData(TypedDict):
@@ -76,7 +52,8 @@ class RunData(TypedDict):
     drops: Counts
     counters: Counts
     conservation: Counts
-    series: Series | None
+    recorded: NotRequired[dict[Literal["series", "queues"], SeriesColumns] | None]
+    """Time series, where they come with the run: in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
 
 
 def parse(text: str) -> RunData:

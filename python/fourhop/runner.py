@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from fourhop import rundata, stats
 from fourhop._core import Batch
 from fourhop.errors import FourhopError, Interrupted
+from fourhop.recorded import Recorded
 
 if TYPE_CHECKING:
     from fourhop.result import Result
@@ -132,12 +133,18 @@ def run(
         if pcap is not None:
             store.writable(Path(pcap))
 
+    recorded = Recorded(None if out is None else Path(out)) if scenario.records_series else None
     finished: dict[int, rundata.RunData] = {}
     started = time.monotonic()
     batch = Batch(
-        scenario.resolved_json, range(seed, seed + wanted), min(jobs, wanted), None if pcap is None else str(pcap)
+        scenario.resolved_json,
+        range(seed, seed + wanted),
+        min(jobs, wanted),
+        None if pcap is None else str(pcap),
+        None if recorded is None else str(recorded.folder),
     )
     prefix = Prefix(seed, target, precision_of)
+    interrupted = False
     try:
         while len(finished) < wanted and not prefix.met:
             if _take(batch, finished, _POLL_S):
@@ -145,21 +152,31 @@ def run(
             if progress is not None:
                 progress(_progress(batch, scenario, finished, prefix, wanted, time.monotonic() - started))
     except KeyboardInterrupt:
+        interrupted = True
         batch.stop()
         while _take(batch, finished, 0.0):
             pass
-        result = _partial(scenario, finished, wanted)
-        if result is not None and out is not None:
-            result.save(out)
-        raise Interrupted(result, wanted) from None
     finally:
         batch.stop()
+    # Waits for runs that were begun and do not count: they write into folders that are about to be tidied.
+    del batch
+    if interrupted:
+        result = _partial(scenario, finished, wanted, recorded)
+        if result is not None and out is not None:
+            _save(result, Path(out))
+        raise Interrupted(result, wanted)
 
     kept = prefix.runs if target is not None else [finished[key] for key in sorted(finished)]
-    result = Result(scenario, tuple(kept), _note(kept, prefix, target))
+    whole = Result(scenario, tuple(kept), _note(kept, prefix, target), recorded)
     if out is not None:
-        result.save(out)
-    return result
+        _save(whole, Path(out))
+    return whole
+
+
+def _save(result: Result, out: Path) -> None:
+    result.save(out)
+    if isinstance(result.recorded, Recorded):
+        result.recorded.settle(out)
 
 
 def _take(batch: Batch, finished: dict[int, rundata.RunData], timeout_s: float) -> bool:
@@ -167,7 +184,7 @@ def _take(batch: Batch, finished: dict[int, rundata.RunData], timeout_s: float) 
     try:
         reported = batch.poll(timeout_s)
     except OSError as error:
-        raise FourhopError(f"captures: {error}") from None
+        raise FourhopError(str(error)) from None
     if reported is None:
         return False
     seed, text = reported
@@ -234,13 +251,15 @@ def _progress(
     )
 
 
-def _partial(scenario: Scenario, finished: dict[int, rundata.RunData], wanted: int) -> Result | None:
+def _partial(
+    scenario: Scenario, finished: dict[int, rundata.RunData], wanted: int, recorded: Recorded | None
+) -> Result | None:
     from fourhop.result import Result
 
     if not finished:
         return None
     note = f"interrupted: {len(finished)} of {wanted} runs finished"
-    return Result(scenario, tuple(finished[key] for key in sorted(finished)), note)
+    return Result(scenario, tuple(finished[key] for key in sorted(finished)), note, recorded)
 
 
 def _note(runs: list[rundata.RunData], prefix: Prefix, target: float | None) -> str | None:

@@ -10,10 +10,13 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fourhop import _core
 from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
@@ -215,6 +218,19 @@ class Scenario:
         changes = [f"{path}={_toml(value)}" for path, value in keys.items()]
         return Scenario(self._text, self._file, format=self._format, overrides=[*self._overrides, *changes])
 
+    def places(self, times_s: Sequence[float], *, seed: int | None = None) -> pl.DataFrame:
+        """Where the nodes are at each of `times_s` (seconds, ascending): one row per (time, node), places in metres.
+
+        >>> Scenario.chain(hops=1).places([0.0]).rows()
+        [(0.0, 0, 0.0, 0.0), (0.0, 1, 200.0, 0.0)]
+        """
+        import polars as pl
+
+        found = _core.places(self._resolved_json, self.seed if seed is None else seed, times_s)
+        rows = [(t, n, x, y) for t, nodes in zip(times_s, found, strict=True) for n, (x, y) in enumerate(nodes)]
+        schema = {"time_s": pl.Float64(), "node": pl.Int64(), "x_m": pl.Float64(), "y_m": pl.Float64()}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
     @property
     def resolved_json(self) -> str:
         """The scenario with every default written out, as JSON."""
@@ -245,6 +261,11 @@ class Scenario:
         """Packets delivered with which a run ends; `None` if it ends after `duration`."""
         packets = self.resolved.get("packets", "none")
         return None if packets == "none" else int(packets)
+
+    @property
+    def records_series(self) -> bool:
+        """Does it ask for time series?"""
+        return bool(self.resolved["sample_every"] != "none")
 
     @property
     def flow_count(self) -> int:

@@ -9,6 +9,7 @@ whatever was killed when.
 | summary.parquet | one row per flow, means and intervals |
 | drops.parquet, counters.parquet, conservation.parquet | one row per (seed, layer, name) |
 | series.parquet, queues.parquet | time series, if the scenario asks for them |
+| series.part | the series of runs in progress; gone when the result is saved |
 | scenario.toml | the scenario with every default written out: run it again with `fourhop run` |
 | run.json | version, seeds, note, and the object of `Result.to_dict` |
 """
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from fourhop import frames
 from fourhop._core import version
 from fourhop.errors import FourhopError
+from fourhop.recorded import TABLES, Recorded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,18 +78,21 @@ def save(result: Result, folder: Path) -> Path:
             "drops": result.drops,
             "counters": result.counters,
             "conservation": frames.counts(result.runs, "conservation"),
-            "series": result.series,
-            "queues": result.queues,
         }
         for name, table in tables.items():
+            replace(folder / f"{name}.parquet", _parquet(table))
+        for name in TABLES:
             path = folder / f"{name}.parquet"
-            if name in ("series", "queues") and table.is_empty():
+            rows = result.scan(name)
+            if rows.head(1).collect().is_empty():
                 path.unlink(missing_ok=True)
             else:
-                replace(path, _parquet(table))
+                replace(path, _stream(rows))
         replace(folder / SCENARIO, _text(result.scenario.to_toml()))
         manifest = {"fourhop": version(), "seeds": list(result.seeds), "note": result.note, "result": result.to_dict()}
         replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
+        if isinstance(result.recorded, Recorded) and result.recorded.lives_in(folder):
+            result.recorded.settle(folder)
     except OSError as error:
         raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error
     return folder
@@ -95,6 +100,11 @@ def save(result: Result, folder: Path) -> Path:
 
 def _parquet(table: pl.DataFrame) -> Callable[[Path], object]:
     return lambda path: table.write_parquet(path)
+
+
+def _stream(rows: pl.LazyFrame) -> Callable[[Path], object]:
+    """Written as it is read, never whole in memory."""
+    return lambda path: rows.sink_parquet(path)
 
 
 def _text(text: str) -> Callable[[Path], object]:

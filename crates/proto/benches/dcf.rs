@@ -2,7 +2,8 @@
 #![allow(missing_docs)]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use fourhop_proto::mac::{Action, Config, Dcf};
+use fourhop_proto::mac::medium::Rules;
+use fourhop_proto::mac::{Action, Config, Dcf, Medium};
 use fourhop_proto::wire::{ArpMessage, ArpOperation, Frame, Msdu, Payload};
 use fourhop_units::{Bytes, NodeId, Purpose, Stream, Time};
 use std::hint::black_box;
@@ -12,7 +13,10 @@ use std::net::Ipv4Addr;
 struct Pair {
     now: Time,
     stations: [Dcf; 2],
+    media: [Medium; 2],
+    rules: Rules,
     on_air: Option<(usize, Time, Frame)>,
+    air: Option<Frame>,
     out: Vec<Action>,
     delivered: u64,
 }
@@ -20,26 +24,38 @@ struct Pair {
 impl Pair {
     fn new() -> Pair {
         let station = |n| Dcf::new(NodeId(n).mac(), Config::ns2(), Stream::new(1, NodeId(n), Purpose::Backoff));
-        Pair { now: Time::ZERO, stations: [station(0), station(1)], on_air: None, out: Vec::new(), delivered: 0 }
+        Pair {
+            now: Time::ZERO,
+            stations: [station(0), station(1)],
+            media: Default::default(),
+            rules: Rules::new(&Config::ns2()),
+            on_air: None,
+            air: None,
+            out: Vec::new(),
+            delivered: 0,
+        }
     }
 
     /// Sends `msdu` from the first to the second station until it has been acknowledged.
     fn exchange(&mut self, msdu: Msdu) {
-        self.stations[0].handle_packet(self.now, msdu);
+        self.stations[0].handle_packet(self.now, msdu, &mut self.media[0]);
         while !self.stations[0].is_ready() || self.on_air.is_some() {
-            let timers = [self.stations[0].next_timeout(), self.stations[1].next_timeout()];
+            let timers = [0, 1].map(|n: usize| self.stations[n].next_timeout(&self.media[n]));
             let next_timer = timers.into_iter().flatten().min();
             match self.on_air.take_if(|(_, end, _)| next_timer.is_none_or(|timer| *end <= timer)) {
                 Some((to, end, frame)) => {
                     self.now = end;
-                    self.stations[to].handle_reception(end, &frame, false, &mut self.out);
+                    let medium = &mut self.media[to];
+                    medium.handle_good_frame(end, &frame, true, &self.rules);
+                    medium.handle_quiet(end);
+                    self.stations[to].handle_reception(end, &frame, medium, &mut self.out);
                     self.act(to);
                 }
                 None => {
                     let Some(at) = next_timer else { return };
                     self.now = at;
                     let who = usize::from(timers[0] != Some(at));
-                    self.stations[who].handle_timeout(at, &mut self.out);
+                    self.stations[who].handle_timeout(at, &mut self.media[who], &mut self.air, &mut self.out);
                     self.act(who);
                 }
             }
@@ -47,15 +63,13 @@ impl Pair {
     }
 
     fn act(&mut self, who: usize) {
+        if let Some(frame) = self.air.take() {
+            let lost = self.media[1 - who].handle_arrival(self.now, &self.rules);
+            assert!(!lost, "ns-2 knows no immediate access");
+            self.on_air = Some((1 - who, self.now + frame.airtime, frame));
+        }
         for action in self.out.drain(..) {
-            match action {
-                Action::Transmit(frame) => {
-                    self.stations[1 - who].handle_arrival(self.now);
-                    self.on_air = Some((1 - who, self.now + frame.airtime, frame));
-                }
-                Action::Deliver { .. } => self.delivered += 1,
-                Action::GaveUp { .. } | Action::Discarded(_) => {}
-            }
+            self.delivered += u64::from(matches!(action, Action::Deliver { .. }));
         }
     }
 }

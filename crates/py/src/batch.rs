@@ -3,6 +3,7 @@
 use crate::error::raise;
 use fourhop_sim::batch::Batch;
 use fourhop_sim::scenario;
+use fourhop_sim::trace::SeriesPaths;
 use fourhop_sim::{RunError, RunOptions, run};
 use fourhop_units::Time;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -22,15 +23,17 @@ pub struct PyBatch {
 #[pymethods]
 impl PyBatch {
     /// Starts runs of a scenario (JSON) with `seeds`, in their order, `jobs` at a time. `pcap_dir` is where captures go,
-    /// into a folder for each seed if there are several.
+    /// into a folder for each seed if there are several; `series_dir` is where time series go, if the scenario asks for
+    /// them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are whole.
     #[new]
-    #[pyo3(signature = (scenario_json, seeds, jobs=1, pcap_dir=None))]
+    #[pyo3(signature = (scenario_json, seeds, jobs=1, pcap_dir=None, series_dir=None))]
     fn new(
         py: Python<'_>,
         scenario_json: &str,
         seeds: Vec<u64>,
         jobs: usize,
         pcap_dir: Option<PathBuf>,
+        series_dir: Option<PathBuf>,
     ) -> PyResult<PyBatch> {
         let scenario = scenario::load_json(scenario_json, "<scenario>", &[]).map_err(|error| raise(py, &error))?;
         let duration = Time::ZERO + scenario.duration;
@@ -40,7 +43,8 @@ impl PyBatch {
                 true => dir.join(format!("seed-{seed}")),
                 false => dir.clone(),
             });
-            let result = run(&scenario, seed, &RunOptions { pcap_dir, ..RunOptions::default() }, control)?;
+            let series = series_dir.as_ref().map(|dir| SeriesPaths::new(dir, seed));
+            let result = run(&scenario, seed, &RunOptions { pcap_dir, series, ..RunOptions::default() }, control)?;
             Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
         });
         Ok(PyBatch { batch: Mutex::new(batch), duration })
@@ -55,7 +59,9 @@ impl PyBatch {
             None | Some((_, Err(RunError::Stopped))) => Ok(None),
             Some((seed, Ok(json))) => Ok(Some((seed, json))),
             Some((_, Err(RunError::Scenario(error)))) => Err(raise(py, &error)),
-            Some((_, Err(error @ RunError::Trace { .. }))) => Err(PyOSError::new_err(error.to_string())),
+            Some((_, Err(error @ (RunError::Trace { .. } | RunError::Series { .. })))) => {
+                Err(PyOSError::new_err(error.to_string()))
+            }
         }
     }
 

@@ -21,12 +21,18 @@ mod _core {
     #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, reference, schema, to_toml};
+    use crate::scenario::{catalog, check, ns2, places, reference, schema, to_toml};
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).
+    #[pyfunction]
+    fn series_columns() -> Vec<(&'static str, &'static str)> {
+        fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
 
     /// Fingerprint of the sources the engine was built from, 16 hexadecimal digits (see build.rs): two engines of one

@@ -2,8 +2,10 @@
 
 use crate::error::raise;
 use fourhop_sim::scenario::{self, Scenario, ScenarioError};
+use fourhop_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::time::Duration;
 
 /// Reads a scenario and returns it as JSON with every key explicit.
 #[pyfunction]
@@ -40,6 +42,20 @@ fn resolved(py: Python<'_>, loaded: Result<Scenario, ScenarioError>) -> PyResult
 pub fn to_toml(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
     loaded.map(|scenario| scenario.to_toml()).map_err(|error| raise(py, &error))
+}
+
+/// Places of the nodes of a scenario (JSON) in metres at each of `times_s`, in ascending order, of the run with `seed`.
+#[pyfunction]
+pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>) -> PyResult<Vec<Vec<(f64, f64)>>> {
+    let instants = times_s
+        .iter()
+        .map(|&s| Duration::try_from_secs_f64(s).map(|since| Time::from_nanos(since.as_nanos() as u64)))
+        .collect::<Result<Vec<_>, _>>()
+        .ok()
+        .filter(|instants| instants.is_sorted())
+        .ok_or_else(|| PyValueError::new_err("times_s: found one that is below 0 or before the one before it"))?;
+    let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
+    loaded.and_then(|scenario| scenario.places(seed, &instants)).map_err(|error| raise(py, &error))
 }
 
 /// The JSON Schema of a scenario.

@@ -11,14 +11,14 @@ fn hold(c: &mut Criterion) {
         let mut random = Stream::global(1, Purpose::Topology);
         let mut later = move || Dur::from_nanos(1 + u64::from(random.below(1_000_000)));
         let mut queue = EventQueue::new(slots as usize);
-        let key = |at, slot: u32| Some(Key::new(at, Class::Timer, NodeId(slot), NodeId(slot)));
+        let key = |at, slot: u32| Key::new(at, Class::Timer, NodeId(slot), NodeId(slot));
         for slot in 0..slots {
-            queue.set(Slot(slot), key(fourhop_units::Time::ZERO + later(), slot));
+            queue.push(Slot(slot), key(fourhop_units::Time::ZERO + later(), slot));
         }
         group.bench_function(BenchmarkId::from_parameter(slots), |b| {
             b.iter(|| {
-                if let Some((first, slot)) = queue.peek() {
-                    queue.set(slot, key(first.time() + later(), slot.0));
+                if let Some((first, slot)) = queue.pop() {
+                    queue.push(slot, key(first.time() + later(), slot.0));
                 }
             });
         });

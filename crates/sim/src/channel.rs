@@ -11,12 +11,30 @@ use std::collections::BTreeMap;
 /// A node within sensing range of a transmitter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Neighbour {
-    /// Who.
-    pub node: NodeId,
     /// Power received there.
     pub power: Watt,
+    /// Who.
+    pub node: NodeId,
+    /// Propagation delay in nanoseconds: up to 4 s, 1.3 million kilometres, and a third less memory to walk through.
+    delay_ns: u32,
+}
+
+impl Neighbour {
+    /// `node` at `metres`, where it receives `power`.
+    pub fn new(node: NodeId, power: Watt, metres: f64) -> Neighbour {
+        let delay = Dur::from_secs_f64(metres / LIGHT_SPEED).as_nanos();
+        Neighbour { power, node, delay_ns: u32::try_from(delay).unwrap_or(u32::MAX) }
+    }
+
+    /// Place in the order in which a frame reaches its neighbours.
+    pub fn order(&self) -> (u32, NodeId) {
+        (self.delay_ns, self.node)
+    }
+
     /// Propagation delay.
-    pub delay: Dur,
+    pub fn delay(&self) -> Dur {
+        Dur::from_nanos(u64::from(self.delay_ns))
+    }
 }
 
 /// The neighbours of every node.
@@ -46,12 +64,11 @@ impl Channel {
                     let distance = (ox - x).hypot(oy - y);
                     let power = radio.received(distance);
                     if power >= cs_threshold {
-                        let delay = Dur::from_secs_f64(distance / LIGHT_SPEED);
-                        channel.neighbours.push(Neighbour { node: NodeId(other), power, delay });
+                        channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
                     }
                 }
             }
-            channel.neighbours[start..].sort_by_key(|neighbour| (neighbour.delay, neighbour.node));
+            channel.neighbours[start..].sort_by_key(Neighbour::order);
             channel.first.push(channel.neighbours.len() as u32);
         }
         channel
@@ -71,7 +88,7 @@ mod tests {
     fn a_chain_of_200_m_hears_one_hop_and_senses_two() {
         let positions: Vec<_> = (0..6).map(|n| (200.0 * f64::from(n), 0.0)).collect();
         let channel = Channel::new(&positions, &TwoRay::WAVELAN, Watt(1.559e-11));
-        let of_2: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| (n.node.0, n.delay.as_nanos())).collect();
+        let of_2: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| (n.node.0, n.delay().as_nanos())).collect();
         assert_eq!(of_2, [(1, 667), (3, 667), (0, 1333), (4, 1333)]);
         // Decodable at 200 m, only sensed at 400 m; the ratio of the two is 2^4.
         let powers: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| n.power).collect();

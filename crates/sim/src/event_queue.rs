@@ -2,9 +2,14 @@
 //!
 //! Every state machine owns one slot, which holds at most one pending event and can be moved to another time. Order is
 //! law: by time, then by class, then by node, so that it depends neither on the machine nor on the order of insertion.
-//! The heap is 4-ary: half the levels of a binary one, and the four children of an entry share a cache line.
+//!
+//! Most events are planned for the next instants: the end of a SIFS, of a frame, of a short back-off. So the first few
+//! events stand sorted in an array, where a new one finds its place after a step or two, and only what is later than all of
+//! these goes into a heap.
 
+use core::cmp::Reverse;
 use fourhop_units::{NodeId, Time};
+use std::collections::BinaryHeap;
 
 /// What kind of event comes first at one instant. The discriminants decide results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,21 +25,27 @@ pub enum Class {
     Arrival = 2,
 }
 
-/// Position of an event in the order of all events: time (64 bits), class (2), node concerned (31), node that caused it
-/// (31), in one number, so that a comparison is one subtraction.
+/// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
+/// (31) in one number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Key(u128);
+pub struct Key {
+    time: u64,
+    rank: u64,
+}
 
 impl Key {
     /// The place of an event at `node` that `cause` brought about (for timers the node itself).
     pub const fn new(time: Time, class: Class, node: NodeId, cause: NodeId) -> Key {
         let rank = ((class as u64) << 62) | ((node.0 as u64) << 31) | cause.0 as u64;
-        Key(((time.as_nanos() as u128) << 64) | rank as u128)
+        Key { time: time.as_nanos(), rank }
     }
+
+    /// After all events.
+    const NEVER: Key = Key { time: u64::MAX, rank: u64::MAX };
 
     /// When it happens.
     pub const fn time(self) -> Time {
-        Time::from_nanos((self.0 >> 64) as u64)
+        Time::from_nanos(self.time)
     }
 }
 
@@ -42,129 +53,173 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub u32);
 
-/// Not in the heap.
-const ABSENT: u32 = u32::MAX;
-/// Children of an entry.
-const ARITY: usize = 4;
+/// How many events the sorted array holds at most. Chains of a dozen nodes never need the heap.
+const NEAR: usize = 32;
+/// How many of them are moved between the array and the heap at a time.
+const MOVED: usize = NEAR / 2;
 
-/// A heap of slots that can be moved.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Entry {
+    key: Key,
+    slot: u32,
+}
+
+/// The events that wait, at most one for each slot.
+#[derive(Clone, Debug)]
 pub struct EventQueue {
-    heap: Vec<(Key, u32)>,
-    /// For each slot its place in `heap`, or [`ABSENT`].
-    places: Vec<u32>,
+    /// The first events, the very first at the end.
+    near: Vec<Entry>,
+    /// Later ones. An entry that is not the one of its slot in `filed` has been overtaken and is thrown away when it comes up.
+    far: BinaryHeap<Reverse<Entry>>,
+    /// For each slot its event.
+    events: Vec<Key>,
+    /// For each slot its entry in `far`: its event, or a later one that has been overtaken by it.
+    filed: Vec<Key>,
+    /// `near` holds exactly the events before this.
+    horizon: Key,
 }
 
 impl EventQueue {
     /// An empty queue with `slots` slots.
     pub fn new(slots: usize) -> EventQueue {
-        EventQueue { heap: Vec::with_capacity(slots), places: vec![ABSENT; slots] }
+        EventQueue {
+            near: Vec::with_capacity(NEAR + 1),
+            far: BinaryHeap::new(),
+            events: vec![Key::NEVER; slots],
+            filed: vec![Key::NEVER; slots],
+            horizon: Key::NEVER,
+        }
     }
 
     /// One more slot.
     pub fn add_slot(&mut self) -> Slot {
-        self.places.push(ABSENT);
-        Slot(self.places.len() as u32 - 1)
+        self.events.push(Key::NEVER);
+        self.filed.push(Key::NEVER);
+        Slot(self.events.len() as u32 - 1)
     }
 
     /// The first event.
-    pub fn peek(&self) -> Option<(Key, Slot)> {
-        self.heap.first().map(|&(key, slot)| (key, Slot(slot)))
-    }
-
-    /// The key of the first event of any slot but `slot`.
-    pub fn first_key_besides(&self, slot: Slot) -> Option<Key> {
-        let &(key, first) = self.heap.first()?;
-        if first != slot.0 {
-            return Some(key);
+    #[inline]
+    pub fn peek(&mut self) -> Option<(Key, Slot)> {
+        if self.near.is_empty() {
+            self.fetch();
         }
-        least(&self.heap, 1).map(|(_, (key, _))| key)
+        self.near.last().map(|entry| (entry.key, Slot(entry.slot)))
     }
 
-    /// Moves the event of `slot` to `key` unless it is due earlier already; says whether it has moved. A slot whose event
-    /// comes too early is asked again then, which is cheaper than moving it each time it is put off.
+    /// Takes the first event out.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Key, Slot)> {
+        let first = self.peek()?;
+        self.near.pop();
+        self.events[first.1.0 as usize] = Key::NEVER;
+        Some(first)
+    }
+
+    /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the
+    /// time from which it was hastened.
+    #[inline]
+    pub fn push(&mut self, slot: Slot, key: Key) {
+        debug_assert!(self.events[slot.0 as usize] == Key::NEVER, "one event for each slot");
+        if key < self.horizon {
+            self.events[slot.0 as usize] = key;
+            self.insert(Entry { key, slot: slot.0 });
+        } else {
+            self.file(slot, key);
+        }
+    }
+
+    fn file(&mut self, slot: Slot, key: Key) {
+        let index = slot.0 as usize;
+        if key < self.filed[index] {
+            self.filed[index] = key;
+            self.far.push(Reverse(Entry { key, slot: slot.0 }));
+        }
+        self.events[index] = self.filed[index];
+    }
+
+    /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An event
+    /// that is then found to come too early is planned again, which is cheaper than moving it each time it is put off.
+    #[inline]
     pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
-        let place = self.places[slot.0 as usize];
-        let sooner = place == ABSENT || key < self.heap[place as usize].0;
+        let present = self.events[slot.0 as usize];
+        let sooner = key < present;
         if sooner {
-            self.set(slot, Some(key));
+            self.bring_forward(slot, present, key);
         }
         sooner
     }
 
-    /// Puts the event of `slot` at `key`, wherever it was before; `None` removes it.
+    /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with [`EventQueue::push`] it may
+    /// come up earlier.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
-        let place = self.places[slot.0 as usize];
-        match (place, key) {
-            (ABSENT, None) => {}
-            (ABSENT, Some(key)) => {
-                self.heap.push((key, slot.0));
-                self.up(self.heap.len() - 1);
+        let present = self.events[slot.0 as usize];
+        if key != Some(present) {
+            self.remove(slot, present);
+            if let Some(key) = key {
+                self.push(slot, key);
             }
-            (place, Some(key)) => {
-                let old = core::mem::replace(&mut self.heap[place as usize].0, key);
-                match key.cmp(&old) {
-                    core::cmp::Ordering::Less => self.up(place as usize),
-                    core::cmp::Ordering::Greater => self.down(place as usize),
-                    core::cmp::Ordering::Equal => {}
+        }
+    }
+
+    fn bring_forward(&mut self, slot: Slot, present: Key, key: Key) {
+        self.remove(slot, present);
+        self.push(slot, key);
+    }
+
+    fn remove(&mut self, slot: Slot, present: Key) {
+        if present < self.horizon
+            && let Some(place) = self.near.iter().rposition(|entry| entry.slot == slot.0)
+        {
+            self.near.remove(place);
+        }
+        self.events[slot.0 as usize] = Key::NEVER;
+    }
+
+    #[inline]
+    fn insert(&mut self, entry: Entry) {
+        let mut place = self.near.len();
+        self.near.push(entry);
+        let near = self.near.as_mut_slice();
+        while let Some(before) = place.checked_sub(1)
+            && near[before].key < entry.key
+        {
+            near[place] = near[before];
+            place = before;
+        }
+        near[place] = entry;
+        if near.len() > NEAR {
+            self.put_away();
+        }
+    }
+
+    /// Moves the last events of a full array to the heap.
+    #[cold]
+    fn put_away(&mut self) {
+        for entry in self.near.drain(..MOVED) {
+            self.filed[entry.slot as usize] = entry.key;
+            self.far.push(Reverse(entry));
+            self.horizon = entry.key;
+        }
+    }
+
+    /// Fills the empty array from the heap.
+    #[cold]
+    fn fetch(&mut self) {
+        while self.near.len() < MOVED
+            && let Some(Reverse(entry)) = self.far.pop()
+        {
+            let filed = &mut self.filed[entry.slot as usize];
+            if *filed == entry.key {
+                *filed = Key::NEVER;
+                if self.events[entry.slot as usize] == entry.key {
+                    self.near.push(entry);
                 }
             }
-            (place, None) => self.remove(place as usize),
         }
+        self.near.reverse();
+        self.horizon = self.far.peek().map_or(Key::NEVER, |Reverse(entry)| entry.key);
     }
-
-    fn remove(&mut self, place: usize) {
-        let (_, slot) = self.heap.swap_remove(place);
-        self.places[slot as usize] = ABSENT;
-        if place < self.heap.len() {
-            self.up(place);
-            self.down(self.places[self.heap[place].1 as usize] as usize);
-        }
-    }
-
-    fn up(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            let above = self.heap[parent];
-            if above.0 <= entry.0 {
-                break;
-            }
-            self.put(place, above);
-            place = parent;
-        }
-        self.put(place, entry);
-    }
-
-    fn down(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while let Some((child, first)) = least(&self.heap, place * ARITY + 1) {
-            if entry.0 <= first.0 {
-                break;
-            }
-            self.put(place, first);
-            place = child;
-        }
-        self.put(place, entry);
-    }
-
-    fn put(&mut self, place: usize, entry: (Key, u32)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
-    }
-}
-
-/// The least of the siblings that begin at `first`, and its place.
-fn least(heap: &[(Key, u32)], first: usize) -> Option<(usize, (Key, u32))> {
-    let siblings = heap.get(first..)?;
-    let (&eldest, younger) = siblings.split_first()?;
-    let (mut place, mut least) = (first, eldest);
-    for (offset, &sibling) in younger.iter().take(ARITY - 1).enumerate() {
-        if sibling.0 < least.0 {
-            (place, least) = (first + 1 + offset, sibling);
-        }
-    }
-    Some((place, least))
 }
 
 #[cfg(test)]
@@ -192,27 +247,61 @@ mod tests {
         assert!(order.is_sorted());
     }
 
+    fn first(events: &BTreeMap<u32, Key>) -> Option<(Key, u32)> {
+        events.iter().map(|(&slot, &key)| (key, slot)).min()
+    }
+
     proptest! {
-        // Against a sorted map: any sequence of moves and removals leaves the same first and second events.
+        // Against a plain map, any sequence of events planned, hastened and taken. An event may come up early only where it
+        // was hastened before, never late, and nothing is lost: a slot that is asked too early plans again.
         #[test]
-        fn behaves_as_a_sorted_map(moves in prop::collection::vec((0u32..12, prop::option::of(0u64..50)), 1..200)) {
-            let mut queue = EventQueue::new(12);
-            let mut model: BTreeMap<u32, Key> = BTreeMap::new();
-            for (slot, time) in moves {
-                let key = time.map(|ns| timer(ns, slot));
-                queue.set(Slot(slot), key);
-                match key {
-                    Some(key) => { model.insert(slot, key); }
-                    None => { model.remove(&slot); }
+        fn every_event_comes_up_in_order(
+            slots in 1u32..300,
+            moves in prop::collection::vec((0u32..300, 0u64..5000, 0u8..3), 1..2000),
+        ) {
+            let mut queue = EventQueue::new(slots as usize);
+            let mut wanted: BTreeMap<u32, Key> = BTreeMap::new();
+            let mut now = 0;
+            for (slot, later, what) in moves {
+                let slot = slot % slots;
+                let key = timer(now + later, slot);
+                if what == 0 {
+                    // Take the next event that is really due.
+                    while let Some((at, Slot(slot))) = queue.pop() {
+                        let due = wanted[&slot];
+                        prop_assert!(at <= due);
+                        if at == due {
+                            prop_assert_eq!(first(&wanted), Some((at, slot)));
+                            wanted.remove(&slot);
+                            now = at.time().as_nanos();
+                            break;
+                        }
+                        queue.push(Slot(slot), due);
+                    }
+                } else if let Some(due) = wanted.get(&slot).copied() {
+                    queue.hasten(Slot(slot), key);
+                    wanted.insert(slot, due.min(key));
+                } else {
+                    queue.push(Slot(slot), key);
+                    wanted.insert(slot, key);
                 }
-                let mut keys: Vec<_> = model.iter().map(|(&slot, &key)| (key, slot)).collect();
-                keys.sort_unstable();
-                prop_assert_eq!(queue.peek().map(|(key, slot)| (key, slot.0)), keys.first().copied());
-                if let Some(&(first, slot)) = keys.first() {
-                    prop_assert_eq!(queue.first_key_besides(Slot(slot)), keys.get(1).map(|&(key, _)| key));
-                    prop_assert_eq!(queue.first_key_besides(Slot(slot + 1)), Some(first));
-                }
+                let (at, _) = queue.peek().unzip();
+                prop_assert!(at.is_none_or(|at| at <= first(&wanted).unwrap().0));
+                prop_assert_eq!(at.is_none(), wanted.is_empty());
             }
+        }
+
+        // Without hastening nothing comes up early.
+        #[test]
+        fn what_was_never_hastened_comes_up_exactly(times in prop::collection::vec(0u64..500, 1..200)) {
+            let mut queue = EventQueue::new(times.len());
+            for (slot, &time) in times.iter().enumerate() {
+                queue.push(Slot(slot as u32), timer(time, slot as u32));
+            }
+            let mut expected: Vec<_> = times.iter().enumerate().map(|(slot, &time)| timer(time, slot as u32)).collect();
+            expected.sort_unstable();
+            let found: Vec<_> = core::iter::from_fn(|| queue.pop()).map(|(key, _)| key).collect();
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -6,21 +6,27 @@
 //! | [`topology`] | where the nodes stand |
 //! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
-//! | [`channel`] | who hears whom |
+//! | [`channel`] | who hears whom, where nodes stand still |
+//! | [`mobility`] | how nodes move |
+//! | [`grid`] | which of the moving nodes are near |
+//! | [`air`] | the neighbours of a frame, still or moving |
 //! | [`event_queue`] | the order of events |
 //! | [`world`] | nodes and frames in virtual time |
-//! | [`trace`] | capture files |
+//! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
 //! | [`best_rate`] | the best rate of paced UDP on a path |
 #![forbid(unsafe_code)]
 
+pub mod air;
 pub mod batch;
 pub mod best_rate;
 pub mod channel;
 pub mod event_queue;
+pub mod grid;
 #[cfg(test)]
 mod hint_tests;
 mod measure;
+pub mod mobility;
 pub mod result;
 mod run;
 pub mod scenario;

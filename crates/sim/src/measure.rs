@@ -1,16 +1,13 @@
-//! What a run looks at while it goes on: bytes of the flows at the borders of the measured interval and of its batches,
-//! and time series.
+//! What a run looks at while it goes on: bytes of the flows at the borders of the measured interval and of its batches.
 //!
 //! The interval is cut by time, into parts equally long, or by packets, into parts in which equally much was delivered
 //! (batch means as the measurement papers take them: so many packets, the first batch dropped). Packets are counted
 //! every [`LOOK_EVERY`], not event by event: a part then ends a few packets late, at a known instant with a known number
 //! of bytes, so that its rate is exact all the same.
 
-use crate::result::{FlowSeries, NodeSeries, Series, rate_bps};
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario};
 use crate::setup::FlowEnds;
 use crate::world::World;
-use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, NodeId, Time};
 
@@ -19,14 +16,12 @@ const LOOK_EVERY: Dur = Dur::from_millis(10);
 
 /// Looks at the flows at the instants that matter.
 pub struct Recorder<'a> {
-    pub scenario: &'a Scenario,
+    scenario: &'a Scenario,
     pub flows: &'a [NetworkFlow],
     pub ends: &'a [FlowEnds],
     /// For each flow, delivered and arrived bytes at its instants.
     marks: Vec<Marks>,
     packets: Option<Packets>,
-    series: Option<Series>,
-    previous: (Time, Vec<u64>),
 }
 
 /// Bytes of a flow at the borders of its measured interval and its batches.
@@ -37,7 +32,7 @@ pub struct Marks {
     pub delivered: Vec<u64>,
     /// Bytes arrived up to each border.
     pub arrived: Vec<u64>,
-    /// Time with something on its way up to each border, for files.
+    /// Time up to each border with something on its way, for files.
     pub active: Vec<Option<Dur>>,
     /// How many of the parts between the borders are batches, from the first on.
     pub batches: usize,
@@ -49,6 +44,8 @@ struct Packets {
     end: u64,
     /// Parts, the unmeasured first one included.
     parts: u64,
+    /// When they are counted next.
+    next: Time,
     /// Delivered before the count began, if it has begun.
     before: Option<u64>,
     delivered: u64,
@@ -64,7 +61,7 @@ impl Packets {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds], nodes: usize) -> Recorder<'a> {
+    pub fn new(scenario: &'a Scenario, flows: &'a [NetworkFlow], ends: &'a [FlowEnds]) -> Recorder<'a> {
         let end = Time::ZERO + scenario.duration;
         let warm = Time::ZERO + scenario.warmup;
         let by_time = |flow: &NetworkFlow| {
@@ -83,27 +80,17 @@ impl<'a> Recorder<'a> {
             .collect();
         let packets = scenario.packets.map(|end| {
             let parts = u64::from(scenario.batches) + 1;
-            Packets { end, parts, before: None, delivered: 0, whole: 0 }
+            Packets { end, parts, next: warm, before: None, delivered: 0, whole: 0 }
         });
-        let series = scenario.sample_every.map(|_| Series {
-            time_s: Vec::new(),
-            flows: flows.iter().map(|flow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() }).collect(),
-            nodes: (0..nodes as u32).map(|node| NodeSeries { node, ..NodeSeries::default() }).collect(),
-        });
-        Recorder { scenario, flows, ends, marks, packets, series, previous: (Time::ZERO, vec![0; flows.len()]) }
+        Recorder { scenario, flows, ends, marks, packets }
     }
 
-    /// Every instant to stop at, in order, the longest the run may last at the end.
-    pub fn instants(&self) -> Instants {
-        let end = Time::ZERO + self.scenario.duration;
-        let mut planned: Vec<Time> = self.marks.iter().flat_map(|marks| marks.borders.iter().copied()).collect();
-        if self.packets.is_some() {
-            planned.push(Time::ZERO + self.scenario.warmup);
+    /// The next instant to look at, if any is left.
+    pub fn next_look(&self) -> Option<Time> {
+        match &self.packets {
+            Some(packets) => Some(packets.next),
+            None => self.marks.iter().filter_map(|marks| marks.borders.get(marks.delivered.len()).copied()).min(),
         }
-        planned.push(end);
-        planned.sort_unstable();
-        let look = self.packets.as_ref().map(|_| LOOK_EVERY);
-        Instants { planned: planned.into_iter(), steps: [self.scenario.sample_every, look], last: None, end }
     }
 
     /// Takes down what `world` shows at `at`.
@@ -118,19 +105,15 @@ impl<'a> Recorder<'a> {
                 }
             }
         }
-        if let Some(step) = self.scenario.sample_every
-            && at.as_nanos().is_multiple_of(step.as_nanos())
-        {
-            self.sample(at, world);
-        }
     }
 
     /// Counts packets and sets borders where a part has become whole.
     fn count(&mut self, at: Time, world: &World) {
         let Some(packets) = &mut self.packets else { return };
-        if at < Time::ZERO + self.scenario.warmup {
+        if at < packets.next {
             return;
         }
+        packets.next = at + LOOK_EVERY;
         let scenario = self.scenario;
         let in_flow = |(flow, ends)| received(world, ends).0 / packet_bytes(scenario, flow);
         let now: u64 = self.flows.iter().zip(self.ends).map(in_flow).sum();
@@ -171,36 +154,8 @@ impl<'a> Recorder<'a> {
         by_time.max(Dur::from_nanos(part as u64))
     }
 
-    fn sample(&mut self, at: Time, world: &World) {
-        let Some(series) = &mut self.series else { return };
-        series.time_s.push(at.as_secs_f64());
-        let (since, before) = &mut self.previous;
-        for ((flow, ends), bytes) in series.flows.iter_mut().zip(self.ends).zip(before) {
-            let (delivered, _) = received(world, ends);
-            flow.goodput_bps.push(rate_bps(delivered - *bytes, *since, at));
-            *bytes = delivered;
-            let sender = endpoint(world, ends.sender);
-            let socket = sender.socket();
-            flow.cwnd_segments.push(socket.map(|socket| socket.cwnd()));
-            let rtt = match &sender.kind {
-                EndpointKind::Pinger(pinger) => pinger.last_rtt(),
-                _ => socket.and_then(|socket| socket.srtt()),
-            };
-            flow.srtt_s.push(rtt.map(Dur::as_secs_f64));
-            let measured = socket.map(|socket| socket.measurements()).unwrap_or_default();
-            flow.rtt_s.push(measured.rtt.map(Dur::as_secs_f64));
-            flow.delay_s.push(measured.delay.map(Dur::as_secs_f64));
-            flow.variation.push(measured.variation.map(|units| f64::from(units) / f64::from(variation::ONE)));
-            flow.pacing_interval_s.push(socket.and_then(|socket| socket.pacing_interval()).map(Dur::as_secs_f64));
-        }
-        *since = at;
-        for (node, series) in world.nodes().iter().zip(&mut series.nodes) {
-            series.queue_packets.push(node.link().queue_len() as u32);
-        }
-    }
-
-    /// The borders of each flow, and the time series. `ended` is when the run did.
-    pub fn finish(mut self, ended: Time, world: &World) -> (Vec<Marks>, Option<Series>) {
+    /// The borders of each flow. `ended` is when the run did.
+    pub fn finish(mut self, ended: Time, world: &World) -> Vec<Marks> {
         if let Some(packets) = &self.packets {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
                 // The first part is the warm-up. A run too short to end it is measured whole.
@@ -215,7 +170,7 @@ impl<'a> Recorder<'a> {
                 }
             }
         }
-        (self.marks, self.series)
+        self.marks
     }
 }
 
@@ -235,40 +190,13 @@ impl Marks {
     }
 }
 
-/// The instants at which a run stops to look: planned ones, and the multiples of some steps.
-pub struct Instants {
-    planned: std::vec::IntoIter<Time>,
-    steps: [Option<Dur>; 2],
-    last: Option<Time>,
-    end: Time,
-}
-
-impl Iterator for Instants {
-    type Item = Time;
-
-    fn next(&mut self) -> Option<Time> {
-        let last = self.last;
-        let planned = self.planned.as_slice();
-        let done = planned.partition_point(|&at| last.is_some_and(|last| at <= last));
-        for _ in 0..done {
-            self.planned.next();
-        }
-        let planned = self.planned.as_slice().first().copied();
-        let from = last.unwrap_or(Time::ZERO);
-        let multiple = |step: &Dur| Time::ZERO + *step * (from.saturating_since(Time::ZERO).div_floor(*step) + 1);
-        let steps = self.steps.iter().flatten().map(multiple).filter(|&at| at <= self.end);
-        self.last = planned.into_iter().chain(steps).min().or(last);
-        self.last.filter(|_| self.last != last)
-    }
-}
-
 /// The end of a flow that is at this node, in this place.
 pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
     &world.nodes()[node.index()].endpoints()[index]
 }
 
 /// Payload bytes of a flow so far: delivered once, arrived in all.
-fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
+pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
     let end = endpoint(world, ends.receiver);
     match &end.kind {
         EndpointKind::Pinger(pinger) => {

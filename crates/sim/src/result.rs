@@ -37,8 +37,6 @@ pub struct RunResult {
     pub counters: Named,
     /// Balance of each layer at the end.
     pub conservation: BTreeMap<&'static str, Balance>,
-    /// Time series, if the scenario asks for them.
-    pub series: Option<Series>,
 }
 
 /// `in` = `out` + `dropped` + `held`.
@@ -98,47 +96,6 @@ pub struct FlowResult {
     pub fast_retransmits: u64,
     /// Mean round trip of the samples taken, if any.
     pub rtt_mean_s: Option<f64>,
-}
-
-/// Time series at equal steps.
-#[derive(Clone, PartialEq, Serialize, Default, Debug)]
-pub struct Series {
-    /// Ends of the steps.
-    pub time_s: Vec<f64>,
-    /// For each flow.
-    pub flows: Vec<FlowSeries>,
-    /// For each node.
-    pub nodes: Vec<NodeSeries>,
-}
-
-/// Time series of a flow.
-#[derive(Clone, PartialEq, Serialize, Default, Debug)]
-pub struct FlowSeries {
-    /// Name.
-    pub name: String,
-    /// Goodput over the step.
-    pub goodput_bps: Vec<f64>,
-    /// Congestion window at the end of the step; none without a window.
-    pub cwnd_segments: Vec<Option<u32>>,
-    /// Smoothed round trip of TCP, newest round trip of ping.
-    pub srtt_s: Vec<Option<f64>>,
-    /// Newest round trip that congestion control used, if it measures.
-    pub rtt_s: Vec<Option<f64>>,
-    /// Its smoothed delay over n hops.
-    pub delay_s: Vec<Option<f64>>,
-    /// How much its samples vary, as a share of their mean.
-    pub variation: Vec<Option<f64>>,
-    /// Least time between segments, if paced.
-    pub pacing_interval_s: Vec<Option<f64>>,
-}
-
-/// Time series of a node.
-#[derive(Clone, PartialEq, Serialize, Default, Debug)]
-pub struct NodeSeries {
-    /// Number of the node.
-    pub node: u32,
-    /// Packets in the interface queue.
-    pub queue_packets: Vec<u32>,
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984): (sum x)^2 / (n sum x^2).

@@ -1,11 +1,11 @@
 //! One run: a scenario and a seed become numbers.
 
 use crate::batch::Control;
-use crate::measure::{Marks, Recorder, endpoint};
+use crate::measure::{Marks, Recorder, endpoint, received};
 use crate::result::{Balance, FlowResult, Named, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
-use crate::trace::{PcapFolder, Tap};
+use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::DropReason;
@@ -24,6 +24,8 @@ pub struct RunOptions {
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
+    /// Files of the time series, which are recorded if the scenario asks for them too.
+    pub series: Option<SeriesPaths>,
 }
 
 /// Why a run has no result.
@@ -40,6 +42,14 @@ pub enum RunError {
         /// What the system says.
         source: io::Error,
     },
+    /// Time series could not be written.
+    #[error("{path}: cannot write time series: {source}")]
+    Series {
+        /// The file of the flows, beside which that of the queues lies.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// It was asked to end early.
     #[error("stopped before its end")]
     Stopped,
@@ -48,7 +58,7 @@ pub enum RunError {
 /// Runs `scenario` with `seed`. The result is a function of these two, but for `wall_s`.
 ///
 /// # Errors
-/// If the scenario has no network for this seed, captures cannot be written, or `control` stops the run.
+/// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
 pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Control) -> Result<RunResult, RunError> {
     let begun = Instant::now();
     let (setup, flows) = translate::setup(scenario, seed)?;
@@ -63,38 +73,93 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
         None => None,
     };
+    let series_failed =
+        |source| RunError::Series { path: options.series.clone().map(|paths| paths.flows).unwrap_or_default(), source };
+    let mut sampler = match (scenario.sample_every, &options.series) {
+        (Some(step), Some(paths)) => {
+            Some(Sampler::new(step, flows.len(), SeriesFiles::create(paths).map_err(series_failed)?))
+        }
+        _ => None,
+    };
     let (mut world, ends) = setup.build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>));
-    let mut recorder = Recorder::new(scenario, &flows, &ends, world.nodes().len());
+    let mut recorder = Recorder::new(scenario, &flows, &ends);
+    let end = Time::ZERO + scenario.duration;
     // With a number of packets as its end, how far the run is shows in packets, not in time.
     let watch = if scenario.packets.is_some() { control.aside() } else { control.clone() };
-    for at in recorder.instants() {
-        if !world.run_until(at, &watch) {
+    loop {
+        let next = [recorder.next_look(), sampler.as_ref().map(|sampler| sampler.next)];
+        let at = next.into_iter().flatten().fold(end, Time::min);
+        // The world looks at the stop flag now and then; short steps can end before it has.
+        if control.is_stopped() || !world.run_until(at, &watch) {
             return Err(RunError::Stopped);
         }
         recorder.record(at, &world);
+        if let Some(sampler) = &mut sampler {
+            sampler.record(at, &world, &flows, &ends);
+        }
         if scenario.packets.is_some() {
             control.report(Time::ZERO + recorder.progress(at));
         }
-        if recorder.is_complete() {
+        if at == end || recorder.is_complete() {
             break;
         }
     }
-    control.report(Time::ZERO + scenario.duration);
+    control.report(end);
     world.finish_trace().map_err(failed)?;
+    if let Some(sampler) = &mut sampler {
+        sampler.sink.finish().map_err(series_failed)?;
+    }
     debug_assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
     Ok(gather(recorder, seed, &world, begun.elapsed().as_secs_f64()))
 }
 
+/// Takes samples at equal steps and hands them on; what it keeps does not grow with their number.
+struct Sampler<S> {
+    step: Dur,
+    next: Time,
+    since: Time,
+    /// Bytes that each flow had delivered by `since`.
+    delivered: Vec<u64>,
+    sink: S,
+}
+
+impl<S: SeriesSink> Sampler<S> {
+    fn new(step: Dur, flows: usize, sink: S) -> Sampler<S> {
+        Sampler { step, next: Time::ZERO + step, since: Time::ZERO, delivered: vec![0; flows], sink }
+    }
+
+    fn record(&mut self, now: Time, world: &World, flows: &[NetworkFlow], ends: &[FlowEnds]) {
+        if now < self.next {
+            return;
+        }
+        for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
+            let (delivered, _) = received(world, ends);
+            let sample = FlowSample {
+                goodput_bps: rate_bps(delivered - *before, self.since, now),
+                sender: endpoint(world, ends.sender),
+                receiver: endpoint(world, ends.receiver),
+            };
+            *before = delivered;
+            self.sink.flow(now, &flow.name, &sample);
+        }
+        for (index, node) in world.nodes().iter().enumerate() {
+            self.sink.queue(now, NodeId(index as u32), node.link().queue_len());
+        }
+        self.since = now;
+        self.next = now + self.step;
+    }
+}
+
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
     let (ended_by, ended) = (recorder.ended_by(), world.now());
-    let (scenario, flows, ends) = (recorder.scenario, recorder.flows, recorder.ends);
-    let (marks, series) = recorder.finish(ended, world);
+    let (flows, ends) = (recorder.flows, recorder.ends);
+    let marks = recorder.finish(ended, world);
     let flows: Vec<FlowResult> =
         flows.iter().zip(ends).zip(&marks).map(|((flow, ends), marks)| flow_result(flow, world, ends, marks)).collect();
     let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     RunResult {
         seed,
-        simulated_s: ended.min(Time::ZERO + scenario.duration).as_secs_f64(),
+        simulated_s: ended.as_secs_f64(),
         ended_by,
         wall_s,
         events: world.events(),
@@ -106,7 +171,6 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
         drops: drops(world),
         counters: counters(world),
         conservation: balances(world),
-        series,
     }
 }
 

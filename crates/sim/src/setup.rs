@@ -1,7 +1,9 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
 //! engine write it down directly.
 
+use crate::air::Air;
 use crate::channel::Channel;
+use crate::mobility::{Mobility, Movement};
 use crate::trace::Tap;
 use crate::world::World;
 use fourhop_cc::Transport;
@@ -15,7 +17,7 @@ use fourhop_units::{NodeId, Purpose, Seq, Stream};
 /// How packets find their way.
 #[derive(Clone, Debug)]
 pub enum Routing {
-    /// Fewest hops, computed once from who can decode whom.
+    /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
     Static,
     /// On demand.
     Aodv(Box<route::Config>),
@@ -62,8 +64,10 @@ pub struct Flow {
 /// Everything a run is a function of, besides the seed.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Positions of the nodes in metres.
+    /// Positions of the nodes in metres, at time zero if they move.
     pub positions: Vec<(f64, f64)>,
+    /// How they move from there; `None`: they stand still.
+    pub movement: Option<Movement>,
     /// Transmitter and propagation.
     pub propagation: TwoRay,
     /// Options of the nodes.
@@ -110,22 +114,34 @@ impl Setup {
 
     /// The world at time zero for one seed, and where its flows end.
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> (World, Vec<FlowEnds>) {
-        let channel = Channel::new(&self.positions, &self.propagation, self.node.phy.cs_threshold);
-        let routers = self.routers(seed, &channel);
+        let cs_threshold = self.node.phy.cs_threshold;
+        let channel = || Channel::new(&self.positions, &self.propagation, cs_threshold);
+        let (air, routers) = match &self.movement {
+            None => {
+                let channel = channel();
+                let routers = self.routers(seed, || self.links(&channel));
+                (Air::Still(channel), routers)
+            }
+            Some(movement) => {
+                let mobility = Mobility::new(movement, &self.positions, seed);
+                (Air::moving(mobility, self.propagation, cs_threshold), self.routers(seed, || self.links(&channel())))
+            }
+        };
         let mut nodes: Vec<Node> = routers
             .into_iter()
             .enumerate()
             .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
             .collect();
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
-        (World::new(nodes, channel, tap), ends)
+        let rules = node::Rules::new(self.node.phy, &self.node.mac);
+        (World::new(nodes, rules, air, tap), ends)
     }
 
-    fn routers(&self, seed: u64, channel: &Channel) -> Vec<Router> {
+    fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {
         let count = self.positions.len();
         match &self.routing {
             Routing::Static => {
-                let paths = ShortestPaths::new(&self.links(channel));
+                let paths = ShortestPaths::new(&links());
                 let ip = |node: usize| NodeId(node as u32).ipv4();
                 let routes = |from: usize| {
                     let paths = &paths;

@@ -20,6 +20,7 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
         .collect();
     let setup = Setup {
         positions: network.positions.clone(),
+        movement: scenario.movement.clone(),
         propagation: scenario.propagation(),
         node: node::Config {
             phy: scenario.receiver_config(),

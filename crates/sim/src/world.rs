@@ -4,20 +4,22 @@
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
 //! the heap as long as nothing else comes first.
 
+use crate::air::Air;
 use crate::batch::Control;
-use crate::channel::Channel;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
-use fourhop_proto::node::{Drops, Layers, Node};
-use fourhop_proto::phy::{Arrival, Departure, TxId, Verdict};
+use fourhop_proto::drop::Layer;
+use fourhop_proto::node::{Account, Drops, Ear, Heard, Layers, Node, Rules};
+use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
 
-/// A frame on the air.
-#[derive(Debug)]
+/// A frame on the air, or one that has been.
+#[derive(Debug, Default)]
 struct Transmission {
     src: NodeId,
-    frame: Frame,
+    /// Nodes write it here; `None` when it has left the air.
+    frame: Option<Frame>,
     start: Time,
     /// The neighbour it reaches, or leaves, next.
     cursor: u32,
@@ -31,34 +33,45 @@ const EVENTS_PER_CHECK: u64 = 4096;
 pub struct World {
     now: Time,
     nodes: Vec<Node>,
-    channel: Channel,
+    /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
+    ears: Vec<Ear>,
+    rules: Rules,
+    air: Air,
     queue: EventQueue,
-    transmissions: Vec<Option<Transmission>>,
+    transmissions: Vec<Transmission>,
+    /// Places in `transmissions` whose frame has left the air.
     free: Vec<u32>,
-    radiated: Vec<Frame>,
-    events: u64,
+    /// Timers that had something to do.
+    timers: u64,
     frames: u64,
+    /// Copies of frames that have begun to arrive.
+    copies: u64,
     receptions: u64,
     tap: Option<Box<dyn Tap>>,
 }
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, channel: Channel, tap: Option<Box<dyn Tap>>) -> World {
+    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, tap: Option<Box<dyn Tap>>) -> World {
         let mut queue = EventQueue::new(nodes.len());
-        for (index, node) in nodes.iter().enumerate() {
-            queue.set(Slot(index as u32), timer_key(index, node));
+        let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
+        for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
+            if let Some(at) = node.next_timeout(ear) {
+                queue.push(Slot(index as u32), timer_key(index as u32, at));
+            }
         }
         World {
             now: Time::ZERO,
             nodes,
-            channel,
+            ears,
+            rules,
+            air,
             queue,
             transmissions: Vec::new(),
             free: Vec::new(),
-            radiated: Vec::new(),
-            events: 0,
+            timers: 0,
             frames: 0,
+            copies: 0,
             receptions: 0,
             tap,
         }
@@ -76,7 +89,7 @@ impl World {
 
     /// Events handled: timers of nodes, beginnings and ends of copies of frames.
     pub fn events(&self) -> u64 {
-        self.events
+        self.timers + self.copies + self.receptions
     }
 
     /// Frames radiated.
@@ -92,7 +105,14 @@ impl World {
     /// Losses of all nodes.
     pub fn drops(&self) -> Drops {
         let mut sum = Drops::default();
-        self.nodes.iter().for_each(|node| sum.add(node.drops()));
+        (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
+        sum
+    }
+
+    /// Losses at one node.
+    pub fn drops_at(&self, node: NodeId) -> Drops {
+        let mut sum = *self.nodes[node.index()].drops();
+        sum.add(&self.ears[node.index()].drops());
         sum
     }
 
@@ -100,6 +120,12 @@ impl World {
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
         self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        sum.radio = Account {
+            taken: self.copies,
+            passed: self.ears.iter().map(Ear::received).sum(),
+            dropped: self.drops().in_layer(Layer::Radio),
+            held: self.ears.iter().map(|ear| ear.on_air() as u64).sum(),
+        };
         sum
     }
 
@@ -111,23 +137,24 @@ impl World {
     /// Lets everything happen up to and including `end`. Returns early, and false, if `control`
     /// asks for it.
     pub fn run_until(&mut self, end: Time, control: &Control) -> bool {
-        let mut next_check = self.events + EVENTS_PER_CHECK;
+        let mut next_check = self.events() + EVENTS_PER_CHECK;
         while let Some((key, slot)) = self.queue.peek()
             && key.time() <= end
         {
             debug_assert!(key.time() >= self.now, "time never runs backwards");
+            self.queue.pop();
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot);
             } else {
                 self.advance(slot, end);
             }
-            if self.events >= next_check {
+            if self.events() >= next_check {
                 control.report(self.now);
                 if control.is_stopped() {
                     return false;
                 }
-                next_check = self.events + EVENTS_PER_CHECK;
+                next_check = self.events() + EVENTS_PER_CHECK;
             }
         }
         self.now = end;
@@ -137,96 +164,137 @@ impl World {
 
     fn timer(&mut self, slot: Slot) {
         let index = slot.0 as usize;
-        if self.nodes[index].handle_timeout(self.now, &mut self.radiated) {
-            self.events += 1;
+        let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
+        let air = self.free.last().copied().unwrap_or_else(|| {
+            let air = self.transmissions.len() as u32;
+            self.queue.add_slot();
+            self.transmissions.push(Transmission::default());
+            self.free.push(air);
+            air
+        });
+        let frame = &mut self.transmissions[air as usize].frame;
+        if node.handle_timeout(self.now, ear, frame) {
+            self.timers += 1;
         }
-        self.queue.set(slot, timer_key(index, &self.nodes[index]));
-        if !self.radiated.is_empty() {
-            self.begin_transmissions(NodeId(slot.0));
+        let radiates = frame.is_some();
+        if let Some(at) = node.next_timeout(ear) {
+            self.queue.push(slot, timer_key(slot.0, at));
+        }
+        if radiates {
+            self.begin_transmission(NodeId(slot.0), air);
         }
     }
 
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize - self.nodes.len();
-        let Some(transmission) = &mut self.transmissions[index] else { return };
-        let tx = TxId(index as u32);
-        let neighbours = self.channel.neighbours(transmission.src);
-        let airtime = transmission.frame.airtime;
-        let mut limit = Limit::new(self.queue.first_key_besides(slot), end);
-        if !transmission.leaving {
-            while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
-                let now = transmission.start + neighbour.delay;
-                if limit.comes_first(now, || step_key(transmission, neighbours)) {
-                    return self.queue.set(slot, Some(step_key(transmission, neighbours)));
-                }
-                // The medium becomes busy: that puts timers off, never forward.
-                let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
-                self.nodes[neighbour.node.index()].handle_arrival(now, copy, airtime);
-                self.events += 1;
-                transmission.cursor += 1;
+        let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
+        let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
+        match next.or_else(|| self.departures(index, limit)) {
+            Some(key) => self.queue.push(slot, key),
+            None => {
+                self.transmissions[index].frame = None;
+                self.free.push(index as u32);
             }
-            transmission.cursor = 0;
-            transmission.leaving = true;
         }
-        while let Some(neighbour) = neighbours.get(transmission.cursor as usize) {
-            let now = transmission.start + neighbour.delay + airtime;
-            if limit.comes_first(now, || step_key(transmission, neighbours)) {
-                return self.queue.set(slot, Some(step_key(transmission, neighbours)));
-            }
-            self.now = now;
-            let node_index = neighbour.node.index();
-            let node = &mut self.nodes[node_index];
-            let departure = node.handle_departure(now, tx, &transmission.frame, &mut self.radiated);
-            if let Some(tap) = &mut self.tap
-                && departure == Departure::Judged(Verdict::Good)
-            {
-                tap.received(now, neighbour.node, neighbour.power, &transmission.frame);
-            }
-            if node.may_be_sooner(departure)
-                && let Some(timer) = timer_key(node_index, node)
-                && self.queue.hasten(Slot(node_index as u32), timer)
-            {
-                limit.tighten(timer);
-            }
-            self.events += 1;
-            self.receptions += 1;
-            transmission.cursor += 1;
-        }
-        self.transmissions[index] = None;
-        self.free.push(index as u32);
-        self.queue.set(slot, None);
     }
 
-    fn begin_transmissions(&mut self, src: NodeId) {
-        while let Some(frame) = self.radiated.pop() {
-            self.frames += 1;
-            if let Some(tap) = &mut self.tap {
-                tap.sent(self.now, src, &frame);
+    #[inline(never)]
+    /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
+    fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
+        let transmission = &mut self.transmissions[index];
+        let tx = TxId(index as u32);
+        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
+        let cursor = transmission.cursor as usize;
+        let neighbours = &self.air.neighbours(index, src)[cursor..];
+        for (step, neighbour) in neighbours.iter().enumerate() {
+            let now = start + neighbour.delay();
+            if limit.comes_first(now, || arrival_key(now, neighbour.node, src)) {
+                transmission.cursor = (cursor + step) as u32;
+                self.copies += step as u64;
+                return Some(arrival_key(now, neighbour.node, src));
             }
-            let neighbours = self.channel.neighbours(src);
-            if neighbours.is_empty() {
-                continue;
+            // The medium becomes busy: that puts timers off, never forward.
+            let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
+            let ear = &mut self.ears[neighbour.node.index()];
+            if ear.handle_arrival(now, copy, airtime, &self.rules) {
+                self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
             }
-            let transmission = Transmission { src, frame, start: self.now, cursor: 0, leaving: false };
-            let key = step_key(&transmission, neighbours);
-            let index = match self.free.pop() {
-                Some(index) => {
-                    self.transmissions[index as usize] = Some(transmission);
-                    index
-                }
-                None => {
-                    self.transmissions.push(Some(transmission));
-                    self.queue.add_slot();
-                    self.transmissions.len() as u32 - 1
-                }
-            };
-            self.queue.set(Slot(self.nodes.len() as u32 + index), Some(key));
         }
+        self.copies += neighbours.len() as u64;
+        transmission.cursor = 0;
+        transmission.leaving = true;
+        None
+    }
+
+    #[inline(never)]
+    /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
+    fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
+        let transmission = &mut self.transmissions[index];
+        let tx = TxId(index as u32);
+        let frame = transmission.frame.as_ref()?;
+        let (src, ends) = (transmission.src, transmission.start + frame.airtime);
+        let cursor = transmission.cursor as usize;
+        let neighbours = &self.air.neighbours(index, src)[cursor..];
+        for (step, neighbour) in neighbours.iter().enumerate() {
+            let now = ends + neighbour.delay();
+            if limit.comes_first(now, || departure_key(now, neighbour.node, src)) {
+                transmission.cursor = (cursor + step) as u32;
+                self.receptions += step as u64;
+                return Some(departure_key(now, neighbour.node, src));
+            }
+            let node = neighbour.node.index();
+            let ear = &mut self.ears[node];
+            let heard = ear.handle_departure(now, tx, frame, &self.rules);
+            if let Some(tap) = &mut self.tap
+                && heard != Heard::Nothing
+            {
+                tap.received(now, neighbour.node, neighbour.power, frame);
+            }
+            let slot = Slot(neighbour.node.0);
+            let timer = if heard == Heard::ForUs {
+                let node = &mut self.nodes[node];
+                node.handle_reception(now, frame, ear);
+                // What this node waited for has come or has begun: its next timer is seldom the one it had.
+                let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
+                self.queue.set(slot, timer);
+                timer
+            } else if ear.awaits_access() {
+                let timer = ear.access_timeout(&self.rules).map(|at| timer_key(slot.0, at));
+                timer.filter(|&timer| self.queue.hasten(slot, timer))
+            } else {
+                None
+            };
+            if let Some(timer) = timer {
+                limit.tighten(timer);
+            }
+        }
+        self.receptions += neighbours.len() as u64;
+        None
+    }
+
+    /// `src` has put a frame into the free place `air`.
+    fn begin_transmission(&mut self, src: NodeId, air: u32) {
+        self.frames += 1;
+        let transmission = &mut self.transmissions[air as usize];
+        if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
+            tap.sent(self.now, src, frame);
+        }
+        let Some(first) = self.air.begin(src, self.now).first() else {
+            transmission.frame = None;
+            return;
+        };
+        (transmission.src, transmission.start) = (src, self.now);
+        (transmission.cursor, transmission.leaving) = (0, false);
+        self.free.pop();
+        let key = arrival_key(self.now + first.delay(), first.node, src);
+        self.air.keep(air);
+        self.queue.push(Slot(self.nodes.len() as u32 + air), key);
     }
 }
 
 /// What ends the walk of a transmission: the first event of another slot, or the end of the run.
+#[derive(Clone, Copy)]
 struct Limit {
     other: Option<Key>,
     /// Nothing comes first before this.
@@ -251,18 +319,17 @@ impl Limit {
     }
 }
 
-fn timer_key(index: usize, node: &Node) -> Option<Key> {
-    let id = NodeId(index as u32);
-    node.next_timeout().map(|at| Key::new(at, Class::Timer, id, id))
+/// Place of a timer of node `node`.
+fn timer_key(node: u32, at: Time) -> Key {
+    Key::new(at, Class::Timer, NodeId(node), NodeId(node))
 }
 
-/// Where the next step of a transmission stands in the order of events.
-fn step_key(transmission: &Transmission, neighbours: &[crate::channel::Neighbour]) -> Key {
-    let neighbour = &neighbours[transmission.cursor as usize];
-    let arrival = transmission.start + neighbour.delay;
-    if transmission.leaving {
-        Key::new(arrival + transmission.frame.airtime, Class::Departure, neighbour.node, transmission.src)
-    } else {
-        Key::new(arrival, Class::Arrival, neighbour.node, transmission.src)
-    }
+/// Place of the beginning of a copy.
+fn arrival_key(at: Time, node: NodeId, src: NodeId) -> Key {
+    Key::new(at, Class::Arrival, node, src)
+}
+
+/// Place of the end of a copy.
+fn departure_key(at: Time, node: NodeId, src: NodeId) -> Key {
+    Key::new(at, Class::Departure, node, src)
 }

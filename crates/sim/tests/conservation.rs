@@ -36,6 +36,18 @@ prop_compose! {
     }
 }
 
+/// Half of the networks stand still; nodes of the others come and go within seconds.
+fn movement() -> impl Strategy<Value = String> {
+    let start = prop::sample::select(vec!["topology", "steady-state"]);
+    let random = (1u32..=400, 0u32..=1500, 100u32..=1500, start).prop_map(|(speed, pause, size, start)| {
+        format!(
+            "[mobility]\nmodel = 'random-waypoint'\nspeed_max = '{speed}m/s'\npause = '{pause}ms'\nwidth = '{size}m'\n\
+             height = '{size}m'\nstart = '{start}'\n"
+        )
+    });
+    prop_oneof![Just(String::new()), random]
+}
+
 prop_compose! {
     /// A small network, dense or torn, with flows between any of its nodes.
     fn network()(
@@ -47,6 +59,7 @@ prop_compose! {
         duration in 2000u32..=4000,
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
         flows in prop::collection::vec(flow(), 1..=4),
+        movement in movement(),
     ) -> String {
         let mut text = format!("profile = '{profile}'\nduration = '{duration}ms'\nwarmup = '0s'\n");
         let places: Vec<String> =
@@ -54,6 +67,7 @@ prop_compose! {
         writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
         writeln!(text, "[radio]\nrate = '{rate}'\n[mac]\nrts_threshold = '{rts_threshold}B'").unwrap();
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
+        text += &movement;
         let nodes = places.len() as u32;
         for (from, to, traffic) in flows {
             // Another node than `from`.

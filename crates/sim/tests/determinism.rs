@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of the folder `scenarios`, each with what makes it short.
-const SCENARIOS: [(&str, &[&str]); 7] = [
+const SCENARIOS: [(&str, &[&str]); 8] = [
     ("chain", &["duration=20s"]),
     ("udp", &["duration=20s"]),
     ("ping", &["duration=20s", "flows[1].start=2s"]),
@@ -17,6 +17,7 @@ const SCENARIOS: [(&str, &[&str]); 7] = [
     ("cross", &["duration=15s", "traffic.stagger=2s"]),
     ("grid", &["duration=10s"]),
     ("random", &["duration=6s"]),
+    ("random-waypoint", &["duration=8s", "mobility.speed_max=30m/s"]),
 ];
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 
@@ -139,7 +140,7 @@ fn batch(case: &Case, jobs: usize, name: &str) -> (BTreeMap<u64, String>, PathBu
 #[test]
 fn one_thread_and_many_give_the_same_runs() {
     for profile in PROFILES {
-        for (name, _) in [SCENARIOS[0], SCENARIOS[3]] {
+        for (name, _) in [SCENARIOS[0], SCENARIOS[3], SCENARIOS[7]] {
             let case = Case::new(name, &["duration=5s"], profile);
             let (alone, folder_alone) = batch(&case, 1, &format!("{name}-{profile}-alone"));
             assert_eq!(alone.len(), 5);

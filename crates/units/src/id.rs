@@ -4,7 +4,7 @@ use core::fmt;
 use core::net::Ipv4Addr;
 
 /// A node of the network, numbered from 0 in the order of the scenario.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
 /// An IEEE 802 MAC address.
@@ -52,8 +52,8 @@ impl MacAddr {
     }
 
     /// Is this [`MacAddr::BROADCAST`]?
-    pub const fn is_broadcast(self) -> bool {
-        matches!(self.0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
+    pub fn is_broadcast(self) -> bool {
+        self == MacAddr::BROADCAST
     }
 }
 

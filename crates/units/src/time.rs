@@ -15,6 +15,8 @@ pub struct Dur(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
+    /// Later than any run lasts.
+    pub const NEVER: Time = Time(u64::MAX);
 
     /// `ns` nanoseconds after the start.
     pub const fn from_nanos(ns: u64) -> Time {

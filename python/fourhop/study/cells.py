@@ -195,12 +195,9 @@ class Cells:
         return Sample(values, self._seeds(cell), unit, "replications" if len(values) > 1 else "none")
 
     def series(self, **keys: object) -> pl.DataFrame:
-        """The time series of the chosen cells' runs: one row a (point, seed, flow, time)."""
-        import polars as pl
-
+        """The time series of the chosen cells' runs: one row a (point, seed, time, flow)."""
         chosen = self.where(**keys) if keys else self
-        wanted = [cell.index for cell in chosen._cells]
-        return self._result.series.filter(pl.col("point").is_in(wanted)).collect()
+        return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
 
     def over_time(self, quantity: str, flow: str, since: float, until: float, **keys: object) -> Sample:
         """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run."""

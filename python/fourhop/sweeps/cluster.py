@@ -1,8 +1,9 @@
 """Runs on the workers of a Dask cluster.
 
-A task is a scenario and a seed, its result the run as JSON: workers need fourhop and nothing else, no common file
-system. Results come back one by one and are stored by this process. A worker that dies takes its unfinished runs with
-it; the scheduler gives them to others.
+A task is a scenario and a seed, its result the run as JSON and the texts of its time series: workers need fourhop, room
+for series in their folder for temporary files, and nothing else, no common file system. Results come back one by one
+and are stored by this process. A worker that dies takes its unfinished runs with it; the scheduler gives them to
+others.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from __future__ import annotations
 import contextlib
 import queue
 import socket
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fourhop._core import Batch, ScenarioError
 from fourhop.errors import FourhopError
-from fourhop.sweeps import runfile
-from fourhop.sweeps.local import RunError
+from fourhop.recorded import Table
+from fourhop.sweeps import runfile, seriesfile
+from fourhop.sweeps.local import Finished, RunError
 from fourhop.sweeps.schedule import Task
+from fourhop.sweeps.seriesfile import Staging
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -31,19 +36,22 @@ _FIRST = 16
 _LOOK_S = 5.0
 _STOP_POLL_S = 1.0
 
+Simulated = tuple[str, str, dict[Table, bytes] | None]
+
 
 class Cluster:
     """The workers of a Dask scheduler, all their threads, or `jobs` runs at a time."""
 
-    def __init__(self, client: Client | str, jobs: int | None = None) -> None:
-        """Connect, and see that the workers have the same engine.
+    def __init__(self, client: Client | str, staging: Staging, jobs: int | None = None) -> None:
+        """Connect, and see that the workers have the same engine. Series that come back go to `staging`.
 
         Raises `FourhopError` if there is no scheduler, or if a worker has another engine.
         """
         self._own = isinstance(client, str)
         self._client = _connect(client) if isinstance(client, str) else client
         self._jobs = jobs
-        self._futures: dict[Task, Future[tuple[str, str]]] = {}
+        self._staging = staging
+        self._futures: dict[Task, Future[Simulated]] = {}
         self._done: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._threads = 0
         self._looked = -_LOOK_S
@@ -71,18 +79,18 @@ class Cluster:
     def submit(self, task: Task) -> None:
         """Give a run to the scheduler."""
         # Not pure: a result that another sweep left with the scheduler must not stand in for a fresh one.
-        future = self._client.submit(simulate, task.scenario_json, task.seed, pure=False)
+        future = self._client.submit(simulate, task.scenario_json, task.seed, task.records_series, pure=False)
         self._futures[task] = future
         future.add_done_callback(lambda _: self._done.put(task))
 
-    def finished(self, timeout_s: float) -> list[tuple[Task, str]]:
+    def finished(self, timeout_s: float) -> list[Finished]:
         """Runs that have come back."""
         results = []
         with contextlib.suppress(queue.Empty):
             tasks = [self._done.get(timeout=timeout_s)]
             while not self._done.empty():
                 tasks.append(self._done.get_nowait())
-            results = [(task, self._result(task)) for task in tasks if task in self._futures]
+            results = [self._result(task) for task in tasks if task in self._futures]
         return results
 
     def stop(self) -> None:
@@ -96,12 +104,12 @@ class Cluster:
             if self._own:
                 self._client.close(timeout=_CONNECT_S)
 
-    def _result(self, task: Task) -> str:
+    def _result(self, task: Task) -> Finished:
         import distributed
         from distributed.client import FutureCancelledError
 
         try:
-            engine, text = self._futures[task].result()
+            engine, text, series = self._futures[task].result()
         except ScenarioError as error:
             raise RunError(task, error) from None
         except distributed.KilledWorker as error:
@@ -114,15 +122,34 @@ class Cluster:
         # A worker may have joined after the look at the beginning.
         _same({"a worker": engine})
         del self._futures[task]
-        return str(text)
+        return Finished(task, text, None if series is None else self._put(task, series))
+
+    def _put(self, task: Task, series: dict[Table, bytes]) -> Path:
+        """The files of series as a run here would have written them."""
+        folder = self._staging.begin()
+        try:
+            for table, path in seriesfile.written(folder, task.seed).items():
+                path.write_bytes(series[table])
+        except OSError as error:
+            raise FourhopError(f"{folder}: cannot write time series: {error.strerror or error}") from error
+        return folder
 
 
-def simulate(scenario_json: str, seed: int) -> tuple[str, str]:
-    """On a worker: the engine there, and a run as JSON."""
-    batch = Batch(scenario_json, [seed])
-    while (reported := batch.poll(_STOP_POLL_S)) is None:
-        pass
-    return runfile.engine(), reported[1]
+def simulate(scenario_json: str, seed: int, series: bool) -> Simulated:
+    """On a worker: the engine there, a run as JSON, and the texts of its time series if it records any."""
+    folder = Path(tempfile.mkdtemp(prefix="fourhop-series-")) if series else None
+    with seriesfile.gone(folder):
+        batch = Batch(scenario_json, [seed], series_dir=None if folder is None else str(folder))
+        texts: dict[Table, bytes] | None = None
+        try:
+            while (reported := batch.poll(_STOP_POLL_S)) is None:
+                pass
+            if folder is not None:
+                texts = {table: path.read_bytes() for table, path in seriesfile.written(folder, seed).items()}
+        except OSError as error:
+            # Said as it is: an error of the system that comes back from here looks like a cluster that was lost.
+            raise FourhopError(f"cluster: a worker cannot write time series: {error}") from None
+    return runfile.engine(), reported[1], texts
 
 
 def _connect(address: str) -> Client:

@@ -22,6 +22,9 @@ _FLOW = {
     "goodput_bps": "payload delivered in order to the receiving application, each byte once, bit/s",
     "throughput_bps": "payload that arrived at the receiving transport, repeated bytes included, bit/s",
     "delivered_bytes": "payload bytes behind goodput_bps",
+    "active_s": "measured time in which data was on its way (files: without the pauses), s",
+    "averaged_goodput_bps": "delivered_bytes over active_s, bit/s",
+    "files": "files completed over the whole run; none for what sends none",
     "sent_packets": "segments, datagrams or requests sent over the whole run, repeated ones included",
     "retransmitted_packets": "of those, segments sent again",
     "timeouts": "retransmission time-outs",
@@ -53,9 +56,6 @@ _COUNTS = {
 
 _SERIES = {
     "time_s": "end of the time step, s",
-    "cwnd_segments": "congestion window at the end of the step, segments",
-    "srtt_s": "smoothed round trip, s",
-    "pacing_interval_s": "least time between segments of a paced sender, s",
     "node": "number of the node",
     "queue_packets": "packets in the interface queue",
 }
@@ -82,9 +82,6 @@ RUN_COLUMNS: Mapping[str, str] = {
     "drops": "packets dropped, one entry a layer and reason",
     "counters": "what the layers counted",
     "conservation": "balance of each layer at the end: in = out + dropped + held",
-    "time_s": "ends of the steps of the time series, s; none if the scenario records none",
-    "flow_series": "time series of each flow, as long as time_s",
-    "node_series": "interface queue of each node, as long as time_s",
 }
 
 

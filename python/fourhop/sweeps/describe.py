@@ -110,10 +110,11 @@ class Sweep:
         try:
             within("runs", self.runs, 1, RUNS_LIMIT)
             within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT)
-            if self.target is not None and self.precision_of not in ("aggregate", "flows"):
-                self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
+            _ = self.target
         except FourhopError as error:
             raise FourhopError(f"{self.source}: {error}") from None
+        if self.precision_of not in ("aggregate", "flows"):
+            self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
         if not 0 <= self.first_seed <= MAX_SEED - self.wanted:
             self._refuse("seed", self.first_seed, f"0 to {MAX_SEED} less the number of runs")
         if not self.name:
@@ -189,7 +190,10 @@ class Sweep:
     def _vary(self, scenario: Scenario, row: Mapping[str, object]) -> Scenario:
         changes: dict[str, object] = {}
         for key, value in row.items():
-            changes |= dict.fromkeys(self._paths(scenario, key), value)
+            for path in self._paths(scenario, key):
+                if path in changes:
+                    self._refuse(key, f"{path}, which another key varies too", "a key once")
+                changes[path] = value
         return scenario.with_(**changes) if changes else scenario
 
     def _paths(self, scenario: Scenario, key: str) -> list[str]:

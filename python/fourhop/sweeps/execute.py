@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 from fourhop import rundata
 from fourhop.errors import FourhopError, SweepInterrupted
 from fourhop.runner import JOBS_LIMIT, within
-from fourhop.sweeps import runfile
+from fourhop.sweeps import runfile, seriesfile
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.local import Executor, RunError, Threads
+from fourhop.sweeps.local import Executor, Finished, RunError, Threads
 from fourhop.sweeps.result import PointRuns, SweepResult
 from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
+from fourhop.sweeps.seriesfile import Staging
 
 if TYPE_CHECKING:
     import distributed
@@ -113,12 +114,13 @@ def sweep(
     work.reuse()
     if not work.plan.is_finished():
         executor: Executor
+        staging = Staging(store.folder)
         if client is None:
-            executor = Threads(jobs or os.cpu_count() or 1)
+            executor = Threads(jobs or os.cpu_count() or 1, staging)
         else:
             from fourhop.sweeps.cluster import Cluster
 
-            executor = Cluster(client, jobs)
+            executor = Cluster(client, staging, jobs)
         try:
             work.run(executor)
         except KeyboardInterrupt:
@@ -127,6 +129,7 @@ def sweep(
             raise SweepInterrupted(work.plan.done, wanted, None if out is None else Path(out)) from None
         finally:
             executor.stop()
+            staging.remove()
     result = SweepResult(made, store, tuple(work.points()), work.reused, work.computed, temporary)
     if out is not None:
         result.save(out)
@@ -178,8 +181,8 @@ class _Work:
                     self._running[task.key] = [task]
                     executor.submit(task)
             if not self.plan.is_finished():
-                for task, text in self._finished(executor):
-                    self._keep(task, text)
+                for finished in self._finished(executor):
+                    self._keep(finished)
             self._report(executor)
 
     def points(self) -> list[PointRuns]:
@@ -211,7 +214,7 @@ class _Work:
         self.plan.finish(task, runfile.goodputs(path) if self._sweep.target is not None else None)
         return True
 
-    def _finished(self, executor: Executor) -> list[tuple[Task, str]]:
+    def _finished(self, executor: Executor) -> list[Finished]:
         try:
             return executor.finished(_POLL_S)
         except RunError as error:
@@ -220,9 +223,12 @@ class _Work:
             cause.add_note(f"{at}; {self.plan.done} finished runs are kept in {self._store.folder}")
             raise cause from None
 
-    def _keep(self, task: Task, text: str) -> None:
-        run = rundata.parse(text)
-        self._paths[task.key] = self._store.write(task.key, task.scenario_json, run)
+    def _keep(self, finished: Finished) -> None:
+        task = finished.task
+        run = rundata.parse(finished.text)
+        with seriesfile.gone(finished.series):
+            series = None if finished.series is None else seriesfile.written(finished.series, task.seed)
+            self._paths[task.key] = self._store.write(task.key, task.scenario_json, run, series)
         self.computed += 1
         self._simulated_s += run["simulated_s"]
         self._wall_s += run["wall_s"]
@@ -264,7 +270,7 @@ class _Work:
 
 
 def _goodputs(run: RunData) -> RunData:
-    """Of a run only what the stop rule looks at, so that no time series stay in memory."""
+    """Of a run only what the stop rule looks at, so that little stays in memory."""
     kept = {
         "aggregate_goodput_bps": run["aggregate_goodput_bps"],
         "flows": [{"goodput_bps": flow["goodput_bps"]} for flow in run["flows"]],

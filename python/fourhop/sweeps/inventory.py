@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
-from fourhop.sweeps import runfile
-from fourhop.sweeps.runstore import RunStore
+from fourhop.recorded import TABLES
+from fourhop.sweeps import runfile, seriesfile
+from fourhop.sweeps.runstore import RunStore, unreadable
 
 _AT_ONCE = 1000
 
@@ -38,16 +40,17 @@ def take(store: RunStore) -> list[Kept]:
     paths = list(store.survey())
     if not paths:
         return []
-    # Files of other engines may have other columns; these are in every layout.
-    columns = {name: runfile.SCHEMA[name] for name in ("engine", "scenario", "seed", "aggregate_goodput_bps")}
-    parts = [
-        pl.scan_parquet(
-            paths[at : at + _AT_ONCE], schema=columns, extra_columns="ignore", include_file_paths="path", glob=False
-        ).collect()
-        for at in range(0, len(paths), _AT_ONCE)
-    ]
-    sizes = pl.DataFrame({"path": [str(path) for path in paths], "bytes": [path.stat().st_size for path in paths]})
-    runs = pl.concat(parts).join(sizes, on="path")
+    try:
+        runs = _read(paths)
+    except pl.exceptions.PolarsError:
+        for path in unreadable(paths):
+            store.strange[path] = "looks whole, but its content cannot be read"
+            paths.remove(path)
+        if not paths:
+            return []
+        runs = _read(paths)
+    sizes = pl.DataFrame({"path": [str(path) for path in paths], "bytes": [_bytes(path) for path in paths]})
+    runs = runs.join(sizes, on="path", maintain_order="left")
     ours = runfile.engine()
     kept = [
         Kept(
@@ -62,6 +65,23 @@ def take(store: RunStore) -> list[Kept]:
         for group in runs.partition_by("engine", "scenario", maintain_order=True)
     ]
     return sorted(kept, key=lambda each: (not each.current, each.engine, each.shape, each.duration, each.seeds))
+
+
+def _read(paths: list[Path]) -> pl.DataFrame:
+    # Files of other engines may have other columns; these are in every layout.
+    columns = {name: runfile.SCHEMA[name] for name in ("engine", "scenario", "seed", "aggregate_goodput_bps")}
+    return pl.concat(
+        pl.scan_parquet(
+            paths[at : at + _AT_ONCE], schema=columns, extra_columns="ignore", include_file_paths="path", glob=False
+        ).collect()
+        for at in range(0, len(paths), _AT_ONCE)
+    )
+
+
+def _bytes(path: Path) -> int:
+    """Size of a run with its time series."""
+    files = [path, *(seriesfile.beside(path, table) for table in TABLES)]
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _shape(scenario: dict[str, object]) -> str:

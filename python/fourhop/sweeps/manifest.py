@@ -20,7 +20,7 @@ from fourhop import store
 from fourhop._core import ScenarioError, version
 from fourhop.errors import FourhopError
 from fourhop.scenario import Scenario
-from fourhop.sweeps import columns, runfile
+from fourhop.sweeps import columns, runfile, seriesfile
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.result import PointRuns, SweepResult
 from fourhop.sweeps.runstore import RunStore
@@ -141,7 +141,7 @@ def _parquet(name: str, frame: pl.DataFrame, sweep: Sweep) -> Any:
         "sweep": sweep.name,
         "columns": json.loads(columns.describe(frame.columns, sweep.keys)),
     }
-    return lambda path: frame.write_parquet(path, metadata={runfile.METADATA: json.dumps(about)})
+    return lambda path: frame.write_parquet(path, metadata={seriesfile.METADATA: json.dumps(about)})
 
 
 @contextlib.contextmanager

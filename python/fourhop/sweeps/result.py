@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from fourhop import stats
+from fourhop import recorded, stats
 from fourhop.errors import FourhopError
-from fourhop.frames import SERIES
 from fourhop.result import Result
-from fourhop.sweeps import runfile, runstore, tables
+from fourhop.sweeps import runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.runstore import RunStore, Temporary
 
@@ -108,18 +107,36 @@ class SweepResult:
 
     @property
     def series(self) -> pl.LazyFrame:
-        """Time series, one row per (point, seed, flow, time), read from the files as they are needed.
+        """Time series, one row per (point, seed, time, flow), read from the files as they are needed.
 
         They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It has no rows unless the
         scenario asks for series (`sample_every`).
         """
-        columns = [name for name in SERIES if name not in ("seed", "flow")]
-        return self._unfold("flow_series", ["flow"], columns)
+        return self.scan("series")
 
     @property
     def queues(self) -> pl.LazyFrame:
-        """Interface queue lengths, one row per (point, seed, node, time), lazy as `series`."""
-        return self._unfold("node_series", ["node"], ["time_s", "queue_packets"])
+        """Interface queue lengths, one row per (point, seed, time, node), lazy as `series`."""
+        return self.scan("queues")
+
+    def scan(self, table: recorded.Table, points: Collection[int] | None = None) -> pl.LazyFrame:
+        """`"series"` or `"queues"` of some points, in the order of the sweep: no file of another point is opened."""
+        if table not in recorded.TABLES:
+            raise FourhopError(f'table: found {table!r}, allowed: "series", "queues"')
+        wanted = range(len(self.per_point)) if points is None else sorted({self._index(point) for point in points})
+        own = seriesfile.schema(table)
+        parts = [pl.LazyFrame(schema=pl.Schema({**self._files.drop("path").schema, **own}))]
+        by_point = self._files.partition_by("point", as_dict=True)
+        for point in wanted:
+            if self.sweep.points[point].scenario.records_series:
+                files = by_point[(point,)].with_columns(
+                    pl.Series("path", [str(seriesfile.beside(path, table)) for _, path in self.per_point[point].runs])
+                )
+                rows = pl.scan_parquet(files["path"].to_list(), include_file_paths="path", glob=False)
+                parts.append(
+                    rows.join(files.lazy(), on="path", maintain_order="left").select(*self._identity, *own.names())
+                )
+        return pl.concat(parts)
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -142,12 +159,21 @@ class SweepResult:
         )
 
     def point(self, index: int) -> Result:
-        """The runs of one point as `fourhop.run` returns them. Their time series are in memory then."""
+        """The runs of one point as `fourhop.run` returns them."""
         index = self._index(index)
         runs = [runfile.read(path) for _, path in self.per_point[index].runs]
         met = self.per_point[index].met
         note = "precision not met" if met is False else None
-        return Result(self.sweep.points[index].scenario, tuple(runs), note)
+        scenario = self.sweep.points[index].scenario
+        series = None
+        if scenario.records_series:
+            files = {
+                (table, seed): seriesfile.beside(path, table)
+                for seed, path in self.per_point[index].runs
+                for table in recorded.TABLES
+            }
+            series = recorded.StoredSeries(files, self._temporary)
+        return Result(scenario, tuple(runs), note, series)
 
     def pandas(self, table: Table = "runs") -> pd.DataFrame:
         """A table as a pandas frame (with the extra `pandas`)."""
@@ -227,18 +253,6 @@ class SweepResult:
         renamed = {name: f"flow_{name}" for name in own if name in varied}
         inside = [pl.col(column).struct.field(name).alias(renamed.get(name, name)) for name in own]
         return self._scan(column).filter(pl.col(column).list.len() > 0).explode(column).select(*self._identity, *inside)
-
-    def _unfold(self, column: str, names: Sequence[str], series: Sequence[str]) -> pl.LazyFrame:
-        """Time series as rows."""
-        inside = [pl.col(column).struct.field(name) for name in (*names, *series) if name != "time_s"]
-        return (
-            self._scan("time_s", column)
-            .filter(pl.col("time_s").list.len() > 0)
-            .explode(column)
-            .select(*self._identity, "time_s", *inside)
-            .explode(*series)
-            .select(*self._identity, *names, *series)
-        )
 
     def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
         try:

@@ -1,7 +1,7 @@
 """One run as a Parquet file of one row group and one row.
 
-The tables of the run (flows, drops, counters, time series) are lists in that row, so one rename puts all of it in
-place, and a reader that wants goodputs does not touch the time series. The columns are those of `fourhop.frames`.
+The tables of the run (flows, drops, counters) are lists in that row, so one rename puts all of it in place; the columns
+are those of `fourhop.frames`. Its time series, if it records any, are files beside it, see `seriesfile`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import polars as pl
 
 from fourhop import frames
 from fourhop._core import build, version
+from fourhop.recorded import TABLES
 from fourhop.rundata import Counts, RunData
+from fourhop.sweeps import seriesfile
 from fourhop.sweeps.columns import RUN_COLUMNS
-
-METADATA = "fourhop"
-"""Key of the file's own description in its Parquet metadata."""
+from fourhop.sweeps.seriesfile import METADATA
 
 _COUNT = pl.Struct({"layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 _FLOW = {name: dtype for name, dtype in frames.FLOWS.items() if name != "seed"}
-_FLOW_SERIES = {name: dtype for name, dtype in frames.SERIES.items() if name not in ("seed", "flow", "time_s")}
 
 SCHEMA = pl.Schema(
     {
@@ -43,12 +42,6 @@ SCHEMA = pl.Schema(
         "drops": pl.List(_COUNT),
         "counters": pl.List(_COUNT),
         "conservation": pl.List(_COUNT),
-        # None in runs that record no time series.
-        "time_s": pl.List(pl.Float64()),
-        "flow_series": pl.List(
-            pl.Struct({"flow": pl.String(), **{name: pl.List(dtype) for name, dtype in _FLOW_SERIES.items()}})
-        ),
-        "node_series": pl.List(pl.Struct({"node": pl.Int64(), "queue_packets": pl.List(pl.Int64())})),
     }
 )
 
@@ -78,7 +71,7 @@ def key(scenario: str, seed: int, engine: str) -> str:
 
     `scenario` is the scenario as resolved, in JSON. Its `name` is cosmetic and its `seed` only the default of which
     seeds to run: both stay out, so that a scenario that is renamed, or run from another first seed, finds its runs
-    again. The layout of the file goes in: a package that stores other columns does not read files that lack them.
+    again. The layout of the files goes in: a package that stores other columns does not read files that lack them.
     """
     content = {"scenario": json.loads(bare(scenario)), "seed": seed, "engine": engine, "layout": _LAYOUT}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -104,12 +97,13 @@ def _layout(dtype: pl.DataType | dict[str, pl.DataType]) -> str:
     return type(dtype).__name__
 
 
-_LAYOUT = hashlib.sha256(_layout(dict(SCHEMA)).encode()).hexdigest()[:8]
+_LAYOUT = hashlib.sha256(
+    "".join(map(_layout, (dict(SCHEMA), *(dict(seriesfile.schema(table)) for table in TABLES)))).encode()
+).hexdigest()[:8]
 
 
 def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame:
     """A run as one row."""
-    recorded = run["series"]
     row = {
         "key": key,
         "engine": engine,
@@ -119,18 +113,19 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
         "drops": _rows(run["drops"]),
         "counters": _rows(run["counters"]),
         "conservation": _rows(run["conservation"]),
-        "time_s": None if recorded is None else recorded["time_s"],
-        "flow_series": None
-        if recorded is None
-        else [{frames.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in recorded["flows"]],
-        "node_series": None if recorded is None else recorded["nodes"],
     }
     return pl.DataFrame({name: [value] for name, value in row.items()}, schema=SCHEMA, strict=False)
 
 
-def write(path: Path, frame: pl.DataFrame) -> None:
-    """Write a row made by `to_frame`, with what it is in the metadata."""
-    about = {"kind": "run", "key": frame["key"][0], "engine": frame["engine"][0], "columns": RUN_COLUMNS}
+def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
+    """Write a row made by `to_frame`, with what it is in the metadata, also whether there are `series` beside it."""
+    about = {
+        "kind": "run",
+        "key": frame["key"][0],
+        "engine": frame["engine"][0],
+        "series": series,
+        "columns": RUN_COLUMNS,
+    }
     # One row has no use for statistics of pages, and the files are many.
     frame.write_parquet(path, metadata={METADATA: json.dumps(about)}, statistics=False)
 
@@ -140,38 +135,32 @@ def check(path: Path, key: str | None = None) -> str | None:
 
     Raises `FileNotFoundError` if there is none.
     """
-    try:
-        text = pl.read_parquet_metadata(path).get(METADATA)
-    except FileNotFoundError:
-        raise
-    except (pl.exceptions.PolarsError, OSError) as error:
-        return f"not a whole Parquet file ({str(error).splitlines()[0]})"
-    try:
-        about = json.loads(text) if text is not None else None
-    except ValueError:
-        about = None
-    if not isinstance(about, dict) or about.get("kind") != "run":
+    about = seriesfile.described(path)
+    if isinstance(about, str):
+        return about
+    if about.get("kind") != "run":
         return "not a run of fourhop"
-    if about.get("key") != (path.name.split(".")[0] if key is None else key):
+    key = path.name.split(".")[0] if key is None else key
+    if about.get("key") != key:
         return f"holds the run {about.get('key')}, not the one it is named after"
+    for table in TABLES if about.get("series") else ():
+        at = seriesfile.beside(path, table)
+        try:
+            wrong = seriesfile.check(at, key)
+        except FileNotFoundError:
+            wrong = "not there"
+        if wrong is not None:
+            return f"its time series cannot be used: {at.name}: {wrong}"
     return None
 
 
 def read(path: Path) -> RunData:
     """The run in a file, as the simulator reported it."""
     row = pl.read_parquet(path).row(0, named=True)
-    recorded = None
-    if row["time_s"] is not None:
-        recorded = {
-            "time_s": row["time_s"],
-            "flows": [_fields(flow) for flow in row["flow_series"]],
-            "nodes": row["node_series"],
-        }
     run = {
         **{name: row[name] for name in SCALARS},
         "flows": [_fields(flow) for flow in row["flows"]],
         **{table: _counts(row[table]) for table in ("drops", "counters", "conservation")},
-        "series": recorded,
     }
     return cast(RunData, run)
 

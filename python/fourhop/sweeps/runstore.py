@@ -1,9 +1,9 @@
 """Runs kept in a folder and never computed twice.
 
 `<folder>/runs/<first two letters of the key>/<key>.parquet` holds one run, see `runfile` for what is in it and for
-the key. A file is written aside, flushed and renamed over its name, so it is whole or not there: writers may be
-killed at any moment, and any number of them may work in one folder, for they would put the same content under the
-same name.
+the key. The time series of a run that records any are beside it (`seriesfile`) and are there before it is. A file is
+written aside, flushed and renamed over its name, so it is whole or not there: writers may be killed at any moment, and
+any number of them may work in one folder, for they would put the same content under the same name.
 
 A file that cannot be what its name says is left alone: it is reported, and the run that would be called like it gets a
 second name, `<key>.2.parquet`.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +22,13 @@ import polars as pl
 
 from fourhop import store
 from fourhop.errors import FourhopError
+from fourhop.recorded import TABLES, Table
 from fourhop.rundata import RunData
-from fourhop.sweeps import runfile
+from fourhop.sweeps import runfile, seriesfile
 
 _NAMES = 9
 """Names tried for one run before giving up: so many unusable files of one name are nobody's accident."""
+_LEFT = "left by a writer that was killed, or of one still at work"
 
 
 @dataclass
@@ -60,22 +62,20 @@ class RunStore:
             self.strange[path] = wrong
         return None
 
-    def write(self, key: str, scenario: str, run: RunData) -> Path:
-        """Keep a run; one that is there already is replaced.
+    def write(self, key: str, scenario: str, run: RunData, series: Mapping[Table, Path] | None = None) -> Path:
+        """Keep a run, with the `series` that the simulator wrote; one that is there already is replaced.
 
         Raises `FourhopError` if it cannot be written.
         """
         frame = runfile.to_frame(key, runfile.engine(), scenario, run)
         for path in self._names(key):
-            try:
-                if (wrong := runfile.check(path, key)) is not None:
-                    self.strange[path] = wrong
-                    continue
-            except FileNotFoundError:
-                pass
+            if not self._ours(path, key, series is not None):
+                continue
             try:
                 path.parent.mkdir(exist_ok=True)
-                store.replace(path, lambda aside: runfile.write(aside, frame))
+                if series is not None:
+                    seriesfile.write(path, key, series)
+                store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
             except (OSError, pl.exceptions.PolarsError) as error:
                 raise FourhopError(f"{path}: cannot be written: {error}") from error
             return path
@@ -83,6 +83,8 @@ class RunStore:
 
     def survey(self) -> Iterator[Path]:
         """Every run in the folder, by name; what is no run goes into `strange`."""
+        for path in sorted(self.folder.glob(f"{seriesfile.STAGING}*")):
+            self.strange[path] = _LEFT
         if not self.runs.is_dir():
             return
         for shard in sorted(self.runs.iterdir()):
@@ -90,12 +92,27 @@ class RunStore:
                 self.strange[shard] = "not a run of fourhop"
                 continue
             for path in sorted(shard.iterdir()):
-                if path.name.startswith("."):
-                    self.strange[path] = "left by a writer that was killed, or of one still at work"
+                run = seriesfile.run_of(path)
+                if path.name.startswith(".") or (run is not None and not run.exists()):
+                    self.strange[path] = _LEFT
+                elif run is not None:
+                    continue  # Looked at with the run.
                 elif (wrong := runfile.check(path)) is None:
                     yield path
                 else:
                     self.strange[path] = wrong
+
+    def _ours(self, path: Path, key: str, series: bool) -> bool:
+        """May a run go to `path`? Not where something is that is not this run already."""
+        beside = [seriesfile.beside(path, table) for table in TABLES] if series else []
+        for at, check in ((path, runfile.check), *((at, seriesfile.check) for at in beside)):
+            try:
+                if (wrong := check(at, key)) is not None:
+                    self.strange[at] = wrong
+                    return False
+            except FileNotFoundError:
+                pass
+        return True
 
     def _at(self, key: str) -> Path:
         return self.runs / key[:2] / f"{key}.parquet"

@@ -27,6 +27,7 @@ class Task:
     seed: int
     key: str
     scenario_json: str
+    records_series: bool
 
 
 @dataclass
@@ -69,8 +70,9 @@ class Plan:
 
     def task(self, point: int, seed: int) -> Task:
         """The run of a point with a seed."""
-        scenario = self._sweep.points[point].scenario.resolved_json
-        return Task(point, seed, runfile.key(scenario, seed, self._engine), scenario)
+        scenario = self._sweep.points[point].scenario
+        text = scenario.resolved_json
+        return Task(point, seed, runfile.key(text, seed, self._engine), text, scenario.records_series)
 
     def needed(self) -> Task | None:
         """Take the next of the runs that are needed whatever the others yield; `None` when all are taken."""

@@ -9,21 +9,19 @@
 //! ```
 //!
 //! The station is "transmitting" from the start of a frame to its answer or time-out, not only while it radiates: the
-//! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out.
+//! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out. All that is the
+//! business of [`Medium`].
 
-use super::backoff::Backoff;
 use super::config::Config;
+use super::medium::{Medium, Rules};
 use crate::counters::counters;
 use crate::drop::DropReason;
-use crate::phy::Verdict;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Stream, Time};
 
-/// What the MAC asks of its surroundings.
+/// What the MAC asks of the layers above.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// Radiate this frame, beginning now.
-    Transmit(Frame),
     /// Hand this MSDU to the link layer.
     Deliver {
         /// Content.
@@ -88,8 +86,6 @@ pub(super) enum TxState {
     Data,
     /// Broadcast on the air.
     Broadcast,
-    /// ACK on the air.
-    Ack,
 }
 
 /// The MSDU being sent.
@@ -113,44 +109,29 @@ pub(super) enum Answer {
 
 /// The MAC of one station.
 ///
-/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_arrival`] when a copy occupies
-/// the receiver, then [`Dcf::handle_reception`] or [`Dcf::handle_error`] once the receiver has judged; and [`Dcf::handle_timeout`] at
-/// [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`.
+/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_reception`] for every good frame
+/// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks for
+/// it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`; so may
+/// every event at the medium while it awaits access. `medium` is always that of this station.
 #[derive(Clone, Debug)]
 pub struct Dcf {
     pub(super) config: Config,
+    rules: Rules,
     pub(super) addr: MacAddr,
-    pub(super) random: Stream,
+    random: Stream,
 
     pub(super) outgoing: Option<Outgoing>,
     pub(super) answer: Option<Answer>,
     /// When SIFS is over: the answer, or the data after a CTS, goes then.
     pub(super) sifs_ends: Option<Time>,
     pub(super) state: TxState,
-    /// End of what the station radiates.
-    pub(super) radiates_until: Time,
     /// End of the wait that `state` stands for.
     pub(super) state_ends: Option<Time>,
-    pub(super) backoff: Option<Backoff>,
 
-    pub(super) receiver_busy: bool,
-    /// Since when the medium is idle; `None` while it is not.
-    pub(super) idle_since: Option<Time>,
-    /// Reservation by the duration fields of others.
-    pub(super) nav: Time,
-    /// Busy time after errors and captured frames.
-    pub(super) eifs_until: Time,
-    /// When a NAV that an RTS has set may be dropped.
-    pub(super) nav_reset: Option<Time>,
-
-    /// Derived once from `config`: they are asked for at every reception.
-    pub(super) eifs_before_difs: Dur,
-    pub(super) difs: Dur,
-
-    pub(super) cw: u32,
+    cw: u32,
     pub(super) short_retries: u32,
     pub(super) long_retries: u32,
-    pub(super) next_seq: u16,
+    next_seq: u16,
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
     pub(super) counters: Counters,
@@ -161,22 +142,14 @@ impl Dcf {
     pub fn new(addr: MacAddr, config: Config, random: Stream) -> Dcf {
         Dcf {
             config,
+            rules: Rules::new(&config),
             addr,
             random,
             outgoing: None,
             answer: None,
             sifs_ends: None,
             state: TxState::Idle,
-            radiates_until: Time::ZERO,
             state_ends: None,
-            backoff: None,
-            receiver_busy: false,
-            idle_since: Some(Time::ZERO),
-            nav: Time::ZERO,
-            eifs_until: Time::ZERO,
-            nav_reset: None,
-            eifs_before_difs: config.eifs_before_difs(),
-            difs: config.difs(),
             cw: config.cw_min,
             short_retries: 0,
             long_retries: 0,
@@ -189,11 +162,6 @@ impl Dcf {
     /// Can it take an MSDU?
     pub fn is_ready(&self) -> bool {
         self.outgoing.is_none()
-    }
-
-    /// Does it radiate at `now`?
-    pub fn is_transmitting(&self, now: Time) -> bool {
-        now < self.radiates_until
     }
 
     /// Counts since the start.
@@ -211,15 +179,9 @@ impl Dcf {
         self.outgoing.as_ref().map(|outgoing| &outgoing.msdu)
     }
 
-    /// End of the present reservation of the medium by others (virtual carrier sense).
-    pub fn nav(&self) -> Time {
-        self.nav
-    }
-
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
-    pub fn handle_packet(&mut self, now: Time, msdu: Msdu) {
+    pub fn handle_packet(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
-        self.catch_up(now);
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
         let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
@@ -228,111 +190,104 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
-        if self.backoff.is_none() {
-            self.request_access(now);
+        let immediate = self.config.immediate_access && self.sifs_ends.is_none();
+        if medium.request_access(now, immediate, &self.rules) {
+            self.draw_backoff(now, medium);
         }
-        self.update_access(now);
+        medium.want_access(true);
     }
 
-    /// A copy of a frame begins to arrive at the receiver.
-    pub fn handle_arrival(&mut self, now: Time) {
-        self.catch_up(now);
-        self.receiver_busy = true;
-        self.nav_reset = None;
-        self.update_access(now);
+    /// The medium has become busy before an immediate access.
+    pub fn handle_access_lost(&mut self, now: Time, medium: &mut Medium) {
+        self.draw_backoff(now, medium);
     }
 
-    /// A copy of `airtime` vanished under a stronger frame.
-    pub fn handle_captured_away(&mut self, now: Time, airtime: Dur) {
-        if self.config.capture_nav {
-            self.eifs_until = self.eifs_until.max(now + airtime + self.eifs_before_difs);
-        }
-    }
-
-    /// The receiver lost the frame that occupied it; `receiver_busy` says whether it still senses anything.
-    pub fn handle_error(&mut self, now: Time, verdict: Verdict, receiver_busy: bool) {
-        let eifs = match verdict {
-            Verdict::Good | Verdict::Missed => false,
-            Verdict::Bad(DropReason::Undecodable) => self.config.eifs_on_undecodable,
-            Verdict::Bad(_) => true,
-        };
-        if eifs {
-            self.eifs_until = self.eifs_until.max(now + self.eifs_before_difs);
-        }
-        self.receiver_busy = receiver_busy;
-        self.update_access(now);
-    }
-
-    /// The receiver has received `frame`; `receiver_busy` says whether it still senses anything.
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, receiver_busy: bool, out: &mut Vec<Action>) {
-        self.handle_frame(now, frame, out);
-        self.receiver_busy = receiver_busy;
-        self.update_access(now);
-    }
-
-    /// The receiver no longer senses anything, though no verdict is due.
-    pub fn handle_receiver_idle(&mut self, now: Time) {
-        self.receiver_busy = false;
-        self.update_access(now);
-    }
-
-    /// Does a packet wait for access to the medium? Otherwise a change of the medium moves no timer forward.
-    pub fn awaits_access(&self) -> bool {
-        self.outgoing.is_some() && self.backoff.is_some()
+    /// The receiver has received `frame`, which is addressed to this station or to all.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, medium: &mut Medium, out: &mut Vec<Action>) {
+        self.handle_frame(now, frame, medium, out);
+        medium.want_access(self.outgoing.is_some());
     }
 
     /// When [`Dcf::handle_timeout`] wants to be called.
-    pub fn next_timeout(&self) -> Option<Time> {
+    pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
         let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
-        let wait = if self.outgoing.is_some() { self.access_timeout() } else { None };
-        Time::earlier_of(exchange, Time::earlier_of(wait, self.nav_reset))
+        Time::earlier_of(exchange, medium.access_timeout(&self.rules))
     }
 
-    /// Does what is due at `now`; nothing if called early.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        self.catch_up(now);
-        if self.nav_reset.is_some_and(|at| at <= now) {
-            self.nav_reset = None;
-            self.nav = self.nav.min(now);
+    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
+    /// there is one at most.
+    pub fn handle_timeout(
+        &mut self,
+        now: Time,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        out: &mut Vec<Action>,
+    ) -> bool {
+        let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
+        if state_due {
+            self.end_state(now, medium, out);
         }
-        if self.state_ends.is_some_and(|at| at <= now) {
-            self.state_ends = None;
-            self.end_state(now, out);
+        let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
+        if sifs_due {
+            self.after_sifs(now, medium, air);
         }
-        if self.sifs_ends.is_some_and(|at| at <= now) {
-            self.sifs_ends = None;
-            self.after_sifs(now, out);
+        let access_due = medium.take_access(now, &self.rules);
+        if access_due {
+            self.access(now, medium, air);
         }
-        self.update_access(now);
-        let access = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
-        if access.is_some_and(|at| at <= now) {
-            self.backoff = None;
-            self.access(now, out);
-            self.update_access(now);
+        let due = state_due || sifs_due || access_due;
+        if due {
+            medium.want_access(self.outgoing.is_some());
+        }
+        due
+    }
+
+    fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {
+        medium.begin_backoff(now, self.random.below(self.config.backoff_values(self.cw)));
+    }
+
+    fn failed(&mut self, now: Time, medium: &mut Medium) {
+        self.cw = self.config.next_cw(self.cw);
+        self.draw_backoff(now, medium);
+    }
+
+    /// After an MSDU was given up, acknowledged or broadcast.
+    pub(super) fn succeeded_or_gave_up(&mut self, now: Time, post_backoff: bool, medium: &mut Medium) {
+        self.cw = self.config.cw_min;
+        if post_backoff || self.config.immediate_access {
+            self.draw_backoff(now, medium);
         }
     }
 
-    fn radiate(&mut self, now: Time, frame: Frame, state: TxState, wait: Dur, out: &mut Vec<Action>) {
-        self.radiates_until = now + frame.airtime;
+    fn radiate(
+        &mut self,
+        now: Time,
+        frame: Frame,
+        state: TxState,
+        wait: Dur,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+    ) {
+        medium.begin_exchange(now, frame.airtime, &self.rules);
         self.state = state;
         self.state_ends = Some(now + wait);
-        out.push(Action::Transmit(frame));
+        *air = Some(frame);
     }
 
     /// The back-off has run out.
-    fn access(&mut self, now: Time, out: &mut Vec<Action>) {
+    fn access(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         if self.answer.is_some() {
             // By coincidence with a pending CTS or ACK; its end asks for access again.
             return;
         }
         match &self.outgoing {
-            Some(outgoing) if outgoing.rts => self.send_rts(now, out),
-            Some(_) => self.send_data(now, out),
+            Some(outgoing) if outgoing.rts => self.send_rts(now, medium, air),
+            Some(_) => self.send_data(now, medium, air),
             None => {}
         }
     }
 
-    fn send_rts(&mut self, now: Time, out: &mut Vec<Action>) {
+    fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
         let frame = Frame {
@@ -343,10 +298,10 @@ impl Dcf {
             airtime: self.config.rts_airtime(),
             kind: FrameKind::Rts,
         };
-        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), out);
+        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), medium, air);
     }
 
-    fn send_data(&mut self, now: Time, out: &mut Vec<Action>) {
+    fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let airtime = outgoing.airtime;
@@ -359,43 +314,48 @@ impl Dcf {
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
         };
         if broadcast {
-            self.radiate(now, frame, TxState::Broadcast, airtime, out);
+            self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), out);
+            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), medium, air);
         }
     }
 
     /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
-    fn after_sifs(&mut self, now: Time, out: &mut Vec<Action>) {
+    fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         match self.answer {
             Some(Answer::Cts { to, duration }) => {
-                let free = if self.config.cts_refused_by_eifs { self.is_idle(now) } else { self.nav <= now };
+                let free = if self.config.cts_refused_by_eifs { medium.is_idle(now) } else { medium.nav() <= now };
                 if !free {
                     self.counters.cts_refused += 1;
                     self.answer = None;
-                    self.resume_outgoing();
+                    self.resume_outgoing(now, medium);
                     return;
                 }
                 self.counters.cts_sent += 1;
                 let duration = self.config.cts_duration(duration);
                 let frame = self.control(FrameKind::Cts, to, duration, self.config.cts_airtime());
-                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), out);
+                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), medium, air);
             }
             Some(Answer::Ack { to }) => {
                 self.counters.acks_sent += 1;
                 let airtime = self.config.ack_airtime();
                 let frame = self.control(FrameKind::Ack, to, Dur::ZERO, airtime);
-                self.radiate(now, frame, TxState::Ack, airtime, out);
+                // Nothing answers an ACK: when it ends is known now and needs no timer.
+                medium.begin_exchange(now, airtime, &self.rules);
+                medium.end_exchange(now + airtime);
+                *air = Some(frame);
+                self.answer = None;
+                self.resume_outgoing(now, medium);
             }
             None => {
-                let idle = self.is_idle(now);
+                let idle = medium.is_idle(now);
                 let Some(outgoing) = &mut self.outgoing else { return };
                 if idle {
-                    self.send_data(now, out);
+                    self.send_data(now, medium, air);
                 } else {
                     outgoing.rts = needs_rts(&self.config, &outgoing.msdu);
-                    self.failed();
+                    self.failed(now, medium);
                 }
             }
         }
@@ -406,7 +366,7 @@ impl Dcf {
     }
 
     /// The wait that `state` stands for is over without an answer.
-    fn end_state(&mut self, now: Time, out: &mut Vec<Action>) {
+    fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         match self.state {
             TxState::Idle => {}
             TxState::Rts => {
@@ -415,35 +375,36 @@ impl Dcf {
                 if self.short_retries >= self.config.short_retry_limit {
                     self.short_retries = 0;
                     self.counters.rts_limit_drops += 1;
-                    self.give_up(DropReason::RtsRetryLimit, out);
+                    self.give_up(now, DropReason::RtsRetryLimit, medium, out);
                 } else {
-                    self.failed();
+                    self.failed(now, medium);
                 }
             }
-            TxState::Data => self.ack_missing(out),
+            TxState::Data => self.ack_missing(now, medium, out),
             TxState::Broadcast => {
                 self.outgoing = None;
                 self.counters.broadcasts += 1;
-                self.succeeded_or_gave_up(true);
+                self.succeeded_or_gave_up(now, true, medium);
             }
-            TxState::Cts | TxState::Ack => self.answer = None,
+            TxState::Cts => self.answer = None,
         }
         self.state = TxState::Idle;
+        medium.end_exchange(now);
         if self.answer.is_some() {
             self.sifs_ends = Some(now + self.config.sifs);
         } else {
-            self.resume_outgoing();
+            self.resume_outgoing(now, medium);
         }
     }
 
     /// An MSDU that waits must have a back-off.
-    fn resume_outgoing(&mut self) {
-        if self.outgoing.is_some() && self.backoff.is_none() {
-            self.draw_backoff();
+    fn resume_outgoing(&mut self, now: Time, medium: &mut Medium) {
+        if self.outgoing.is_some() && !medium.has_backoff() {
+            self.draw_backoff(now, medium);
         }
     }
 
-    fn ack_missing(&mut self, out: &mut Vec<Action>) {
+    fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         self.counters.data_timeouts += 1;
         let Some(outgoing) = &mut self.outgoing else { return };
         let rts = needs_rts(&self.config, &outgoing.msdu);
@@ -456,19 +417,19 @@ impl Dcf {
         if *count >= limit {
             *count = 0;
             self.counters.data_limit_drops += 1;
-            self.give_up(DropReason::DataRetryLimit, out);
+            self.give_up(now, DropReason::DataRetryLimit, medium, out);
         } else {
             outgoing.retry = true;
             outgoing.rts = rts;
-            self.failed();
+            self.failed(now, medium);
         }
     }
 
-    fn give_up(&mut self, reason: DropReason, out: &mut Vec<Action>) {
+    fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
         if let Some(outgoing) = self.outgoing.take() {
             out.push(Action::GaveUp { msdu: outgoing.msdu, reason });
         }
-        self.succeeded_or_gave_up(false);
+        self.succeeded_or_gave_up(now, false, medium);
     }
 }
 

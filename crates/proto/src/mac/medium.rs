@@ -1,91 +1,240 @@
-//! When the station may send: physical and virtual carrier sense, back-off, contention window (IEEE 802.11-2020 clauses
-//! 10.3.2 to 10.3.4). The second part of [`Dcf`].
+//! The medium as one station sees it: physical carrier sense, NAV, EIFS, and the back-off that runs while it is idle
+//! (IEEE 802.11-2020 clauses 10.3.2 to 10.3.4).
+//!
+//! Most frames concern most stations only in this: for a while the medium is busy. So it is a state machine of its own,
+//! small and apart from the exchange of frames ([`Dcf`](super::Dcf)), and it has no timers: that a reservation has run out
+//! or a back-off without a packet has ended is seen when somebody looks.
 
 use super::backoff::Backoff;
-use super::dcf::{Dcf, TxState};
-use fourhop_units::Time;
+use super::config::Config;
+use crate::drop::DropReason;
+use crate::phy::Verdict;
+use crate::wire::{Frame, FrameKind};
+use fourhop_units::{Dur, Time};
 
-impl Dcf {
-    /// When the wait for access ends, or the medium becomes idle by itself.
-    pub(super) fn access_timeout(&self) -> Option<Time> {
-        let backoff = self.backoff.as_ref()?;
-        if !backoff.is_frozen() {
-            return backoff.ends(self.difs, self.config.slot);
+/// What a medium needs of the MAC's options, with the times that follow from them computed once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    difs: Dur,
+    slot: Dur,
+    eifs_before_difs: Dur,
+    nav_reset_timeout: Option<Dur>,
+    eifs_on_undecodable: bool,
+    eifs_ended_by_good_frame: bool,
+    capture_nav: bool,
+}
+
+impl Rules {
+    /// Those of `config`.
+    pub fn new(config: &Config) -> Rules {
+        Rules {
+            difs: config.difs(),
+            slot: config.slot,
+            eifs_before_difs: config.eifs_before_difs(),
+            nav_reset_timeout: config.nav_reset.then(|| config.nav_reset_timeout()),
+            eifs_on_undecodable: config.eifs_on_undecodable,
+            eifs_ended_by_good_frame: config.eifs_ended_by_good_frame,
+            capture_nav: config.capture_nav,
         }
-        // Only the end of the NAV can then set the station free; every other change is an event of its own.
-        (!self.receiver_busy && self.state == TxState::Idle).then(|| self.nav.max(self.eifs_until))
+    }
+}
+
+/// The medium around one station.
+///
+/// Call [`Medium::handle_arrival`] when a copy occupies the receiver, then [`Medium::handle_good_frame`] or
+/// [`Medium::handle_error`] once the receiver has judged, and [`Medium::handle_quiet`] when it senses nothing any more.
+/// The rest is for the station's own [`Dcf`](super::Dcf). Time never runs backwards.
+#[derive(Clone, Debug)]
+pub struct Medium {
+    /// Does the receiver sense anything?
+    busy: bool,
+    /// Is an exchange of the station's own under way?
+    exchange: bool,
+    /// Does a packet wait for access?
+    wanted: bool,
+    /// Since when there has been neither energy nor an exchange, if there is none now; ahead while an ACK is being sent.
+    quiet_since: Time,
+    /// Reservation by the duration fields of others.
+    nav: Time,
+    /// Busy time after errors and captured frames.
+    eifs_until: Time,
+    /// When the NAV ends if nothing follows the RTS that has set it; `NEVER` if something has.
+    nav_reset: Time,
+    backoff: Option<Backoff>,
+    /// End of what the station radiates.
+    radiates_until: Time,
+}
+
+impl Default for Medium {
+    fn default() -> Medium {
+        Medium {
+            busy: false,
+            exchange: false,
+            wanted: false,
+            quiet_since: Time::ZERO,
+            nav: Time::ZERO,
+            eifs_until: Time::ZERO,
+            nav_reset: Time::NEVER,
+            backoff: None,
+            radiates_until: Time::ZERO,
+        }
+    }
+}
+
+impl Medium {
+    /// Does the station radiate at `now`?
+    pub fn is_transmitting(&self, now: Time) -> bool {
+        now < self.radiates_until
     }
 
-    pub(super) fn is_idle(&self, now: Time) -> bool {
-        !self.receiver_busy && self.state == TxState::Idle && self.nav <= now && self.eifs_until <= now
+    /// End of the present reservation by others (virtual carrier sense).
+    pub fn nav(&self) -> Time {
+        self.nav.min(self.nav_reset)
     }
 
-    /// What has happened since the last event without one of its own, because nothing waited for it: a reservation has run
-    /// out, so that the medium has been idle since then (the receiver and the station's own exchanges end with an event),
-    /// and a post-back-off has ended.
-    pub(super) fn catch_up(&mut self, now: Time) {
-        if self.idle_since.is_none() && self.is_idle(now) {
-            let since = self.nav.max(self.eifs_until);
-            self.idle_since = Some(since);
-            if let Some(backoff) = &mut self.backoff {
-                backoff.resume(since);
-            }
+    /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the receiver is
+    /// busy or an exchange is under way.
+    fn idle_since(&self) -> Option<Time> {
+        (!self.busy && !self.exchange).then(|| self.quiet_since.max(self.nav()).max(self.eifs_until))
+    }
+
+    /// Is it idle at `now`?
+    pub fn is_idle(&self, now: Time) -> bool {
+        self.idle_since().is_some_and(|since| since <= now)
+    }
+
+    /// Does a packet wait for access? Otherwise no change of the medium brings a timer forward.
+    pub fn awaits_access(&self) -> bool {
+        self.wanted && self.backoff.is_some()
+    }
+
+    /// When the wait for access ends if nothing else happens.
+    pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
+        if self.wanted { self.backoff_ends(rules) } else { None }
+    }
+
+    fn backoff_ends(&self, rules: &Rules) -> Option<Time> {
+        Some(self.backoff?.ends(self.idle_since()?, rules.difs, rules.slot))
+    }
+
+    /// A copy of a frame occupies the receiver. Says whether an immediate access came to nothing: a back-off must be drawn.
+    #[must_use]
+    pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
+        let must_draw = self.backoff.is_some() && self.pause_backoff(now, rules);
+        self.busy = true;
+        if self.nav_reset <= now {
+            self.nav = self.nav();
         }
-        let ends = self.backoff.and_then(|backoff| backoff.ends(self.difs, self.config.slot));
-        if self.outgoing.is_none() && ends.is_some_and(|at| at <= now) {
+        self.nav_reset = Time::NEVER;
+        must_draw
+    }
+
+    /// Counts the slots that have passed up to `now`; true if there were none to count because access was immediate.
+    fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
+        self.expire_backoff(now, rules);
+        let (Some(idle_since), Some(backoff)) = (self.idle_since(), &mut self.backoff) else { return false };
+        backoff.pause(idle_since, now, rules.difs, rules.slot);
+        backoff.is_immediate()
+    }
+
+    /// Forgets a back-off that has ended with nothing to send.
+    fn expire_backoff(&mut self, now: Time, rules: &Rules) {
+        if !self.wanted && self.backoff_ends(rules).is_some_and(|at| at <= now) {
             self.backoff = None;
         }
     }
 
-    /// Freezes or resumes the back-off to match the medium.
-    pub(super) fn update_access(&mut self, now: Time) {
-        if self.is_idle(now) {
-            if self.idle_since.is_none() {
-                self.idle_since = Some(now);
-            }
-            if let Some(backoff) = &mut self.backoff {
-                backoff.resume(now);
-            }
-        } else {
-            self.idle_since = None;
-            if let Some(backoff) = &mut self.backoff
-                && !backoff.is_frozen()
+    /// A copy of `airtime` vanished under a stronger frame.
+    pub fn handle_captured_away(&mut self, now: Time, airtime: Dur, rules: &Rules) {
+        if rules.capture_nav {
+            self.eifs_until = self.eifs_until.max(now + airtime + rules.eifs_before_difs);
+        }
+    }
+
+    /// The receiver lost the frame that occupied it.
+    pub fn handle_error(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
+        let eifs = match verdict {
+            Verdict::Good | Verdict::Missed => false,
+            Verdict::Bad(DropReason::Undecodable) => rules.eifs_on_undecodable,
+            Verdict::Bad(_) => true,
+        };
+        if eifs {
+            self.eifs_until = self.eifs_until.max(now + rules.eifs_before_difs);
+        }
+    }
+
+    /// The receiver received `frame`; `for_us` says whether it is addressed to this station alone.
+    pub fn handle_good_frame(&mut self, now: Time, frame: &Frame, for_us: bool, rules: &Rules) {
+        if rules.eifs_ended_by_good_frame {
+            self.eifs_until = self.eifs_until.min(now);
+        }
+        let end = now + frame.duration;
+        if !for_us && end > self.nav {
+            self.nav = end;
+            if let Some(timeout) = rules.nav_reset_timeout
+                && frame.kind == FrameKind::Rts
             {
-                if backoff.is_immediate() {
-                    self.draw_backoff();
-                } else {
-                    backoff.freeze(now, self.difs, self.config.slot);
-                }
+                self.nav_reset = now + timeout;
             }
         }
     }
 
-    /// A fresh, frozen back-off; [`Dcf::update_access`] sets it going.
-    pub(super) fn draw_backoff(&mut self) {
-        let slots = self.random.below(self.config.backoff_values(self.cw));
-        self.backoff = Some(Backoff::frozen(slots));
-    }
-
-    /// Access for a new MSDU when no back-off is pending.
-    pub(super) fn request_access(&mut self, now: Time) {
-        match self.idle_since {
-            Some(since) if self.config.immediate_access && self.sifs_ends.is_none() && self.is_idle(now) => {
-                self.backoff = Some(Backoff::immediate(since, now, self.difs));
-            }
-            _ => self.draw_backoff(),
+    /// The receiver no longer senses anything.
+    pub fn handle_quiet(&mut self, now: Time) {
+        if self.busy {
+            self.busy = false;
+            self.quiet_since = self.quiet_since.max(now);
         }
     }
 
-    pub(super) fn failed(&mut self) {
-        self.cw = self.config.next_cw(self.cw);
-        self.draw_backoff();
+    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it. Says
+    /// whether a back-off must be drawn.
+    pub(super) fn request_access(&mut self, now: Time, immediate: bool, rules: &Rules) -> bool {
+        self.expire_backoff(now, rules);
+        if self.backoff.is_some() {
+            return false;
+        }
+        if let Some(since) = self.idle_since().filter(|&since| immediate && since <= now) {
+            self.backoff = Some(Backoff::immediate(since, now, rules.difs));
+        }
+        self.backoff.is_none()
     }
 
-    /// After an MSDU was given up, acknowledged or broadcast.
-    pub(super) fn succeeded_or_gave_up(&mut self, post_backoff: bool) {
-        self.cw = self.config.cw_min;
-        if post_backoff || self.config.immediate_access {
-            self.draw_backoff();
+    /// A back-off of `slots` begins.
+    pub(super) fn begin_backoff(&mut self, now: Time, slots: u32) {
+        self.backoff = Some(Backoff::drawn(now, slots));
+    }
+
+    pub(super) fn has_backoff(&self) -> bool {
+        self.backoff.is_some()
+    }
+
+    /// Has the back-off run out? Then it is over.
+    pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
+        let granted = self.backoff_ends(rules).is_some_and(|at| at <= now);
+        if granted {
+            self.backoff = None;
         }
+        granted
+    }
+
+    /// Tells whether a packet waits for access.
+    pub(super) fn want_access(&mut self, wanted: bool) {
+        self.wanted = wanted;
+    }
+
+    /// The station begins to radiate for `airtime`, and with it an exchange.
+    pub(super) fn begin_exchange(&mut self, now: Time, airtime: Dur, rules: &Rules) {
+        if self.backoff.is_some() {
+            self.pause_backoff(now, rules);
+        }
+        self.exchange = true;
+        self.radiates_until = now + airtime;
+    }
+
+    /// The station's exchange is over at `now`, which may lie ahead.
+    pub(super) fn end_exchange(&mut self, now: Time) {
+        self.exchange = false;
+        self.quiet_since = now;
     }
 }

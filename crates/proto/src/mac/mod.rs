@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
-//! | `medium` | its carrier sense, NAV and access to the medium |
-//! | `receive` | what it does with received frames |
+//! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
+//! | `receive` | what the station does with received frames |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF) and 15 (DSSS PHY); behaviour of ns-2.35's `Mac802_11`.
@@ -14,10 +14,11 @@
 pub mod backoff;
 pub mod config;
 pub mod dcf;
-mod medium;
+pub mod medium;
 mod receive;
 #[cfg(test)]
 mod tests;
 
 pub use config::{BackoffDraw, Config};
 pub use dcf::{Action, Counters, Dcf};
+pub use medium::Medium;

@@ -1,33 +1,19 @@
-//! What the station does with the frames it receives: NAV, answers, duplicates (IEEE 802.11-2020 clauses 10.3.2.4, 10.3.2.9,
-//! 10.3.2.14). The third part of [`Dcf`].
+//! What the station does with the frames addressed to it: answers, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
+//! 10.3.2.14). The second part of [`Dcf`].
 
 use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
+use super::medium::Medium;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{MacAddr, Time};
 
 impl Dcf {
-    pub(super) fn handle_frame(&mut self, now: Time, frame: &Frame, out: &mut Vec<Action>) {
-        if self.config.eifs_ended_by_good_frame {
-            self.eifs_until = self.eifs_until.min(now);
-        }
-        if frame.dst != self.addr {
-            let end = now + frame.duration;
-            if end > self.nav {
-                self.nav = end;
-                if self.config.nav_reset && frame.kind == FrameKind::Rts {
-                    self.nav_reset = Some(now + self.config.nav_reset_timeout());
-                }
-            }
-            if !frame.dst.is_broadcast() {
-                return;
-            }
-        }
+    pub(super) fn handle_frame(&mut self, now: Time, frame: &Frame, medium: &mut Medium, out: &mut Vec<Action>) {
         match &frame.kind {
             FrameKind::Rts => self.handle_rts(now, frame),
-            FrameKind::Cts => self.handle_cts(now),
-            FrameKind::Ack => self.handle_ack(now),
-            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, out),
+            FrameKind::Cts => self.handle_cts(now, medium),
+            FrameKind::Ack => self.handle_ack(now, medium),
+            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, medium, out),
         }
     }
 
@@ -39,19 +25,18 @@ impl Dcf {
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
-    fn handle_cts(&mut self, now: Time) {
+    fn handle_cts(&mut self, now: Time, medium: &mut Medium) {
         if self.state != TxState::Rts {
             return;
         }
         let Some(outgoing) = &mut self.outgoing else { return };
         outgoing.rts = false;
         self.short_retries = 0;
-        self.state = TxState::Idle;
-        self.state_ends = None;
+        self.answered(now, medium);
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
-    fn handle_ack(&mut self, now: Time) {
+    fn handle_ack(&mut self, now: Time, medium: &mut Medium) {
         if self.state != TxState::Data {
             return;
         }
@@ -62,24 +47,37 @@ impl Dcf {
             self.short_retries = 0;
         }
         self.counters.acknowledged += 1;
-        self.state = TxState::Idle;
-        self.state_ends = None;
-        self.succeeded_or_gave_up(true);
+        self.answered(now, medium);
+        self.succeeded_or_gave_up(now, true, medium);
         if self.answer.is_some() {
             // An ACK of its own was owed meanwhile, for a frame without RTS.
             self.sifs_ends = Some(now + self.config.sifs);
         }
     }
 
-    fn handle_data(&mut self, now: Time, frame: &Frame, seq: u16, msdu: &Msdu, out: &mut Vec<Action>) {
+    /// What the station waited for has come.
+    fn answered(&mut self, now: Time, medium: &mut Medium) {
+        self.state = TxState::Idle;
+        self.state_ends = None;
+        medium.end_exchange(now);
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        seq: u16,
+        msdu: &Msdu,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
         if !frame.dst.is_broadcast() {
             if needs_rts(&self.config, msdu) {
                 if self.state != TxState::Cts {
                     out.push(Action::Discarded(DropReason::UnexpectedData));
                     return;
                 }
-                self.state = TxState::Idle;
-                self.state_ends = None;
+                self.answered(now, medium);
             } else if self.answer.is_some() {
                 out.push(Action::Discarded(DropReason::UnexpectedData));
                 return;

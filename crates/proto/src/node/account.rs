@@ -18,6 +18,11 @@ impl Drops {
         self.0[reason as usize] += 1;
     }
 
+    /// `more` of them.
+    pub(super) fn count_many(&mut self, reason: DropReason, more: u64) {
+        self.0[reason as usize] += more;
+    }
+
     /// Losses for this reason.
     pub fn of(&self, reason: DropReason) -> u64 {
         self.0[reason as usize]
@@ -93,8 +98,6 @@ impl Layers {
 /// Crossings of the borders between layers, counted as they happen.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Crossings {
-    pub copies_arrived: u64,
-    pub frames_received: u64,
     pub mac_to_link: u64,
     pub link_to_mac: u64,
     pub link_to_network: u64,

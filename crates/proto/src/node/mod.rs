@@ -5,16 +5,19 @@
 //!        ▲                                               │  ▲              │   ▲            │  ▲
 //!        └── packets for this node ──── IP ◄─────────────┼──┼── 25 us ◄────┘   └─ next MSDU ─┘  │
 //!                                        └── transit ────┘  └── link failures ◄─────────────────┘
-//!                                                                                     receiver ◄── copies from the air
+//!                                                                                          ear ◄── copies from the air
 //! ```
 //!
 //! The node is a state machine of the common shape; its driver is the world of the simulator or a device. All that it
-//! does to its surroundings is to radiate frames.
+//! does to its surroundings is to radiate frames. Its [`Ear`] is a state machine of its own, which the driver keeps beside
+//! it: it hears every frame in the air and says which of them the node must be told of.
 
 mod account;
+mod ear;
 mod endpoint;
 mod stack;
 
 pub use account::{Account, Drops, Layers};
+pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use stack::{Config, Node};

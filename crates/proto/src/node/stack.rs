@@ -1,16 +1,17 @@
 //! The stack of one node: passes packets and frames between its layers.
 
 use super::account::{Account, Crossings, Drops, Layers};
+use super::ear::Ear;
 use super::endpoint::{Endpoint, EndpointKind, Path};
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
-use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
+use crate::phy;
 use crate::route::{self, Router};
 use crate::tcp::{self, HopSource};
 use crate::wire::{Body, EchoMessage, Frame, Ipv4Packet, PacketMeta, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Time};
+use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time};
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,7 +62,7 @@ impl<T> Default for Pool<T> {
 
 #[derive(Debug, Default)]
 struct Scratch {
-    mac: Pool<mac::Action>,
+    mac: Vec<mac::Action>,
     link: Pool<net::Action>,
     route: Pool<route::Action>,
     tcp: Vec<tcp::Action>,
@@ -70,15 +71,15 @@ struct Scratch {
 
 /// A node.
 ///
-/// The driver calls [`Node::handle_arrival`] and [`Node::handle_departure`] for every copy of a frame at this node, in
-/// order of time, and [`Node::handle_timeout`] at [`Node::next_timeout`]; each may change `next_timeout`. Frames to
-/// radiate, beginning at `now`, are appended to `out`.
+/// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
+/// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
+/// [`Node::next_timeout`]; each may change `next_timeout`.
+/// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
     addr: Ipv4Addr,
     mac_addr: MacAddr,
     ttl: u8,
-    receiver: Receiver,
     mac: Dcf,
     link: Link,
     router: Router,
@@ -99,7 +100,6 @@ impl Node {
             addr,
             mac_addr,
             ttl: config.ttl,
-            receiver: Receiver::new(config.phy),
             mac: Dcf::new(mac_addr, config.mac, Stream::new(seed, id, Purpose::Backoff)),
             link: Link::new(mac_addr, addr, config.link),
             upper_timeout: router.next_timeout(),
@@ -139,12 +139,12 @@ impl Node {
         &self.router
     }
 
-    /// Losses so far.
+    /// Losses so far, those of its ear apart.
     pub fn drops(&self) -> &Drops {
         &self.drops
     }
 
-    /// The balance of each layer.
+    /// The balance of each layer but the radio, which is the ear's.
     pub fn accounts(&self) -> Layers {
         let c = &self.crossings;
         let mac = self.mac.counters();
@@ -156,7 +156,7 @@ impl Node {
             held: held as u64,
         };
         Layers {
-            radio: held(Layer::Radio, c.copies_arrived, c.frames_received, self.receiver.on_air()),
+            radio: Account::default(),
             mac: Account {
                 taken: mac.accepted,
                 passed: mac.acknowledged + mac.broadcasts,
@@ -178,118 +178,93 @@ impl Node {
         }
     }
 
-    /// After a departure: can [`Node::next_timeout`] have moved forward? For most frames at most nodes it has not.
-    pub fn may_be_sooner(&self, departure: Departure) -> bool {
-        departure == Departure::Judged(Verdict::Good) || self.mac.awaits_access()
-    }
-
     /// When [`Node::handle_timeout`] wants to be called.
-    pub fn next_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.mac.next_timeout(), self.upper_timeout)
+    pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
+        Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)
     }
 
-    /// A copy of a frame of `airtime` begins to arrive.
-    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur) {
-        self.crossings.copies_arrived += 1;
-        match self.receiver.arrive(copy, self.mac.is_transmitting(now)) {
-            ArrivalEffect::Occupied => self.mac.handle_arrival(now),
-            ArrivalEffect::CapturedAway => self.mac.handle_captured_away(now, airtime),
+    /// The medium has become busy before an access that needed no back-off.
+    pub fn handle_access_lost(&mut self, now: Time, ear: &mut Ear) {
+        self.mac.handle_access_lost(now, &mut ear.medium);
+    }
+
+    /// The ear has heard `frame`, and it is for this node.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, ear: &mut Ear) {
+        self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
+        if !self.scratch.mac.is_empty() {
+            self.perform_mac(now);
+            self.refresh_upper();
         }
+        self.offer_next(now, ear);
     }
 
-    /// A copy of `frame` ends. Says what became of it.
-    pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, out: &mut Vec<Frame>) -> Departure {
-        let departure = self.receiver.depart(tx, self.mac.is_transmitting(now));
-        match departure {
-            Departure::Lost(reason) => {
-                self.drops.count(reason);
-                if !self.receiver.busy() {
-                    self.mac.handle_receiver_idle(now);
-                }
-            }
-            Departure::Judged(Verdict::Good) => {
-                self.crossings.frames_received += 1;
-                let mut actions = self.scratch.mac.take();
-                self.mac.handle_reception(now, frame, self.receiver.busy(), &mut actions);
-                if !actions.is_empty() {
-                    self.perform_mac(now, &mut actions, out);
-                    self.refresh_upper();
-                }
-                self.offer_next(now);
-                self.scratch.mac.give(actions);
-            }
-            Departure::Judged(verdict) => {
-                self.drops.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
-                self.mac.handle_error(now, verdict, self.receiver.busy());
-            }
-        }
-        departure
-    }
-
-    /// Does what is due at `now`; nothing, and says so, if called early.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Frame>) -> bool {
-        let mac_due = self.mac.next_timeout().is_some_and(|at| at <= now);
+    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
+    /// there is one at most.
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> bool {
+        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due {
-            let mut actions = self.scratch.mac.take();
-            self.mac.handle_timeout(now, &mut actions);
-            self.perform_mac(now, &mut actions, out);
-            self.scratch.mac.give(actions);
+            if air.is_some() {
+                ear.receiver.transmit_started();
+            }
+            self.perform_mac(now);
         }
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
         if upper_due {
             self.upper_layers(now);
             self.refresh_upper();
         }
-        self.offer_next(now);
+        self.offer_next(now, ear);
         mac_due || upper_due
     }
 
     fn upper_layers(&mut self, now: Time) {
-        let mut actions = self.scratch.link.take();
-        self.link.handle_timeout(now, &mut actions);
-        self.perform_link(now, &mut actions);
-        self.scratch.link.give(actions);
-
-        let mut actions = self.scratch.route.take();
-        self.router.handle_timeout(now, &mut actions);
-        self.perform_route(now, &mut actions);
-        self.scratch.route.give(actions);
-
-        let mut bodies = self.scratch.bodies.take();
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.link.next_timeout()) {
+            let mut actions = self.scratch.link.take();
+            self.link.handle_timeout(now, &mut actions);
+            self.perform_link(now, &mut actions);
+            self.scratch.link.give(actions);
+        }
+        if due(self.router.next_timeout()) {
+            let mut actions = self.scratch.route.take();
+            self.router.handle_timeout(now, &mut actions);
+            self.perform_route(now, &mut actions);
+            self.scratch.route.give(actions);
+        }
         for index in 0..self.endpoints.len() {
-            let endpoint = &mut self.endpoints[index];
-            if endpoint.next_timeout().is_some_and(|at| at <= now) {
+            if due(self.endpoints[index].next_timeout()) {
+                let mut bodies = self.scratch.bodies.take();
+                let endpoint = &mut self.endpoints[index];
                 endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
                 let (peer, notes) = (endpoint.address.peer, endpoint.notes(now));
                 self.originate(peer, notes, &mut bodies);
+                self.scratch.bodies.give(bodies);
             }
         }
-        self.scratch.bodies.give(bodies);
     }
 
     fn refresh_upper(&mut self) {
-        let endpoints = self.endpoints.iter().filter_map(Endpoint::next_timeout).min();
-        self.upper_timeout =
-            [self.link.next_timeout(), self.router.next_timeout(), endpoints].into_iter().flatten().min();
+        let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
+        for endpoint in &self.endpoints {
+            at = Time::earlier_of(at, endpoint.next_timeout());
+        }
+        self.upper_timeout = at;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
-    fn offer_next(&mut self, now: Time) {
+    fn offer_next(&mut self, now: Time, ear: &mut Ear) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()
         {
             self.crossings.link_to_mac += 1;
-            self.mac.handle_packet(now, msdu);
+            self.mac.handle_packet(now, msdu, &mut ear.medium);
         }
     }
 
-    fn perform_mac(&mut self, now: Time, actions: &mut Vec<mac::Action>, out: &mut Vec<Frame>) {
+    fn perform_mac(&mut self, now: Time) {
+        let mut actions = core::mem::take(&mut self.scratch.mac);
         for action in actions.drain(..) {
             match action {
-                mac::Action::Transmit(frame) => {
-                    self.receiver.transmit_started();
-                    out.push(frame);
-                }
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
                     if matches!(msdu.payload, Payload::Arp(_)) {
@@ -308,6 +283,7 @@ impl Node {
                 mac::Action::Discarded(reason) => self.drops.count(reason),
             }
         }
+        self.scratch.mac = actions;
     }
 
     fn link_failed(&mut self, now: Time, packet: Ipv4Packet, next_hop: Ipv4Addr, reason: DropReason) {

@@ -62,7 +62,8 @@ impl Config {
     }
 
     fn survives(&self, frame: Watt, other: Watt) -> bool {
-        self.capture_ratio.is_some_and(|ratio| frame.over(other) >= ratio)
+        // A product, where a quotient would cost ten times as much.
+        self.capture_ratio.is_some_and(|ratio| frame.0 >= other.0 * ratio)
     }
 }
 
@@ -91,27 +92,18 @@ struct Aside {
 ///
 /// Call [`Receiver::arrive`] and [`Receiver::depart`] once each per copy, in order of time; at one instant departures come
 /// first. [`Receiver::transmit_started`] whenever the node begins to send. There are no timers.
-#[derive(Clone, Debug)]
+///
+/// Its options are handed to each call, so that receivers that share them lie close together in memory.
+#[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    config: Config,
     slot: Option<Slot>,
     aside: Vec<Aside>,
 }
 
 impl Receiver {
-    /// An idle receiver.
-    pub fn new(config: Config) -> Receiver {
-        Receiver { config, slot: None, aside: Vec::new() }
-    }
-
-    /// The options in force.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// Does the receiver see energy? (Part of "medium busy"; the NAV and the node's own transmissions are the MAC's.)
-    pub fn busy(&self) -> bool {
-        self.slot.is_some() || (self.config.energy_detection && !self.aside.is_empty())
+    pub fn busy(&self, config: &Config) -> bool {
+        self.slot.is_some() || (config.energy_detection && !self.aside.is_empty())
     }
 
     /// Copies on the air at this receiver.
@@ -120,11 +112,11 @@ impl Receiver {
     }
 
     /// A copy at or above the carrier-sense threshold begins to arrive; `transmitting` says whether the node sends now.
-    pub fn arrive(&mut self, copy: Arrival, transmitting: bool) -> ArrivalEffect {
-        let decodable = copy.power >= self.config.rx_threshold;
-        let over_the_rest = self.stands_out(copy.power);
+    pub fn arrive(&mut self, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+        let decodable = copy.power >= config.rx_threshold;
+        let over_the_rest = self.stands_out(copy.power, config);
         let Some(slot) = &mut self.slot else {
-            if !decodable && !self.config.lock_on_undecodable {
+            if !decodable && !config.lock_on_undecodable {
                 self.aside.push(Aside { tx: copy.tx, power: copy.power, reason: DropReason::Undecodable });
                 return ArrivalEffect::Occupied;
             }
@@ -140,15 +132,15 @@ impl Receiver {
             self.slot = Some(Slot { frame: copy, condition });
             return ArrivalEffect::Occupied;
         };
-        if self.config.survives(slot.frame.power, copy.power) {
+        if config.survives(slot.frame.power, copy.power) {
             self.aside.push(Aside { tx: copy.tx, power: copy.power, reason: DropReason::Captured });
             return ArrivalEffect::CapturedAway;
         }
-        let takes_over = self.config.late_capture
+        let takes_over = config.late_capture
             && !transmitting
             && decodable
             && over_the_rest
-            && self.config.survives(copy.power, slot.frame.power);
+            && config.survives(copy.power, slot.frame.power);
         // The wreck of a collision lasts to the later of the two ends, and is as strong as the frame that ends then.
         let loser =
             if takes_over || copy.end > slot.frame.end { core::mem::replace(&mut slot.frame, copy) } else { copy };
@@ -159,8 +151,8 @@ impl Receiver {
 
     /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not in
     /// the slot has no effect.
-    fn stands_out(&self, power: Watt) -> bool {
-        !self.config.energy_detection || self.aside.iter().all(|other| self.config.survives(power, other.power))
+    fn stands_out(&self, power: Watt, config: &Config) -> bool {
+        !config.energy_detection || self.aside.iter().all(|other| config.survives(power, other.power))
     }
 
     /// A copy ends; if it was the one in the slot, the slot is free afterwards.

@@ -11,17 +11,18 @@ fn bad(reason: DropReason) -> Departure {
 }
 
 struct Bench {
+    config: Config,
     receiver: Receiver,
 }
 
 impl Bench {
     fn new(config: Config) -> Bench {
-        Bench { receiver: Receiver::new(config) }
+        Bench { config, receiver: Receiver::default() }
     }
 
     fn arrive(&mut self, tx: u32, strength: f64, end_us: u64) -> ArrivalEffect {
         let power = Watt(3.652e-10 * strength);
-        self.receiver.arrive(Arrival { tx: TxId(tx), power, end: Time::from_micros(end_us) }, false)
+        self.receiver.arrive(Arrival { tx: TxId(tx), power, end: Time::from_micros(end_us) }, false, &self.config)
     }
 
     fn depart(&mut self, tx: u32) -> Departure {
@@ -39,7 +40,7 @@ fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
     assert_eq!(bench.arrive(2, 1.6, 50), ArrivalEffect::CapturedAway);
     assert_eq!(bench.depart(2), Departure::Lost(Captured));
     assert_eq!(bench.depart(1), GOOD);
-    assert!(!bench.receiver.busy());
+    assert!(!bench.receiver.busy(&bench.config));
 }
 
 //   1 |======|                  captured-away frame 2 is still on the air when 3 comes: 3 is received (ns-2)
@@ -52,11 +53,11 @@ fn after_a_capture_a_further_frame_is_received_cleanly_only_without_energy_detec
         bench.arrive(1, 16.0, 50);
         assert_eq!(bench.arrive(2, 1.5, 200), ArrivalEffect::CapturedAway);
         assert_eq!(bench.depart(1), GOOD);
-        assert_eq!(bench.receiver.busy(), config.energy_detection);
+        assert_eq!(bench.receiver.busy(&bench.config), config.energy_detection);
         bench.arrive(3, 2.0, 150);
         assert_eq!(bench.depart(3), expected);
         assert_eq!(bench.depart(2), Departure::Lost(Captured));
-        assert!(!bench.receiver.busy());
+        assert!(!bench.receiver.busy(&bench.config));
     }
 }
 
@@ -68,7 +69,7 @@ fn a_collision_lasts_to_the_later_end() {
     bench.arrive(1, 2.0, 100);
     bench.arrive(2, 2.0, 150);
     assert_eq!(bench.depart(1), Departure::Lost(Collision));
-    assert!(bench.receiver.busy());
+    assert!(bench.receiver.busy(&bench.config));
     assert_eq!(bench.depart(2), bad(Collision));
 }
 
@@ -84,7 +85,7 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
 
     let mut standard = Bench::new(Config::standard());
     standard.arrive(1, 0.1, 100);
-    assert!(standard.receiver.busy(), "sensed energy makes the medium busy");
+    assert!(standard.receiver.busy(&standard.config), "sensed energy makes the medium busy");
     standard.arrive(2, 16.0, 90);
     assert_eq!(standard.depart(2), GOOD);
     assert_eq!(standard.depart(1), Departure::Lost(Undecodable));
@@ -120,13 +121,13 @@ fn half_duplex_loses_what_meets_a_transmission() {
     let mut bench = Bench::new(Config::ns2());
     let copy = Arrival { tx: TxId(1), power: Watt(1e-9), end: Time::from_micros(10) };
     // Arrives while sending, ends after: the MAC learns of an error.
-    bench.receiver.arrive(copy, true);
+    bench.receiver.arrive(copy, true, &bench.config);
     assert_eq!(bench.receiver.depart(TxId(1), false), bad(HalfDuplex));
     // Still sending at the end: nothing is noticed.
-    bench.receiver.arrive(copy, true);
+    bench.receiver.arrive(copy, true, &bench.config);
     assert_eq!(bench.receiver.depart(TxId(1), true), Departure::Judged(Verdict::Missed));
     // Sending begins in the middle.
-    bench.receiver.arrive(copy, false);
+    bench.receiver.arrive(copy, false, &bench.config);
     bench.receiver.transmit_started();
     assert_eq!(bench.receiver.depart(TxId(1), false), bad(HalfDuplex));
 }

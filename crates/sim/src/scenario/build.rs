@@ -2,19 +2,23 @@
 
 use super::error::{Problem, ScenarioError};
 use super::key::{Field, Number, Section, Value};
+use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys,
-    TopologyKind, TrafficKeys, complete_tcp_ap,
+    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
+    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
+use crate::mobility::Movement;
+use crate::mobility::file::Tracks;
 use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 9] = ["topology", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
+pub const SECTIONS: [&str; 10] =
+    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -77,7 +81,21 @@ impl Builder {
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
         let tcp_ap = self.tcp_ap();
-        let topology = self.topology();
+        let mobility = self.mobility(file);
+        let topology = match &mobility {
+            Some((resolved, _, Some(tracks))) => {
+                if let Some(entry) = self.root.entry("topology") {
+                    let allowed = "nothing: the movement file says where nodes start";
+                    self.problems.push(entry.at.problem("topology", entry.value.describe(), allowed));
+                }
+                Some((resolved.clone(), Topology::Positions(tracks.starts.clone())))
+            }
+            // A file that could not be read is the one problem.
+            None if self.names_a_movement_file() => None,
+            _ => self.topology(),
+        };
+        let movement =
+            mobility.zip(topology.as_ref()).and_then(|(mobility, (_, topology))| self.movement(mobility, topology));
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
@@ -102,6 +120,7 @@ impl Builder {
             packets: general.packets,
             sample_every: general.sample_every,
             topology,
+            movement: movement?,
             radio: radio?.1,
             mac: mac?.1,
             link: link?.1,
@@ -167,6 +186,44 @@ impl Builder {
             Ok(topology) => Some((resolved, topology)),
             Err((key, allowed)) => {
                 self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+                None
+            }
+        }
+    }
+
+    /// `[mobility]` and what is in its file, if it names one.
+    fn mobility(&mut self, file: &str) -> Option<(Resolved, MobilityKeys, Option<Tracks>)> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry("mobility").map(|e| &e.value);
+        let model = match node.and_then(|n| n.entry("model")) {
+            None => Some("fixed"),
+            Some(_) => node.and_then(|n| n.text("model")).filter(|model| MobilityModel::find(model).is_some()),
+        };
+        let resolved = resolve::<MobilityKeys>(node, "mobility", &whole, self.profile, model, &[], &mut self.problems)?;
+        let keys = MobilityKeys::from_values(&resolved.values);
+        match movement::tracks(&keys, &resolved, file) {
+            Ok(tracks) => Some((resolved, keys, tracks)),
+            Err(problem) => {
+                self.problems.push(*problem);
+                None
+            }
+        }
+    }
+
+    fn names_a_movement_file(&self) -> bool {
+        self.root.entry("mobility").is_some_and(|e| e.value.entry("file").is_some())
+    }
+
+    /// The outer `None` if something is wrong, the inner one if nodes stand still.
+    fn movement(
+        &mut self,
+        (resolved, keys, tracks): (Resolved, MobilityKeys, Option<Tracks>),
+        topology: &Topology,
+    ) -> Option<Option<Movement>> {
+        match movement::movement(&keys, tracks, topology) {
+            Ok(movement) => Some(movement),
+            Err((key, found, allowed)) => {
+                self.problems.push(resolved.problem(key, found, allowed));
                 None
             }
         }

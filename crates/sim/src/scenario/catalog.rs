@@ -1,6 +1,6 @@
 //! What a scenario can name, with a line each.
 
-use super::sections::{AppKind, Profile, RadioModel, RoutingProtocol, TopologyKind};
+use super::sections::{AppKind, MobilityModel, Profile, RadioModel, RoutingProtocol, TopologyKind};
 use fourhop_cc::Transport;
 
 /// Something a scenario can name.
@@ -19,6 +19,8 @@ pub struct Catalog {
     pub profiles: Vec<CatalogEntry>,
     /// Shapes of networks.
     pub topologies: Vec<CatalogEntry>,
+    /// How nodes move.
+    pub mobility: Vec<CatalogEntry>,
     /// Transports of flows.
     pub transports: Vec<CatalogEntry>,
     /// Applications of flows.
@@ -41,6 +43,7 @@ pub fn catalog() -> Catalog {
     Catalog {
         profiles: entries(Profile::CHOICES),
         topologies: entries(TopologyKind::CHOICES),
+        mobility: entries(MobilityModel::CHOICES),
         transports,
         apps: entries(AppKind::CHOICES),
         routings: entries(RoutingProtocol::CHOICES),
@@ -50,10 +53,11 @@ pub fn catalog() -> Catalog {
 
 impl Catalog {
     /// All kinds with their headings, in the order to show them.
-    pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 6] {
+    pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 7] {
         [
             ("profiles", &self.profiles),
             ("topologies", &self.topologies),
+            ("mobility", &self.mobility),
             ("transports", &self.transports),
             ("applications", &self.apps),
             ("routings", &self.routings),

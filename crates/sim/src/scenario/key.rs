@@ -42,6 +42,8 @@ pub enum Kind {
     IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.
     Positions,
+    /// A list of waypoints, each a node, a time or speed, two lengths and perhaps a time.
+    Waypoints,
 }
 
 /// What a key holds if it is not given.
@@ -146,6 +148,7 @@ fields! {
     Watt: Value::Quantity(Unit::Power, w) => Watt(*w), w => Value::Quantity(Unit::Power, w.0);
     Db: Value::Quantity(Unit::Ratio, db) => Db(*db), db => Value::Quantity(Unit::Ratio, db.0);
     Metres: Value::Quantity(Unit::Length, m) => Metres(*m), m => Value::Quantity(Unit::Length, m.0);
+    Speed: Value::Quantity(Unit::Speed, v) => Speed(*v), v => Value::Quantity(Unit::Speed, v.0);
     Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
     Number: Value::Quantity(Unit::Number, x) => Number(*x), n => Value::Quantity(Unit::Number, n.0);
     Share: Value::Quantity(Unit::Share, percent) => Share(*percent), s => Value::Quantity(Unit::Share, s.0);
@@ -164,6 +167,10 @@ impl<T: Field> Field for Option<T> {
 /// A distance in metres.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Metres(pub f64);
+
+/// A speed in metres per second.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Speed(pub f64);
 
 /// A frequency in hertz.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
@@ -195,6 +202,10 @@ pub const fn rate(from: &'static str, to: &'static str) -> Kind {
 /// A length from .. to.
 pub const fn length(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Length, from, to)
+}
+/// A speed from .. to.
+pub const fn speed(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Speed, from, to)
 }
 /// A size from .. to.
 pub const fn size(from: &'static str, to: &'static str) -> Kind {

@@ -10,13 +10,14 @@
 //! ```
 //!
 //! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
-//! opened by the caller.
+//! opened by the caller, but for the movement file that `[mobility]` may name.
 
 mod build;
 mod catalog;
 mod convert;
 mod error;
 mod key;
+mod movement;
 mod network;
 mod ns2;
 mod quantity;
@@ -35,6 +36,7 @@ pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
 pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 
+use crate::mobility::Movement;
 use crate::topology::Topology;
 use fourhop_cc::Transport;
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
@@ -62,6 +64,8 @@ pub struct Scenario {
     pub sample_every: Option<Dur>,
     /// Where the nodes stand.
     pub topology: Topology,
+    /// How they move; `None`: they stand still.
+    pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
     /// IEEE 802.11 DCF.

@@ -2,14 +2,15 @@
 
 use super::error::{Problem, ScenarioError};
 use super::{Scenario, Traffic};
+use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
 use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_units::{NodeId, Purpose, Stream};
+use fourhop_units::{NodeId, Purpose, Stream, Time};
 
 /// Nodes and flows of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
-    /// Places of the nodes in metres.
+    /// Places of the nodes in metres at time zero.
     pub positions: Vec<Position>,
     /// All flows: those of `[traffic]`, then those of `[[flows]]`.
     pub flows: Vec<NetworkFlow>,
@@ -45,11 +46,14 @@ impl Scenario {
         }
     }
 
-    /// Places of the nodes in metres in the run with `seed`.
+    /// Places of the nodes in metres at time zero of the run with `seed`.
     ///
     /// # Errors
     /// If a random network came out disconnected in every draw.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
+        if let Some(starts) = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed)) {
+            return Ok(starts);
+        }
         let range = self.range_m();
         self.topology.place(seed, range).map_err(|gone| {
             let problem = Problem {
@@ -63,6 +67,18 @@ impl Scenario {
             };
             ScenarioError { problems: vec![problem] }
         })
+    }
+
+    /// Places of the nodes in metres at each of `instants`, which must not go back, of the run with `seed`.
+    ///
+    /// # Errors
+    /// As [`Scenario::positions`].
+    pub fn places(&self, seed: u64, instants: &[Time]) -> Result<Vec<Vec<Position>>, ScenarioError> {
+        let starts = self.positions(seed)?;
+        let Some(movement) = &self.movement else { return Ok(vec![starts; instants.len()]) };
+        let mut mobility = Mobility::new(movement, &starts, seed);
+        let nodes = 0..starts.len() as u32;
+        Ok(instants.iter().map(|&now| nodes.clone().map(|node| mobility.place(NodeId(node), now)).collect()).collect())
     }
 
     /// Nodes and flows of the run with `seed`.

@@ -22,6 +22,8 @@ pub enum Unit {
     Ratio,
     /// A frequency; base unit 1 Hz.
     Frequency,
+    /// A speed; base unit 1 m/s.
+    Speed,
     /// A part of a whole; base unit 1 per cent.
     Share,
     /// A number without a unit.
@@ -29,7 +31,7 @@ pub enum Unit {
 }
 
 /// Every kind, for finding the kind a foreign unit belongs to.
-pub const ALL: [Unit; 9] = [
+pub const ALL: [Unit; 10] = [
     Unit::Time,
     Unit::Rate,
     Unit::Length,
@@ -37,6 +39,7 @@ pub const ALL: [Unit; 9] = [
     Unit::Power,
     Unit::Ratio,
     Unit::Frequency,
+    Unit::Speed,
     Unit::Share,
     Unit::Number,
 ];
@@ -52,6 +55,7 @@ impl Unit {
             Unit::Power => "a power",
             Unit::Ratio => "a ratio",
             Unit::Frequency => "a frequency",
+            Unit::Speed => "a speed",
             Unit::Share => "a share",
             Unit::Number => "a number",
         }
@@ -67,6 +71,7 @@ impl Unit {
             Unit::Power => &[("dBm", 0.0), ("mW", 1e-3), ("W", 1.0)],
             Unit::Ratio => &[("dB", 1.0)],
             Unit::Frequency => &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+            Unit::Speed => &[("m/s", 1.0), ("km/h", 1.0 / 3.6)],
             Unit::Share => &[("%", 1.0)],
             Unit::Number => &[("", 1.0)],
         }
@@ -137,7 +142,9 @@ impl Unit {
                 if value < 1e-3 { format!("{value:e}W") } else { format!("{value}W") }
             }
             // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
-            Unit::Length | Unit::Ratio | Unit::Share | Unit::Number => format!("{value}{}", self.units()[0].0),
+            Unit::Length | Unit::Ratio | Unit::Speed | Unit::Share | Unit::Number => {
+                format!("{value}{}", self.units()[0].0)
+            }
             Unit::Time | Unit::Rate | Unit::Size | Unit::Frequency => {
                 if value == 0.0 {
                     return if self == Unit::Time { "0s".into() } else { format!("0{}", self.units()[0].0) };
@@ -169,6 +176,8 @@ mod tests {
             (Unit::Power, "3.652e-10W", 3.652e-10),
             (Unit::Power, "30dBm", 1.0),
             (Unit::Frequency, "914MHz", 914e6),
+            (Unit::Speed, "1.5 m/s", 1.5),
+            (Unit::Speed, "36km/h", 10.0),
             (Unit::Share, "70%", 70.0),
         ];
         for (unit, text, value) in cases {

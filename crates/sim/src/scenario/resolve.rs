@@ -159,7 +159,7 @@ impl Key {
             Kind::Int(..) | Kind::IntOrList(..) => Value::Int(text.parse().expect("INVARIANT: defaults are numbers")),
             Kind::Quantity(unit, ..) => Value::Quantity(unit, base(unit, text)),
             Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node => Value::Text(text.to_owned()),
-            Kind::Positions => unreachable!("INVARIANT: positions have no default"),
+            Kind::Positions | Kind::Waypoints => unreachable!("INVARIANT: lists of places have no default"),
         })
     }
 }
@@ -181,6 +181,9 @@ impl Kind {
             }
             Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
                                 \"1000km\""
+                .into(),
+            Kind::Waypoints => "a list of [node, time or speed, x, y] or [node, time or speed, x, y, stay], such as \
+                                [3, \"10s\", \"400m\", \"0m\"]"
                 .into(),
         }
     }
@@ -228,6 +231,7 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
         (Kind::Positions, Data::List(places)) if places.len() >= 2 => {
             places.iter().map(place).collect::<Result<_, _>>().map(Value::List)
         }
+        (Kind::Waypoints, Data::List(items)) => items.iter().map(waypoint).collect::<Result<_, _>>().map(Value::List),
         _ => Err(None),
     }
 }
@@ -261,4 +265,34 @@ fn place(node: &Node) -> Result<Value, Option<String>> {
         })
     });
     lengths.collect::<Result<_, _>>().map(Value::List)
+}
+
+fn waypoint(node: &Node) -> Result<Value, Option<String>> {
+    let Data::List(parts) = &node.data else { return Err(Some(format!("one of them is {}", node.describe()))) };
+    if !(4..=5).contains(&parts.len()) {
+        return Err(Some(format!("one of them has {} items", parts.len())));
+    }
+    let part = |i: usize, allowed: &str, value: Result<Value, Option<String>>| {
+        value.map_err(|_| Some(format!("item {} of one is {}, not {allowed}", i + 1, parts[i].describe())))
+    };
+    let when = |unit: Unit, from: &str, to: &str| quantity(unit, &parts[1].data, from, to);
+    let length = |i: usize| {
+        let allowed = "a length from \"-1000km\" to \"1000km\"";
+        part(i, allowed, quantity(Unit::Length, &parts[i].data, "-1000km", "1000km"))
+    };
+    let mut values = vec![
+        part(0, "a node number", int(&parts[0].data, 0, u64::from(u32::MAX)).map(Value::Int))?,
+        part(
+            1,
+            "a time up to \"1000000s\" or a speed from \"0.001m/s\" to \"10000m/s\"",
+            when(Unit::Time, "0s", "1000000s").or_else(|_| when(Unit::Speed, "0.001m/s", "10000m/s")),
+        )?,
+        length(2)?,
+        length(3)?,
+    ];
+    if let Some(stay) = parts.get(4) {
+        let allowed = "a time up to \"1000000s\"";
+        values.push(part(4, allowed, quantity(Unit::Time, &stay.data, "0s", "1000000s"))?);
+    }
+    Ok(Value::List(values))
 }

@@ -2,10 +2,11 @@
 
 use super::build::SECTIONS;
 use super::key::{Fallback, Key, Kind, Section, Value};
-use super::quantity::{ALL, Unit};
+use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    FlowKeys, General, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
+    FlowKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
+    TrafficKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -22,10 +23,11 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 10] {
+fn tables() -> [Table; 11] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
+        table::<MobilityKeys>(),
         table::<Radio>(),
         table::<Mac>(),
         table::<Link>(),
@@ -57,8 +59,12 @@ pub fn schema() -> String {
         "description": general.about,
         "type": "object",
         "properties": properties,
-        "required": required(general.keys).into_iter().chain(["topology"]).collect::<Vec<_>>(),
-        "anyOf": [{ "required": ["flows"] }, { "required": ["traffic"] }],
+        "required": required(general.keys),
+        "allOf": [
+            { "anyOf": [{ "required": ["flows"] }, { "required": ["traffic"] }] },
+            // A movement file says where nodes start.
+            { "anyOf": [{ "required": ["topology"] }, { "required": ["mobility"] }] },
+        ],
         "additionalProperties": false,
     });
     serde_json::to_string_pretty(&schema).expect("INVARIANT: a schema is JSON")
@@ -99,6 +105,10 @@ fn property(key: &Key) -> Json {
             "type": "array",
             "minItems": 2,
             "items": { "type": "array", "items": quantity(Unit::Length), "minItems": 2, "maxItems": 2 },
+        }),
+        Kind::Waypoints => json!({
+            "type": "array",
+            "items": { "type": "array", "minItems": 4, "maxItems": 5 },
         }),
     };
     if key.is_optional() {
@@ -167,7 +177,7 @@ pub fn reference_markdown() -> String {
          the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
-    for unit in ALL.into_iter().filter(|&unit| unit != Unit::Number) {
+    for unit in ALL_UNITS.into_iter().filter(|&unit| unit != Unit::Number) {
         page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
     }
     for table in tables() {

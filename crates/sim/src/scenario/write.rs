@@ -3,7 +3,7 @@
 
 use super::key::{Metres, Number, Section, Value};
 use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
-use super::{App, Scenario, Traffic};
+use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
 use fourhop_units::{Dur, Time};
 use std::fmt::Write;
@@ -59,9 +59,11 @@ impl Scenario {
             packets: self.packets,
             sample_every: self.sample_every,
         };
+        let mobility = movement::keys(self.movement.as_ref());
         let mut tables = vec![
             table(&general, None),
             table(&topology_keys(&self.topology), Some(topology_kind(&self.topology).name())),
+            table(&mobility, Some(mobility.model.name())),
             table(&self.radio, None),
             table(&self.mac, None),
             table(&self.link, None),

@@ -1,7 +1,7 @@
 //! Where nodes stand and who is in range of whom.
 //!
 //! Places are in metres. Random networks are uniform over a rectangle and drawn again until every node reaches every
-//! other within the radio's nominal range. Leaves out: movement.
+//! other within the radio's nominal range. How nodes move from there is the matter of `mobility`.
 
 mod graph;
 

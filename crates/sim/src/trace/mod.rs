@@ -1,8 +1,10 @@
 //! What a run leaves behind besides its numbers.
 
 mod pcap;
+mod series;
 
 pub use pcap::PcapFolder;
+pub use series::{Column, FLOW_COLUMNS, FlowSample, SeriesFiles, SeriesPaths, SeriesSink};
 
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time, Watt};

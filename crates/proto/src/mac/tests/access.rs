@@ -49,7 +49,7 @@ fn a_pause_within_difs_costs_no_slot() {
 fn eifs_is_followed_by_difs_in_ns2_and_replaces_it_in_the_standard() {
     for (config, values, wait) in [(Config::ns2(), 31, EIFS + DIFS), (Config::standard(), 32, EIFS)] {
         let mut bench = Bench::new(config);
-        bench.mac.handle_arrival(us(0));
+        bench.arrive(0);
         bench.packet(500, packet());
         let end = bench.noise(500, 500, DropReason::Collision);
         let slots = bench.draw(values);
@@ -62,7 +62,7 @@ fn eifs_is_followed_by_difs_in_ns2_and_replaces_it_in_the_standard() {
 fn the_standard_observes_no_eifs_after_mere_energy() {
     for (config, values, wait) in [(Config::ns2(), 31, EIFS + DIFS), (Config::standard(), 32, DIFS)] {
         let mut bench = Bench::new(config);
-        bench.mac.handle_arrival(us(0));
+        bench.arrive(0);
         bench.packet(500, packet());
         let end = bench.noise(500, 500, DropReason::Undecodable);
         let slots = bench.draw(values);
@@ -77,7 +77,7 @@ fn the_standard_observes_no_eifs_after_mere_energy() {
 fn a_good_frame_ends_eifs_in_the_standard_only() {
     for (config, values, free) in [(Config::ns2(), 31, 1364), (Config::standard(), 32, 1314)] {
         let mut bench = Bench::new(config);
-        bench.mac.handle_arrival(us(0));
+        bench.arrive(0);
         bench.packet(500, packet());
         bench.noise(500, 500, DropReason::Collision);
         bench.hear(1010, &frame(FrameKind::Ack, 3, 2, 0));

@@ -7,12 +7,12 @@ use super::*;
 fn the_nav_is_raised_and_never_lowered() {
     let mut bench = Bench::new(Config::ns2());
     bench.hear(0, &frame(FrameKind::Rts, 1, 2, 1000));
-    assert_eq!(bench.mac.nav(), us(1352));
+    assert_eq!(bench.medium.nav(), us(1352));
     bench.hear(400, &frame(FrameKind::Rts, 1, 2, 6566));
-    assert_eq!(bench.mac.nav(), us(7318));
+    assert_eq!(bench.medium.nav(), us(7318));
     bench.hear(1000, &frame(FrameKind::Ack, 1, 2, 0));
     bench.hear(2000, &frame(FrameKind::Cts, 1, 2, 696));
-    assert_eq!(bench.mac.nav(), us(7318));
+    assert_eq!(bench.medium.nav(), us(7318));
     bench.packet(4000, packet());
     let wait = bench.draw(31);
     bench.next_is(7318 + DIFS + wait, "RTS");
@@ -63,7 +63,7 @@ fn a_cts_is_refused_by_nav_always_and_by_eifs_and_capture_in_ns2() {
     };
     let captured = |bench: &mut Bench| {
         bench.run(900);
-        bench.mac.handle_captured_away(us(900), Dur::from_micros(304));
+        bench.medium.handle_captured_away(us(900), Dur::from_micros(304), &bench.rules);
     };
     assert!(refusal(Config::ns2(), nav));
     assert!(refusal(Config::standard(), answered_nav));
@@ -80,10 +80,10 @@ fn a_cts_is_refused_by_nav_always_and_by_eifs_and_capture_in_ns2() {
 fn a_captured_frame_keeps_ns2_silent_for_its_air_time_and_an_eifs() {
     for (config, free) in [(Config::ns2(), 100 + 6328 + EIFS), (Config::standard(), 352)] {
         let mut bench = Bench::new(config);
-        bench.mac.handle_arrival(us(0));
+        bench.arrive(0);
         bench.packet(50, packet());
-        bench.mac.handle_captured_away(us(100), Dur::from_micros(6328));
-        judge(&mut bench.mac, us(352), Verdict::Good, &frame(FrameKind::Ack, 3, 2, 0), &mut bench.out);
+        bench.medium.handle_captured_away(us(100), Dur::from_micros(6328), &bench.rules);
+        bench.judge(us(352), Verdict::Good, &frame(FrameKind::Ack, 3, 2, 0));
         let wait = bench.draw(config.backoff_values(31));
         bench.next_is(free + DIFS + wait, "RTS");
     }

@@ -11,8 +11,8 @@ fn the_sender_goes_through_rts_cts_data_ack() {
     bench.run(start);
     let sent = bench.last_frame.clone().unwrap();
     assert_eq!((sent.duration, sent.airtime), (Dur::from_micros(6966), Dur::from_micros(RTS)));
-    assert!(!bench.mac.is_ready() && bench.mac.is_transmitting(us(start)));
-    assert!(!bench.mac.is_transmitting(us(start + RTS)));
+    assert!(!bench.mac.is_ready() && bench.medium.is_transmitting(us(start)));
+    assert!(!bench.medium.is_transmitting(us(start + RTS)));
 
     let cts_end = bench.answer(start, FrameKind::Cts);
     assert_eq!(cts_end, start + RTS + SIFS + CTS);
@@ -93,8 +93,8 @@ fn half_duplex_a_frame_missed_while_sending_has_no_effect() {
     bench.packet(0, packet());
     let start = DIFS + bench.draw(31);
     bench.run(start);
-    bench.mac.handle_arrival(us(start + 10));
-    judge(&mut bench.mac, us(start + 314), Verdict::Missed, &rts_for_us(), &mut bench.out);
+    bench.arrive(start + 10);
+    bench.judge(us(start + 314), Verdict::Missed, &rts_for_us());
     bench.run(start + 719);
     let again = start + 720 + bench.draw(63);
     bench.run(again);

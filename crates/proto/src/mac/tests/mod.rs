@@ -15,6 +15,7 @@ mod retries;
 
 use super::config::Config;
 use super::dcf::{Action, Dcf};
+use super::medium::{Medium, Rules};
 use crate::drop::DropReason;
 use crate::phy::Verdict;
 use crate::wire::{Body, Frame, FrameKind, Ipv4Packet, Msdu, PacketMeta, Payload, UdpDatagram};
@@ -29,17 +30,12 @@ const DIFS: u64 = 50;
 const SLOT: u64 = 20;
 const EIFS: u64 = 364;
 
-/// Hands the station the receiver's verdict on the frame that occupied it.
-fn judge(mac: &mut Dcf, now: Time, verdict: Verdict, frame: &Frame, out: &mut Vec<Action>) {
-    match verdict {
-        Verdict::Good => mac.handle_reception(now, frame, false, out),
-        lost => mac.handle_error(now, lost, false),
-    }
-}
-
 struct Bench {
     mac: Dcf,
+    medium: Medium,
+    rules: Rules,
     draws: Stream,
+    air: Option<Frame>,
     out: Vec<Action>,
     log: Vec<(u64, &'static str)>,
     last_frame: Option<Frame>,
@@ -53,7 +49,16 @@ impl Bench {
     fn seeded(config: Config, seed: u64) -> Bench {
         let stream = Stream::new(seed, NodeId(0), Purpose::Backoff);
         let mac = Dcf::new(NodeId(0).mac(), config, stream.clone());
-        Bench { mac, draws: stream, out: Vec::new(), log: Vec::new(), last_frame: None }
+        Bench {
+            mac,
+            medium: Medium::default(),
+            rules: Rules::new(&config),
+            draws: stream,
+            air: None,
+            out: Vec::new(),
+            log: Vec::new(),
+            last_frame: None,
+        }
     }
 
     /// A bench whose first draw from 0 .. 30 is `slots`.
@@ -72,39 +77,59 @@ impl Bench {
     fn note(&mut self, now: u64) {
         for action in self.out.drain(..) {
             let what = match &action {
-                Action::Transmit(frame) => name(frame),
                 Action::Deliver { .. } => "up",
                 Action::GaveUp { reason, .. } | Action::Discarded(reason) => reason.name(),
             };
             self.log.push((now, what));
-            if let Action::Transmit(frame) = action {
-                self.last_frame = Some(frame);
-            }
+        }
+        if let Some(frame) = self.air.take() {
+            self.log.push((now, name(&frame)));
+            self.last_frame = Some(frame);
         }
     }
 
     /// Timers up to and including `until`.
     fn run(&mut self, until: u64) {
-        while let Some(at) = self.mac.next_timeout().filter(|&at| at <= us(until)) {
-            self.mac.handle_timeout(at, &mut self.out);
+        while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
+            self.mac.handle_timeout(at, &mut self.medium, &mut self.air, &mut self.out);
             self.note(at.as_nanos() / 1000);
         }
     }
 
     fn packet(&mut self, at: u64, msdu: Msdu) {
         self.run(at);
-        self.mac.handle_packet(us(at), msdu);
+        self.mac.handle_packet(us(at), msdu, &mut self.medium);
     }
 
     /// Energy from `at` to the returned end, and what the receiver makes of it.
     fn receive(&mut self, at: u64, frame: &Frame, verdict: Verdict) -> u64 {
         self.run(at);
-        self.mac.handle_arrival(us(at));
+        self.arrive(at);
         let end = at + frame.airtime.as_micros_rounded();
         self.run(end - 1);
-        judge(&mut self.mac, us(end), verdict, frame, &mut self.out);
+        self.judge(us(end), verdict, frame);
         self.note(end);
         end
+    }
+
+    /// Something begins to occupy the receiver.
+    fn arrive(&mut self, at: u64) {
+        if self.medium.handle_arrival(us(at), &self.rules) {
+            self.mac.handle_access_lost(us(at), &mut self.medium);
+        }
+    }
+
+    /// What occupied the receiver ends, with this verdict.
+    fn judge(&mut self, now: Time, verdict: Verdict, frame: &Frame) {
+        let for_us = frame.dst == NodeId(0).mac();
+        match verdict {
+            Verdict::Good => self.medium.handle_good_frame(now, frame, for_us, &self.rules),
+            lost => self.medium.handle_error(now, lost, &self.rules),
+        }
+        self.medium.handle_quiet(now);
+        if verdict == Verdict::Good && (for_us || frame.dst.is_broadcast()) {
+            self.mac.handle_reception(now, frame, &mut self.medium, &mut self.out);
+        }
     }
 
     /// A good frame; returns its end.

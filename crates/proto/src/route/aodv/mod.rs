@@ -285,8 +285,9 @@ impl Aodv {
 
     /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
     pub fn next_timeout(&self) -> Option<Time> {
-        let times = [self.delay.next(), self.sweep_at, self.retry_at, self.repairs.next(), self.hello.next()];
-        times.into_iter().flatten().min()
+        let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
+        let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
+        Time::earlier_of(Time::earlier_of(queues, ticks), self.hello.next())
     }
 
     /// This node's address.

@@ -4,6 +4,7 @@
 mod general;
 mod link;
 mod mac;
+mod mobility;
 mod radio;
 mod routing;
 mod tcp;
@@ -14,6 +15,7 @@ mod traffic;
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
+pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{Radio, RadioModel};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};

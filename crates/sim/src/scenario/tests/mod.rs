@@ -3,6 +3,7 @@
 mod bad_input;
 mod documents;
 mod files;
+mod mobility;
 mod resolved;
 
 use super::*;

@@ -105,6 +105,7 @@ fn tables_agree_with_themselves() {
     let duration = key::Value::Quantity(Unit::Time, 1e9);
     check::<General>(&[("name", text("x")), ("profile", text("ns2")), ("duration", duration)]);
     check::<TopologyKeys>(&[("kind", text("chain"))]);
+    check::<MobilityKeys>(&[("model", text("fixed"))]);
     check::<Radio>(&[]);
     check::<Mac>(&[]);
     check::<Link>(&[]);

@@ -1,0 +1,209 @@
+//! Who may be near a place while nodes move, without looking at all of them.
+//!
+//! Nodes are registered in square cells as long as the reach plus some slack, and registered again before they can have
+//! moved by more than the slack: from its leg each node's next such instant is known. A query looks at 9 cells and takes
+//! exact positions there, so it finds exactly the nodes in reach, at a cost that follows from the density of nodes and
+//! not from their number. Cells are kept by a hash of their coordinates, each as a list through the nodes themselves:
+//! nothing is allocated once the grid stands, and the area need not be known.
+
+use crate::mobility::{Leg, Mobility, NEVER, distance};
+use crate::topology::Position;
+use fourhop_units::{Dur, NodeId, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Slack as a share of the reach. More looks at more nodes for each query, less registers more often.
+const SLACK: f64 = 0.1;
+/// Against rounding in all of this, in metres.
+const MARGIN: f64 = 1e-3;
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+type Cell = (i64, i64);
+
+/// A node's registration.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    place: Position,
+    cell: Cell,
+    next: u32,
+    previous: u32,
+}
+
+/// Moving nodes by cells.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    reach: f64,
+    slack: f64,
+    entries: Vec<Entry>,
+    /// First node of each list; cells that share a hash share a list.
+    heads: Vec<u32>,
+    /// When to register which node again.
+    due: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+impl Grid {
+    /// All nodes of `mobility` at time zero; queries find those within `reach` metres.
+    pub fn new(mobility: &mut Mobility, reach: f64) -> Grid {
+        let count = mobility.count();
+        let nowhere = Entry { place: (0.0, 0.0), cell: (0, 0), next: NONE, previous: NONE };
+        let mut grid = Grid {
+            reach,
+            slack: reach * SLACK,
+            entries: vec![nowhere; count],
+            heads: vec![NONE; (2 * count).next_power_of_two()],
+            due: BinaryHeap::with_capacity(count),
+        };
+        for node in 0..count as u32 {
+            grid.register(node, mobility.leg(NodeId(node), Time::ZERO), Time::ZERO);
+        }
+        grid
+    }
+
+    /// Calls `found` with every node but `node` that is within reach of it at `now`, its place and its distance.
+    /// Instants never go back.
+    pub fn near(&mut self, node: NodeId, now: Time, mobility: &mut Mobility, mut found: impl FnMut(NodeId, f64)) {
+        while let Some(&Reverse((at, moved))) = self.due.peek()
+            && at <= now
+        {
+            self.due.pop();
+            self.unlink(moved);
+            self.register(moved, mobility.leg(NodeId(moved), now), now);
+        }
+        let centre = mobility.place(node, now);
+        let (column, row) = self.cell(centre);
+        // A registered place is off by the slack at most.
+        let suspect = self.reach + self.slack + MARGIN;
+        for cell in (column - 1..=column + 1).flat_map(|column| (row - 1..=row + 1).map(move |row| (column, row))) {
+            let mut next = self.heads[self.bucket(cell)];
+            while next != NONE {
+                let (other, entry) = (NodeId(next), self.entries[next as usize]);
+                next = entry.next;
+                let (dx, dy) = (entry.place.0 - centre.0, entry.place.1 - centre.1);
+                if entry.cell != cell || other == node || dx * dx + dy * dy > suspect * suspect {
+                    continue;
+                }
+                let metres = distance(centre, mobility.place(other, now));
+                if metres <= self.reach + MARGIN {
+                    found(other, metres);
+                }
+            }
+        }
+    }
+
+    fn cell(&self, place: Position) -> Cell {
+        let side = self.reach + self.slack + MARGIN;
+        ((place.0 / side).floor() as i64, (place.1 / side).floor() as i64)
+    }
+
+    fn bucket(&self, (column, row): Cell) -> usize {
+        // Multiplicative hashing (Knuth, volume 3, section 6.4) of both coordinates; the upper bits are the mixed ones.
+        let mixed = (column as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ (row as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
+        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.heads.len() - 1)
+    }
+
+    fn register(&mut self, node: u32, leg: Leg, now: Time) {
+        let place = leg.place(now);
+        let cell = self.cell(place);
+        let bucket = self.bucket(cell);
+        let head = self.heads[bucket];
+        self.entries[node as usize] = Entry { place, cell, next: head, previous: NONE };
+        if head != NONE {
+            self.entries[head as usize].previous = node;
+        }
+        self.heads[bucket] = node;
+        let drifted = match leg.speed() {
+            speed if speed > 0.0 => now + Dur::from_secs_f64((self.slack / speed).min(1e9)).max(Dur::from_nanos(1)),
+            _ => NEVER,
+        };
+        let at = leg.end.min(drifted);
+        if at < NEVER {
+            self.due.push(Reverse((at, node)));
+        }
+    }
+
+    fn unlink(&mut self, node: u32) {
+        let Entry { cell, next, previous, .. } = self.entries[node as usize];
+        if next != NONE {
+            self.entries[next as usize].previous = previous;
+        }
+        match previous {
+            NONE => {
+                let bucket = self.bucket(cell);
+                self.heads[bucket] = next;
+            }
+            previous => self.entries[previous as usize].next = next,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mobility::{Movement, Waypoint, random_waypoint};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    const REACH: f64 = 550.0;
+
+    /// Every query at every instant finds exactly the nodes in range, by a look at all of them.
+    fn check(movement: &Movement, places: &[Position], instants: &[Time]) {
+        let mut mobility = Mobility::new(movement, places, 5);
+        let mut truth = mobility.clone();
+        let mut grid = Grid::new(&mut mobility, REACH);
+        for (turn, &now) in instants.iter().enumerate() {
+            let node = NodeId((turn * 7 % places.len()) as u32);
+            let centre = truth.place(node, now);
+            let mut expected: Vec<_> = (0..places.len() as u32)
+                .map(|other| (NodeId(other), distance(centre, truth.place(NodeId(other), now))))
+                .filter(|&(other, metres)| other != node && metres <= REACH + MARGIN)
+                .collect();
+            expected.sort_by_key(|&(other, _)| other);
+            let mut found = Vec::new();
+            grid.near(node, now, &mut mobility, |other, metres| found.push((other, metres)));
+            found.sort_by_key(|&(other, _)| other);
+            assert_eq!(found, expected, "around {node} at {now}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_exactly_the_nodes_in_range(
+            steps in prop::collection::vec(0u64..3_000_000_000, 1..200),
+            speed in prop_oneof![0.1f64..2.0, 5.0f64..40.0, 500.0f64..3000.0],
+            pause_s in 0u64..30,
+            nodes in 2usize..80,
+            size in 300.0f64..6000.0,
+        ) {
+            let config = random_waypoint::Config {
+                speed_min: speed * 0.2,
+                speed_max: speed,
+                pause: Dur::from_secs(pause_s),
+                width: size,
+                height: size * 0.7,
+                steady: false,
+                seed: None,
+            };
+            let places: Vec<_> = (0..nodes).map(|n| ((n * 7919 % 1009) as f64 / 1009.0 * size, (n * 31 % 97) as f64)).collect();
+            let mut now = Time::ZERO;
+            let instants: Vec<_> = steps.iter().map(|&step| { now += Dur::from_nanos(step); now }).collect();
+            check(&Movement::RandomWaypoint(config), &places, &instants);
+        }
+
+        #[test]
+        fn jumps_and_far_places_are_no_exception(
+            moves in prop::collection::vec((0usize..6, 0u64..20, -900_000.0f64..900_000.0, -900.0f64..900.0), 0..40),
+        ) {
+            let mut ways = vec![Vec::new(); 6];
+            for (node, at, x, y) in moves {
+                ways[node].push(Waypoint { at: Time::from_secs(at), place: (x, y) });
+            }
+            ways.iter_mut().for_each(|way| way.sort_by_key(|waypoint| waypoint.at));
+            let places: Vec<_> = (0..6).map(|n| (f64::from(n) * 400.0, 0.0)).collect();
+            let instants: Vec<_> = (0..60).map(|n| Time::from_millis(n * 400)).collect();
+            check(&Movement::Waypoints(Arc::new(ways)), &places, &instants);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Movement files: what both formats have in common.
+
+use super::Waypoint;
+use crate::topology::Position;
+use fourhop_units::Time;
+
+/// What a file says of its nodes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tracks {
+    /// Where they start.
+    pub starts: Vec<Position>,
+    /// Where they go.
+    pub waypoints: Vec<Vec<Waypoint>>,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}, column {column}: found {found}, allowed: {allowed}")]
+pub struct FileError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Column in characters, counted from 1.
+    pub column: usize,
+    /// What is there.
+    pub found: String,
+    /// What may be there.
+    pub allowed: String,
+}
+
+/// Most seconds and metres a file may hold: as much as scenarios.
+pub(super) const LIMIT: f64 = 1e6;
+
+/// A word of a line and its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word<'a> {
+    pub line: usize,
+    pub column: usize,
+    pub text: &'a str,
+}
+
+impl Word<'_> {
+    pub fn error(&self, allowed: impl Into<String>) -> FileError {
+        let found = if self.text.is_empty() { "the end of the line".to_owned() } else { format!("{:?}", self.text) };
+        FileError { line: self.line, column: self.column, found, allowed: allowed.into() }
+    }
+
+    /// A number from -1,000,000 to 1,000,000, or from 0.
+    pub fn number(&self, what: &str, from_zero: bool) -> Result<f64, FileError> {
+        let least = if from_zero { 0.0 } else { -LIMIT };
+        let parsed = self.text.parse::<f64>().ok().filter(|x| (least..=LIMIT).contains(x));
+        parsed.ok_or_else(|| self.error(format!("{what}, a number from {least} to {LIMIT}")))
+    }
+}
+
+/// The words of a line, cut at white space and before and after each of `signs`.
+pub(super) fn words<'a>(line: usize, text: &'a str, signs: &'static [char]) -> impl Iterator<Item = Word<'a>> {
+    let mut rest = 0;
+    core::iter::from_fn(move || {
+        let start = rest + text[rest..].find(|c: char| !c.is_whitespace())?;
+        let first = text[start..].chars().next()?;
+        let length = match signs.contains(&first) {
+            true => first.len_utf8(),
+            false => {
+                text[start..].find(|c: char| c.is_whitespace() || signs.contains(&c)).unwrap_or(text.len() - start)
+            }
+        };
+        rest = start + length;
+        Some(Word { line, column: text[..start].chars().count() + 1, text: &text[start..rest] })
+    })
+}
+
+/// The instant that many seconds after zero, to the nearest nanosecond.
+pub(super) fn instant(seconds: f64) -> Time {
+    Time::ZERO + fourhop_units::Dur::from_secs_f64(seconds)
+}

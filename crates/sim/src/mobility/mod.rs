@@ -1,0 +1,180 @@
+//! How nodes move: along straight lines at constant speed, with pauses.
+//!
+//! A node's way is a chain of legs, each from one place and instant to another; a pause is a leg that leads nowhere. Its
+//! place at any instant follows from the leg alone, so nothing is stepped and nothing drifts. Legs come from a list
+//! ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read) or are drawn as they are needed
+//! ([`Movement::RandomWaypoint`]), and only the present one is held. Leaves out: height, acceleration, curves.
+
+pub mod bonnmotion;
+pub mod file;
+pub mod ns2;
+pub mod random_waypoint;
+
+pub use file::FileError;
+
+use crate::topology::Position;
+use fourhop_units::{Dur, NodeId, Time};
+use random_waypoint::Walk;
+use std::sync::Arc;
+
+/// A node is at this place at this instant, and moves straight from one waypoint to the next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Waypoint {
+    /// When.
+    pub at: Time,
+    /// Where, in metres.
+    pub place: Position,
+}
+
+/// How the nodes of a network move.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Movement {
+    /// For each node its waypoints in order of time; before the first it is where it starts and moves there from time
+    /// zero on, after the last it stays.
+    Waypoints(Arc<Vec<Vec<Waypoint>>>),
+    /// To random places at random speeds.
+    RandomWaypoint(random_waypoint::Config),
+}
+
+/// A straight line at constant speed, or a pause.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Leg {
+    /// Begins here,
+    pub from: Position,
+    /// at this instant,
+    pub start: Time,
+    /// ends here,
+    pub to: Position,
+    /// at this instant.
+    pub end: Time,
+}
+
+/// The end of a leg that lasts for ever.
+pub const NEVER: Time = Time::from_nanos(u64::MAX);
+
+impl Leg {
+    /// Staying at `place` for ever.
+    pub fn stay(place: Position, start: Time) -> Leg {
+        Leg { from: place, start, to: place, end: NEVER }
+    }
+
+    /// The place at `now`; the ends beyond them.
+    pub fn place(&self, now: Time) -> Position {
+        if now >= self.end || self.from == self.to {
+            return self.to;
+        }
+        let gone = now.saturating_since(self.start).as_nanos() as f64;
+        let share = gone / self.end.saturating_since(self.start).as_nanos() as f64;
+        (self.from.0 + (self.to.0 - self.from.0) * share, self.from.1 + (self.to.1 - self.from.1) * share)
+    }
+
+    /// Metres per second; infinite for a leg without duration.
+    pub fn speed(&self) -> f64 {
+        if self.from == self.to {
+            return 0.0;
+        }
+        distance(self.from, self.to) / self.end.saturating_since(self.start).as_secs_f64()
+    }
+}
+
+/// Metres between two places.
+pub fn distance(a: Position, b: Position) -> f64 {
+    (b.0 - a.0).hypot(b.1 - a.1)
+}
+
+/// Time to go `metres` at `speed` metres per second, at least a nanosecond.
+pub fn travel(metres: f64, speed: f64) -> Dur {
+    Dur::from_secs_f64(metres / speed).max(Dur::from_nanos(1))
+}
+
+/// Where the legs of a node come from.
+#[derive(Clone, Debug)]
+enum Source {
+    Listed { all: Arc<Vec<Vec<Waypoint>>>, node: usize, next: usize },
+    Random(Box<Walk>),
+}
+
+/// A node on its way.
+#[derive(Clone, Debug)]
+struct Mover {
+    leg: Leg,
+    source: Source,
+}
+
+impl Mover {
+    /// Takes legs until the one that `now` lies in.
+    fn advance(&mut self, now: Time) {
+        while self.leg.end <= now && self.leg.end < NEVER {
+            self.leg = match &mut self.source {
+                Source::Listed { all, node, next } => {
+                    let (from, start) = (self.leg.to, self.leg.end);
+                    *next += 1;
+                    all[*node].get(*next - 1).map_or(Leg::stay(from, start), |waypoint| Leg {
+                        from,
+                        start,
+                        to: waypoint.place,
+                        end: waypoint.at.max(start),
+                    })
+                }
+                Source::Random(walk) => walk.next_leg(),
+            };
+        }
+    }
+}
+
+/// The nodes of a run on their ways. Asked about instants that never go back.
+#[derive(Clone, Debug)]
+pub struct Mobility {
+    movers: Vec<Mover>,
+}
+
+impl Mobility {
+    /// The nodes at time zero at `places`, which [`Movement::starts`] may have given.
+    pub fn new(movement: &Movement, places: &[Position], seed: u64) -> Mobility {
+        let movers = places.iter().enumerate().map(|(node, &place)| match movement {
+            Movement::Waypoints(all) => Mover {
+                leg: Leg { from: place, start: Time::ZERO, to: place, end: Time::ZERO },
+                source: Source::Listed { all: all.clone(), node, next: 0 },
+            },
+            Movement::RandomWaypoint(config) => {
+                let (walk, leg) = Walk::begin(*config, seed, NodeId(node as u32), place);
+                Mover { leg, source: Source::Random(Box::new(walk)) }
+            }
+        });
+        Mobility { movers: movers.collect() }
+    }
+
+    /// Number of nodes.
+    pub fn count(&self) -> usize {
+        self.movers.len()
+    }
+
+    /// The leg of `node` at `now`, which must not be before an instant it was asked about earlier.
+    pub fn leg(&mut self, node: NodeId, now: Time) -> Leg {
+        let mover = &mut self.movers[node.index()];
+        debug_assert!(now >= mover.leg.start, "asked about {now} after {}", mover.leg.start);
+        mover.advance(now);
+        mover.leg
+    }
+
+    /// The place of `node` at `now`, in metres; as for [`Mobility::leg`].
+    pub fn place(&mut self, node: NodeId, now: Time) -> Position {
+        self.leg(node, now).place(now)
+    }
+}
+
+impl Movement {
+    /// Where `count` nodes are at time zero, if the movement says so rather than the topology.
+    pub fn starts(&self, count: usize, seed: u64) -> Option<Vec<Position>> {
+        match self {
+            Movement::RandomWaypoint(config) if config.steady => {
+                let nodes = (0..count as u32).map(NodeId);
+                Some(nodes.map(|node| Walk::begin(*config, seed, node, (0.0, 0.0)).1.from).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! `[mobility]`: how the nodes move.
+
+use crate::scenario::key::{Fallback::*, Kind, Metres, Speed, Value, choice, length, section, speed, time};
+use fourhop_units::Dur;
+
+choice! {
+    /// How the nodes move.
+    MobilityModel {
+        Fixed = "fixed", "nodes stand still";
+        Waypoints = "waypoints", "from the places of the topology along given ways";
+        RandomWaypoint = "random-waypoint", "straight to random places at random speeds, with pauses";
+        Ns2 = "ns2", "from a movement file of ns-2 (setdest), which says where nodes start, in place of [topology]";
+        BonnMotion = "bonnmotion", "from a .movements file of BonnMotion, which says where nodes start, in place of [topology]";
+    }
+}
+
+choice! {
+    /// Where random waypoints start.
+    Start {
+        SteadyState = "steady-state", "as if the nodes had moved for ever: places, speeds and pauses from the stationary distribution; \
+                                       the topology says only how many";
+        Topology = "topology", "at the places of the topology, with a pause";
+    }
+}
+
+section! {
+    /// How the nodes move: in straight lines at constant speed, with pauses. Static routes and `hops` in results are those of
+    /// the start.
+    MobilityKeys = "mobility" {
+        /// How the nodes move.
+        model: MobilityModel, Kind::Choice(MobilityModel::CHOICES), Both("fixed");
+        /// Ways of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, those of a node in their order, such as
+        /// `[[3, "10s", "400m", "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or
+        /// going at this speed; with a fifth item it stays that long. Before its first time a node is on its way from the start.
+        waypoints: Option<Value>, Kind::Waypoints, Required, &["waypoints"];
+        /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the ways themselves.
+        file: Option<String>, Kind::Text, Required, &["ns2", "bonnmotion"];
+        /// Least speed of a leg.
+        speed_min: Option<Speed>, speed("0.001m/s", "10000m/s"), Both("1m/s"), &["random-waypoint"];
+        /// Greatest speed of a leg; speeds are uniform between the two.
+        speed_max: Option<Speed>, speed("0.001m/s", "10000m/s"), Required, &["random-waypoint"];
+        /// Stay at each place.
+        pause: Option<Dur>, time("0s", "1000000s"), Both("0s"), &["random-waypoint"];
+        /// Width of the rectangle of the places, whose corner is the origin.
+        width: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
+        /// Height of the rectangle.
+        height: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
+        /// Where nodes start.
+        start: Option<Start>, Kind::Choice(Start::CHOICES), Both("steady-state"), &["random-waypoint"];
+        /// Seed of the movement alone; without it, it follows the seed of the run.
+        seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random-waypoint"];
+    }
+}

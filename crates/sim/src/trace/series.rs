@@ -1,0 +1,213 @@
+//! Time series: rows written as they are sampled, so that a run of any length holds none of them.
+//!
+//! One file of flows and one of interface queues for each run, as comma separated values (RFC 4180) whose first line
+//! names the columns with their units. A missing value is an empty field. While a run goes on its files end in
+//! `.part`; the ending goes when the last row has been written, so a file without it is whole.
+
+use fourhop_cc::tcp_ap::variation;
+use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_units::{Dur, NodeId, Time};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What a flow looks like at the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSample<'a> {
+    /// Payload delivered over the step, in bit/s.
+    pub goodput_bps: f64,
+    /// The sending end.
+    pub sender: &'a Endpoint,
+    /// The receiving end; for ping the sender again.
+    pub receiver: &'a Endpoint,
+}
+
+/// A column of the series of flows.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name, which ends in its unit.
+    pub name: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// Its value; none where the flow has no such thing.
+    pub value: fn(&FlowSample<'_>) -> Option<f64>,
+}
+
+/// The columns of the series of flows, after `flow` and `time_s`. To record something more, add a row: files, tables in
+/// Python and the list of columns follow.
+pub const FLOW_COLUMNS: &[Column] = &[
+    Column { name: "goodput_bps", about: "goodput over the step before", value: |flow| Some(flow.goodput_bps) },
+    Column {
+        name: "cwnd_segments",
+        about: "congestion window",
+        value: |flow| Some(f64::from(flow.sender.socket()?.cwnd())),
+    },
+    Column {
+        name: "srtt_s",
+        about: "smoothed round trip of TCP, newest round trip of ping",
+        value: |flow| match &flow.sender.kind {
+            EndpointKind::Pinger(pinger) => pinger.last_rtt().map(Dur::as_secs_f64),
+            _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
+        },
+    },
+    Column {
+        name: "rtt_s",
+        about: "newest round trip that congestion control used, if it measures",
+        value: |flow| flow.sender.socket()?.measurements().rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "delay_s",
+        about: "its smoothed delay over n hops",
+        value: |flow| flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "variation",
+        about: "how much its samples vary, as a share of their mean",
+        value: |flow| {
+            let units = flow.sender.socket()?.measurements().variation?;
+            Some(f64::from(units) / f64::from(variation::ONE))
+        },
+    },
+    Column {
+        name: "pacing_interval_s",
+        about: "least time between segments, if paced",
+        value: |flow| flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64),
+    },
+];
+
+/// Takes the samples of a run.
+pub trait SeriesSink: Send {
+    /// The flow of that name at the end of a step.
+    fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>);
+
+    /// Packets in the interface queue of `node` at the end of a step.
+    fn queue(&mut self, now: Time, node: NodeId, packets: usize);
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// The first error met while writing.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Where the series of one run go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SeriesPaths {
+    /// Flows: `flow`, `time_s` and [`FLOW_COLUMNS`].
+    pub flows: PathBuf,
+    /// Interface queues: `node`, `time_s`, `queue_packets`.
+    pub queues: PathBuf,
+}
+
+impl SeriesPaths {
+    /// The files of the run with `seed` in `folder`.
+    pub fn new(folder: &Path, seed: u64) -> SeriesPaths {
+        let file = |table: &str| folder.join(format!("seed-{seed}.{table}.csv"));
+        SeriesPaths { flows: file("flows"), queues: file("queues") }
+    }
+}
+
+/// Series as files.
+pub struct SeriesFiles {
+    flows: Table,
+    queues: Table,
+    error: Option<io::Error>,
+}
+
+impl SeriesFiles {
+    /// Begins the files, and the folders they are in.
+    ///
+    /// # Errors
+    /// If a folder or a file cannot be made.
+    pub fn create(paths: &SeriesPaths) -> io::Result<SeriesFiles> {
+        let columns: String = FLOW_COLUMNS.iter().flat_map(|column| [",", column.name]).collect();
+        Ok(SeriesFiles {
+            flows: Table::create(&paths.flows, &format!("flow,time_s{columns}"))?,
+            queues: Table::create(&paths.queues, "node,time_s,queue_packets")?,
+            error: None,
+        })
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl SeriesSink for SeriesFiles {
+    fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>) {
+        let row = self.flows.row();
+        // Quotes inside a quoted field are doubled (RFC 4180, 2.7).
+        for (index, part) in name.split('"').enumerate() {
+            row.push_str(if index == 0 { "\"" } else { "\"\"" });
+            row.push_str(part);
+        }
+        row.push('"');
+        number(row, Some(now.as_secs_f64()));
+        FLOW_COLUMNS.iter().for_each(|column| number(row, (column.value)(sample)));
+        let written = self.flows.write();
+        self.note(written);
+    }
+
+    fn queue(&mut self, now: Time, node: NodeId, packets: usize) {
+        let row = self.queues.row();
+        write!(row, "{node}").expect("INVARIANT: writing to a text succeeds");
+        number(row, Some(now.as_secs_f64()));
+        number(row, Some(packets as f64));
+        let written = self.queues.write();
+        self.note(written);
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.error.take().map_or(Ok(()), Err)?;
+        self.flows.finish()?;
+        self.queues.finish()
+    }
+}
+
+/// A further field with the shortest digits that read back as the same number.
+fn number(row: &mut String, value: Option<f64>) {
+    row.push(',');
+    if let Some(value) = value {
+        write!(row, "{value}").expect("INVARIANT: writing to a text succeeds");
+    }
+}
+
+/// A file of rows.
+struct Table {
+    path: PathBuf,
+    part: PathBuf,
+    file: BufWriter<File>,
+    row: String,
+}
+
+impl Table {
+    fn create(path: &Path, header: &str) -> io::Result<Table> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let mut file = BufWriter::new(File::create(&part)?);
+        writeln!(file, "{header}")?;
+        Ok(Table { path: path.to_owned(), part, file, row: String::new() })
+    }
+
+    fn row(&mut self) -> &mut String {
+        self.row.clear();
+        &mut self.row
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.row.push('\n');
+        self.file.write_all(self.row.as_bytes())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        std::fs::rename(&self.part, &self.path)
+    }
+}

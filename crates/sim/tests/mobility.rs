@@ -1,0 +1,76 @@
+//! Nodes that move, as routing and transport see it.
+
+use fourhop_sim::batch::Control;
+use fourhop_sim::result::RunResult;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::{RunOptions, run};
+
+const PROFILES: [&str; 2] = ["ns2", "standard"];
+
+/// Two minutes of 80 kbit/s from node 0 to node 2, in parts of 10 s.
+fn walk(profile: &str, positions: &str, waypoints: &str) -> RunResult {
+    let text = format!(
+        "profile = '{profile}'\nduration = '120s'\nwarmup = '0s'\nbatches = 12\n[topology]\nkind = 'positions'\n\
+         positions = {positions}\n[mobility]\nmodel = 'waypoints'\nwaypoints = {waypoints}\n\
+         [[flows]]\nfrom = 0\nto = 2\ntransport = 'udp'\nrate = '80kbps'\npayload = '500B'\nstart = '0s'\n"
+    );
+    let scenario = load_toml(&text, "walk.toml", &[]).unwrap();
+    let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
+    for (layer, balance) in &result.conservation {
+        assert_eq!(balance.taken, balance.passed + balance.dropped + balance.held, "{layer}");
+    }
+    result
+}
+
+/// Shares of the 80 kbit/s that arrived, part by part.
+fn shares(result: &RunResult) -> Vec<f64> {
+    result.flows[0].batch_goodput_bps.iter().map(|bps| bps / 80e3).collect()
+}
+
+// Node 2 leaves at 20 s at 50 m/s. It is 250 m from node 1 after 3 s, far away until 60 s, and back within reach at 77 s.
+#[test]
+fn a_node_that_walks_away_is_lost_and_found_again() {
+    for profile in PROFILES {
+        let positions = "[['0m', '0m'], ['200m', '0m'], ['400m', '0m']]";
+        let ways = "[[2, '20s', '400m', '0m'], [2, '50m/s', '400m', '1000m', '20s'], [2, '50m/s', '400m', '0m']]";
+        let result = walk(profile, positions, ways);
+        let shares = shares(&result);
+        assert!(shares[0] > 0.9 && shares[1] > 0.99, "{profile}: {shares:?}");
+        assert!((0.2..0.4).contains(&shares[2]), "3 s of 10: {profile}: {shares:?}");
+        assert!(shares[3..7].iter().all(|&share| share == 0.0), "{profile}: {shares:?}");
+        assert!(shares[9..].iter().all(|&share| share > 0.95), "{profile}: {shares:?}");
+        assert!(result.counters["route"]["link_failures"] > 0, "{profile}: {:?}", result.counters["route"]);
+    }
+}
+
+// The relay walks away while another stands by: packets take the other way after the time it takes to see the break.
+#[test]
+fn another_relay_takes_over() {
+    for profile in PROFILES {
+        let positions = "[['0m', '0m'], ['200m', '0m'], ['400m', '0m'], ['200m', '-140m']]";
+        let result = walk(profile, positions, "[[1, '20s', '200m', '0m'], [1, '20m/s', '200m', '1000m']]");
+        let shares = shares(&result);
+        assert!(shares[0] > 0.9 && shares[1] > 0.99, "{profile}: {shares:?}");
+        // 150 m aside at 27.5 s, where its own copies still reach both ends.
+        assert!(shares[2] + shares[3] > 1.8, "{profile}: {shares:?}");
+        assert!(shares[4..].iter().all(|&share| share > 0.95), "{profile}: {shares:?}");
+    }
+}
+
+#[test]
+fn nodes_that_stand_still_by_their_ways_change_no_result() {
+    let text = |mobility: &str| {
+        format!(
+            "profile = 'ns2'\nduration = '20s'\n[topology]\nkind = 'chain'\nhops = 4\n{mobility}\
+             [[flows]]\nfrom = 0\nto = 4\ntransport = 'newreno'\n"
+        )
+    };
+    let result = |mobility: &str| {
+        let scenario = load_toml(&text(mobility), "still.toml", &[]).unwrap();
+        let mut result = run(&scenario, 5, &RunOptions::default(), &Control::new()).unwrap();
+        result.wall_s = 0.0;
+        result
+    };
+    // Their lists are taken at each transmission and are the same as those taken once.
+    assert_eq!(result(""), result("[mobility]\nmodel = 'waypoints'\nwaypoints = [[2, '100s', '400m', '0m']]\n"));
+}

@@ -1,0 +1,136 @@
+"""Time series of one run as Parquet files beside the run's own, `<key>.series.parquet` and `<key>.queues.parquet`.
+
+They are written from the simulator's files row by row, before the run's own file is renamed into place: a run that is
+there has whole series, and no run's series are ever in memory whole. The columns are those of `fourhop.recorded`
+without `seed`, which is the run's.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from fourhop import recorded, store
+from fourhop._core import series_columns
+from fourhop.errors import FourhopError
+from fourhop.recorded import TABLES, Table
+from fourhop.sweeps.columns import COLUMNS
+
+METADATA = "fourhop"
+"""Key of a file's own description in its Parquet metadata."""
+
+STAGING = ".series."
+"""How folders of series of runs in progress begin."""
+
+
+def schema(table: Table) -> pl.Schema:
+    """Columns of a file."""
+    return pl.Schema({name: dtype for name, dtype in recorded.schema(table).items() if name != "seed"})
+
+
+def beside(run: Path, table: Table) -> Path:
+    """Where a table of the run in the file `run` is."""
+    return run.with_name(f"{run.name.removesuffix('.parquet')}.{table}.parquet")
+
+
+def run_of(path: Path) -> Path | None:
+    """The run's file that `path` lies beside, `None` if its name is not that of series."""
+    for table in TABLES:
+        stem = path.name.removesuffix(f".{table}.parquet")
+        if stem != path.name:
+            return path.with_name(f"{stem}.parquet")
+    return None
+
+
+def write(run: Path, key: str, csv: Mapping[Table, Path]) -> None:
+    """Put the series of the run that goes to `run` in place, from the files the simulator wrote."""
+    meanings = {**COLUMNS, **dict(series_columns())}
+    for table in TABLES:
+        columns = schema(table)
+        about = {"kind": table, "key": key, "columns": {name: meanings[name] for name in columns}}
+        rows = pl.scan_csv(csv[table], schema=columns)
+        metadata = {METADATA: json.dumps(about)}
+        store.replace(
+            beside(run, table),
+            lambda aside, rows=rows, metadata=metadata: rows.sink_parquet(aside, metadata=metadata),  # type: ignore[misc]
+        )
+
+
+def check(path: Path, key: str) -> str | None:
+    """What keeps the file at `path` from being series of the run with this key; `None` if nothing does.
+
+    Raises `FileNotFoundError` if there is none.
+    """
+    about = described(path)
+    if isinstance(about, str):
+        return about
+    if about.get("kind") not in TABLES or about.get("key") != key:
+        return f"not series of the run {key}"
+    return None
+
+
+def described(path: Path) -> dict[str, object] | str:
+    """What a Parquet file says of itself, nothing if it is not of fourhop; or what is wrong with it.
+
+    Raises `FileNotFoundError` if there is none.
+    """
+    try:
+        text = pl.read_parquet_metadata(path).get(METADATA)
+    except FileNotFoundError:
+        raise
+    except (pl.exceptions.PolarsError, OSError) as error:
+        return f"not a whole Parquet file ({str(error).splitlines()[0]})"
+    try:
+        about = json.loads(text) if text is not None else None
+    except ValueError:
+        about = None
+    return about if isinstance(about, dict) else {}
+
+
+class Staging:
+    """A folder for the files that simulators write while runs are in progress. It goes with this object."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: where the runs are kept, so that series need room there only."""
+        self._in = folder
+        self._path: Path | None = None
+
+    def begin(self) -> Path:
+        """A new folder in it.
+
+        Raises `FourhopError` if nothing can be written there.
+        """
+        try:
+            if self._path is None:
+                self._path = Path(tempfile.mkdtemp(prefix=STAGING, dir=self._in))
+                self._remove = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+            return Path(tempfile.mkdtemp(dir=self._path))
+        except OSError as error:
+            raise FourhopError(f"{self._in}: cannot be written: {error.strerror or error}") from error
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        if self._path is not None:
+            self._remove()
+
+
+def written(folder: Path, seed: int) -> dict[Table, Path]:
+    """The files a simulator that was given `folder` wrote for the run with `seed`."""
+    return {table: recorded.csv(folder, seed, table) for table in TABLES}
+
+
+@contextmanager
+def gone(folder: Path | None) -> Iterator[None]:
+    """Remove `folder`, if there is one, at the end."""
+    try:
+        yield
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -19,6 +19,12 @@ ASSUMED_COUNT = (
     "hardly have waited for each."
 )
 
+DELAYED_COSTS = (
+    "at TCP-AP's pace four segments take longer than the 100 ms for which a receiver waits, the wait counts in the "
+    "round trip, and the pace falls further (docs/tcp-ap.md)"
+)
+"""Why delayed ACKs do not help TCP-AP as they do in the paper."""
+
 Of = Callable[[Run], float]
 
 

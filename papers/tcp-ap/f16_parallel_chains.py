@@ -36,8 +36,8 @@ SETTLED_S = 20.0
 WINDOWS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0)
 
 FEW_LOSSES = (
-    "a stronger frame that comes late is still received: a fifteenth of the collisions, and 22 links taken for broken in "
-    "5,500 packets instead of 366"
+    "a stronger frame that comes late is still received: a fifteenth of the collisions, and 22 links taken for broken "
+    "in 5,500 packets instead of 366"
 )
 SHARED: Mapping[Profile, str] = {
     "ns2": "one flow or the other is shut out for seconds to minutes, then they change places: a chart shows the index "

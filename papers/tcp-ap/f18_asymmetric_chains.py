@@ -31,8 +31,8 @@ SHORT = (PARALLEL_HOPS, 5, 6, 8)
 SEEDS = 5
 
 NOT_STARVED = (
-    "NewReno's long flow has 39 % already: a stronger frame that comes late is still received, which leaves a quarter of "
-    "the collisions and a seventh of the broken links, so that the longer path is not taken down again and again"
+    "NewReno's long flow has 39 % already: a stronger frame that comes late is still received, which leaves a quarter "
+    "of the collisions and a seventh of the broken links, so that the longer path is not taken down again and again"
 )
 SHORT_IS_SLOWED = (
     "the long flow has more than the short one: the wait of delayed ACKs counts in the round trip, of which it is the "

@@ -31,7 +31,7 @@ ANY = tuple(range(1, 11))
 ALIKE = (3, 4, 10, 11, 12, 16, 23, 41, 43, 47)
 """The first ten seeds whose networks have one pair two hops apart and all others farther."""
 
-LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
 
 study = Study(
     "Random topology, ten flows",
@@ -39,7 +39,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_DELAYED,
-        "In each network 22,000 packets over all flows, of which the first of eleven parts is not measured; networks "
+        "In each network 11,000 packets over all flows, of which the first of eleven parts is not measured; networks "
         "differ far more than the parts of a run do.",
         ASSUMED_STARVING,
         "Of its network the paper says that one of the ten pairs is two hops apart and has most of the goodput for "

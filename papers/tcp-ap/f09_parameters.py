@@ -32,6 +32,11 @@ HISTORIES = (10, 50, 100, 200)
 ALPHAS = ("0%", "30%", "50%", "70%", "90%")
 AP, CODE = "ap", "ap-code"
 
+NO_SMOOTHING = (
+    "without false route breaks there are fewer outliers to smooth, and a short memory that lets the flow speed up "
+    "sooner is better: N = 10 with alpha = 0 is the best set"
+)
+
 study = Study(
     "Alpha and N",
     source=f"{PAPER}, figure 9 and section 4.5",
@@ -92,6 +97,7 @@ def mean_difference(
     "{ap}: the goodput of both flows is highest for large alpha and N",
     paper="highest for large values of both",
     assumed="alpha = 0.7, 0.9 with N = 100, 200, against the mean of all others; partly: against N = 10",
+    why={"standard": NO_SMOOTHING},
 )
 def large_is_best(data: Data, name: str) -> Claim:
     large = [(n, a) for n in (100, 200) for a in ("70%", "90%")]
@@ -106,13 +112,20 @@ def large_is_best(data: Data, name: str) -> Claim:
     "{ap}: for N of 50 and more the goodput grows slightly with alpha",
     paper="increases slightly",
     assumed="the slope of a line, for each N; partly: for one of the three",
+    why={"ns2": "flat for N = 50; the authors' code shows it for each N", "standard": NO_SMOOTHING},
 )
 def grows(data: Data, name: str) -> Claim:
     claims = {f"N = {n}": rises(over_alpha(data, name, n)) for n in (50, 100, 200)}
     return every(claims).or_partly(most(claims, 0.3))
 
 
-@check_both(study, "{ap}: for N = 10 the goodput falls with alpha", paper="decreases", assumed="the slope of a line")
+@check_both(
+    study,
+    "{ap}: for N = 10 the goodput falls with alpha",
+    paper="decreases",
+    assumed="the slope of a line",
+    why="it does so by 1 to 2 %, which the interval does not settle; the authors' code shows it",
+)
 def falls_for_10(data: Data, name: str) -> Claim:
     return falls(over_alpha(data, name, 10))
 
@@ -122,6 +135,8 @@ def falls_for_10(data: Data, name: str) -> Claim:
     "{ap} is fair whatever alpha and N",
     paper="an index above 0.99 for every set",
     assumed="over the whole run; partly: for three quarters of the sets",
+    why="nearly every index is above 0.99, but batches of 5,000 packets differ so much that the interval reaches "
+    "below: who is ahead changes every few minutes",
 )
 def is_fair(data: Data, name: str) -> Claim:
     claims = {
@@ -137,6 +152,10 @@ def is_fair(data: Data, name: str) -> Claim:
     "{ap}: the default, N = 50 and alpha = 0.7, has nearly the best goodput",
     paper="adequate goodput",
     assumed="above 95 % of any other set; partly: above 90 %",
+    why={
+        "ns2": "within 6 % of the best set, N = 200 and alpha = 0.9",
+        "standard": "less smoothing is better there: N = 10 and alpha = 0 are 10 % ahead",
+    },
 )
 def default_is_good(data: Data, name: str) -> Claim:
     mine = data.grid.goodput(variant=name, history=50, alpha="70%")

@@ -15,7 +15,6 @@ from fourhop.study import (
     above,
     below,
     between,
-    every,
     series,
     table,
 )
@@ -28,6 +27,19 @@ FLOWS = {"flow-1": "first flow", "flow-2": "second flow"}
 
 ALONE, TOGETHER, AFTER = (10.0, 30.0), (35.0, 60.0), (65.0, 90.0)
 """From when to when, in s: the first flow alone, both, the second alone; five seconds to get there are left out."""
+
+OUTLIERS = (
+    "in one run of three the second flow hardly gets going: a round trip in which a segment waited for its route "
+    "takes seconds, and the average of the delay keeps it for many acknowledgements while the interval lets few "
+    "come: up to a segment in ten seconds, in seven runs of forty long after the first flow has gone. The authors' "
+    "code throws such samples away"
+)
+FROM_RUN_TO_RUN = (
+    "which flow holds the middle differs from run to run: the second has anything from nothing to nearly all. The "
+    "paper shows one run; ns-2.35 shares this cross evenly over 500 s"
+)
+BACK_AGAIN = "in nine runs of ten the second flow is back within five seconds: its time-outs had not backed off far"
+NOT_SHUT_OUT = "with correct routing and medium access neither flow is shut out"
 
 study = Study(
     "Responsiveness",
@@ -105,6 +117,9 @@ def second_share(data: Data, name: str, when: tuple[float, float]) -> Sample:
     "{ap}: the second flow quickly gets its share",
     paper="bandwidth is shared fairly when several flows compete",
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
+    why=OUTLIERS,
+    why_code="in five runs of forty AODV finds no route for the second flow while the first one sends; without these "
+    "the second has 45 %",
 )
 def shares(data: Data, name: str) -> Claim:
     part = second_share(data, name, TOGETHER)
@@ -116,6 +131,7 @@ def shares(data: Data, name: str) -> Claim:
     "{ap}: the second flow takes everything when the first has gone",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
+    why=OUTLIERS,
 )
 def takes_all(data: Data, name: str) -> Claim:
     left = rate(data, name, "flow-2", AFTER) / rate(data, name, "flow-1", ALONE)
@@ -126,6 +142,7 @@ def takes_all(data: Data, name: str) -> Claim:
     "NewReno: the first flow keeps almost everything",
     paper="almost the entire bandwidth",
     assumed="the second has below 20 % from 35 s to 60 s; partly: below 40 %",
+    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
 )
 def newreno_keeps(data: Data) -> Claim:
     part = second_share(data, "newreno", TOGETHER)
@@ -136,6 +153,7 @@ def newreno_keeps(data: Data) -> Claim:
     "NewReno: the second flow does not use what the first leaves",
     paper="long time-outs leave the bandwidth unused",
     assumed="from 65 s on below half of what the first had alone; partly: below 90 %",
+    why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
 )
 def newreno_leaves_unused(data: Data) -> Claim:
     left = rate(data, "newreno", "flow-2", AFTER) / rate(data, "newreno", "flow-1", ALONE)
@@ -143,7 +161,10 @@ def newreno_leaves_unused(data: Data) -> Claim:
 
 
 @study.check(
-    "A window limit of 1: the first flow keeps almost everything", paper="it does not share", assumed="as above"
+    "A window limit of 1: the first flow keeps almost everything",
+    paper="it does not share",
+    assumed="as above",
+    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
 )
 def limit_keeps(data: Data) -> Claim:
     part = second_share(data, "limit", TOGETHER)
@@ -166,8 +187,7 @@ def limit_leaves_unused(data: Data) -> Claim:
     assumed="coefficient of variation of the first flow's goodput over seconds 10 to 30",
 )
 def fluctuates(data: Data) -> Claim:
-    difference = fluctuation(data, "newreno") - fluctuation(data, "ap")
-    return every({"NewReno less TCP-AP": above(difference, 0.0)})
+    return above(fluctuation(data, "newreno") - fluctuation(data, "ap"), 0.0)
 
 
 def fluctuation(data: Data, name: str) -> Sample:

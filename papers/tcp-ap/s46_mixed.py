@@ -50,6 +50,7 @@ def larger_part(data: Data, name: str) -> Sample:
 
     bits = pl.col("goodput_bps")
     pieces = data.pair.series(variant=name).group_by("seed", "time_s").agg(part=bits.max() / bits.sum())
+    pieces = pieces.filter(pl.col("part").is_not_nan())  # pieces in which something arrived
     parts = {row["seed"]: row["part"] for row in pieces.group_by("seed").agg(pl.col("part").mean()).to_dicts()}
     return data.pair.measure(lambda run: parts[run.seed], variant=name)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from fourhop.errors import FourhopError as FourhopError
     from fourhop.errors import Interrupted as Interrupted
     from fourhop.errors import SweepInterrupted as SweepInterrupted
+    from fourhop.explanation import Explanation as Explanation
+    from fourhop.explanation import explain as explain
     from fourhop.result import Result as Result
     from fourhop.runner import Progress as Progress
     from fourhop.runner import run as run
@@ -40,6 +42,7 @@ _HOME = {
     "BestRate": "fourhop.search",
     "Trial": "fourhop.search",
     "best_rate": "fourhop.search",
+    "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
     "Interrupted": "fourhop.errors",
     "Interval": "fourhop.stats",
@@ -48,6 +51,7 @@ _HOME = {
     "Scenario": "fourhop.scenario",
     "ScenarioError": "fourhop._core",
     "catalog": "fourhop.scenario",
+    "explain": "fourhop.explanation",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
     "Sweep": "fourhop.sweeps.describe",
@@ -59,6 +63,7 @@ _HOME = {
 
 __all__ = [
     "BestRate",
+    "Explanation",
     "FourhopError",
     "Interrupted",
     "Interval",
@@ -73,6 +78,7 @@ __all__ = [
     "Trial",
     "best_rate",
     "catalog",
+    "explain",
     "run",
     "schema",
     "sweep",

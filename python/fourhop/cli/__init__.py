@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, list_, reproduce, results, run, schema, sweep, validate
+from fourhop.cli import best_rate, check, demo, explain, list_, reproduce, results, run, schema, sweep, validate
 
 app = typer.Typer(
     name="fourhop",
@@ -24,6 +24,7 @@ app.command("list")(list_.command)
 app.command("sweep")(sweep.command)
 app.command("results")(results.command)
 app.command("best-rate")(best_rate.command)
+app.command("explain")(explain.command)
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 app.add_typer(validate.app, name="validate")

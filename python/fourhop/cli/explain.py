@@ -1,0 +1,36 @@
+"""`fourhop explain`: what a pacing transport measured and did, one flow over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+
+
+def command(
+    file: common.File,
+    flow: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Flow to look at; the first one that paces if not given.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("explain.png"),
+    set_: common.Set = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+) -> None:
+    """Show round trips, delay, variation, pacing interval and window of one flow over time: a figure, medians."""
+    with common.errors():
+        from fourhop.errors import Interrupted
+        from fourhop.explanation import explain
+
+        scenario = common.load(file, set_, transport, duration)
+        try:
+            seen = explain(scenario, flow=flow, seed=seed)
+        except Interrupted:
+            common.say("interrupted: a run that has not ended has nothing to show")
+            raise typer.Exit(common.INTERRUPTED) from None
+        written = seen.save(out)
+    typer.echo(f"{seen.text}\nfigure: {written}")

@@ -1,0 +1,179 @@
+"""What a pacing transport does, seen on one flow: what it measured, what it concluded, and when it therefore sent.
+
+Of TCP-AP that is the round trips, the delay over four hops that it makes of them, how much they vary, the interval
+between segments that follows from both, and the window inside of which all this happens. The formulas: docs/tcp-ap.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from fourhop.scenario import Scenario
+
+STEPS = 400
+"""Samples of a run, unless the scenario says how often."""
+
+# What is shown, from the cause to the effect: column, label, what its values are multiplied with, unit.
+_PANELS = (
+    ("rtt_s", "round trip", 1e3, "ms"),
+    ("delay_s", "n-hop delay", 1e3, "ms"),
+    ("variation", "cov", 1.0, ""),
+    ("pacing_interval_s", "interval", 1e3, "ms"),
+    ("cwnd_segments", "window", 1.0, "segments"),
+    ("goodput_bps", "goodput", 1e-3, "kbit/s"),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One flow of one run over time."""
+
+    flow: str
+    transport: str
+    seed: int
+    series: pl.DataFrame
+    """Rows of `Result.series` of this flow; docs/results.md has the columns."""
+    others: tuple[tuple[str, float, float], ...]
+    """The other flows: name, from when and until when they run, in s."""
+
+    @property
+    def medians(self) -> dict[str, float]:
+        """The median over time of each quantity there is, in the units of the figure."""
+        return {
+            column: scale * cast(float, self.series[column].median())
+            for column, _, scale, _ in _PANELS
+            if self.series[column].null_count() < self.series.height
+        }
+
+    @property
+    def stretched(self) -> float | None:
+        """How many times the n-hop delay the interval is, median; `None` without a delay."""
+        import polars as pl
+
+        ratio = self.series.select(pl.col("pacing_interval_s") / pl.col("delay_s")).to_series().drop_nulls()
+        return cast(float, ratio.median()) if ratio.len() else None
+
+    @property
+    def text(self) -> str:
+        """The medians in a few lines."""
+        medians = self.medians
+        lines = [f"{self.flow} ({self.transport}), seed {self.seed}: medians over time"]
+        for column, label, _, unit in _PANELS:
+            if column in medians:
+                lines.append(f"  {label:<12} {medians[column]:10.4g} {unit}".rstrip())
+        if self.stretched is not None:
+            lines.append(f"  the interval is {self.stretched:.2f} times the n-hop delay: 1 + 2 cov")
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        """The quantities above each other over time, from the round trips to the goodput."""
+        from fourhop import plots
+
+        shown = [panel for panel in _PANELS if panel[0] in self.medians]
+        made, first = plots.figure(6.4, 0.6 + 1.15 * len(shown))
+        first.remove()
+        axes = made.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+        for index, (place, (column, label, scale, unit)) in enumerate(zip(axes, shown, strict=True)):
+            place.spines[["top", "right"]].set_visible(False)
+            place.grid(axis="y", color="0.88", linewidth=0.6)
+            place.set_axisbelow(True)
+            for _, since, until in self.others:
+                place.axvspan(since, until, color="0.93", linewidth=0.0)
+            dots = column == "rtt_s"
+            place.plot(
+                self.series["time_s"].to_numpy(),
+                self.series[column].cast(float).to_numpy() * scale,
+                color=plots.OKABE_ITO[index % len(plots.OKABE_ITO)],
+                linestyle="none" if dots else "-",
+                marker="." if dots else "",
+                markersize=2.5,
+                linewidth=1.1,
+                drawstyle="default" if column == "goodput_bps" else "steps-post",
+            )
+            place.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
+            place.set_ylim(bottom=0.0)
+        axes[-1].set_xlabel("time (s)")
+        made.align_ylabels(list(axes))
+        return made
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure; the end of the name says how: `.png`, `.svg` or `.pdf`.
+
+        Raises `FourhopError` for another end, or if it cannot be written.
+        """
+        path = Path(path)
+        kind = path.suffix.removeprefix(".")
+        # No date inside, so that the same run gives the same file.
+        dateless = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        if kind not in dateless:
+            raise FourhopError(f"figure: found {path.name!r}, allowed: a name that ends in .png, .svg or .pdf")
+        import matplotlib
+
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
+                self.figure().savefig(path, dpi=120, metadata=dateless[kind])
+        except OSError as error:
+            raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+        return path
+
+
+def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = None) -> Explanation:
+    """Run a scenario once and take one flow apart.
+
+    Args:
+        scenario: What to run; without `sample_every` it is looked at 400 times.
+        flow: Name of the flow; the first one that paces if not given.
+        seed: Of the run; the scenario's own if not given.
+
+    Raises:
+        FourhopError: there is no such flow, or none over TCP.
+
+    >>> import fourhop
+    >>> seen = fourhop.explain(fourhop.Scenario.chain(hops=4, transport="tcp-ap", duration="10s"))
+    >>> seen.medians["pacing_interval_s"] > seen.medians["delay_s"]
+    True
+    """
+    import polars as pl
+
+    from fourhop.runner import run
+    from fourhop.scenario import seconds
+
+    resolved = scenario.resolved
+    if resolved.get("sample_every", "none") == "none":
+        scenario = scenario.with_(sample_every=f"{max(1, round(1e3 * scenario.duration_s / STEPS))}ms")
+    result = run(scenario, seed=seed)
+    flows = {row["flow"]: row["transport"] for row in result.flows.iter_rows(named=True)}
+    series = result.series
+    if flow is None:
+        paced = series.filter(pl.col("pacing_interval_s").is_not_null())["flow"].unique(maintain_order=True)
+        over_tcp = [name for name, transport in flows.items() if transport not in ("udp", "ping")]
+        if not over_tcp:
+            raise FourhopError("flow: found none over TCP, allowed: a scenario with one")
+        flow = paced[0] if len(paced) else over_tcp[0]
+    elif flow not in flows:
+        raise FourhopError(f"flow: found {flow!r}, allowed: {', '.join(flows)}")
+    elif flows[flow] in ("udp", "ping"):
+        raise FourhopError(f"flow: found {flow!r} over {flows[flow]}, allowed: one over TCP")
+    listed = resolved.get("flows", [])
+    others = tuple(
+        (each["name"], seconds(each["start"]), _end(each.get("stop", "none"), scenario.duration_s))
+        for each in listed
+        if each["name"] != flow
+    )
+    mine = series.filter(pl.col("flow") == flow).sort("time_s")
+    return Explanation(flow, flows[flow], result.seeds[0], mine, others)
+
+
+def _end(stop: str, duration_s: float) -> float:
+    from fourhop.scenario import seconds
+
+    return duration_s if stop == "none" else seconds(stop)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fourhop import stats
 from fourhop.study import Cells, Chart, Run, Sample, line
 
-AGGREGATE = "all together"
+AGGREGATE = "all"
 
 STARVING = 0.1
 """A flow starves that has less than this part of an equal share. The paper gives no bound."""

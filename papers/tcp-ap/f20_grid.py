@@ -125,9 +125,7 @@ def newreno_delayed(data: Data) -> Claim:
     paper="significantly improves fairness",
     assumed="an index higher by 0.1 or more, with and without delayed ACKs, and no starving flow; "
     "partly: a higher index",
-    why={
-        "ns2": "higher by 0.11, with 0.1 in the interval: NewReno is at 0.75 already, not at the 0.33 of two flows in six"
-    },
+    why={"ns2": "higher by 0.11, with 0.1 in the interval: NewReno is at 0.75, not at the 0.33 of two flows in six"},
 )
 def ap_fairer(data: Data) -> Claim:
     return _fairer(data, "ap", "ap-da")

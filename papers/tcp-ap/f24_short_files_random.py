@@ -19,8 +19,8 @@ LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
 BEHIND = (
     "the sum is that of the shortest paths, over which TCP-AP is behind NewReno (figure 14), and pauses of a second "
     "leave the channel to them. In the network whose pairs are all three hops apart or more the two are even. Of five "
-    "further networks with all pairs five hops apart or more none gave TCP-AP more than 6 % (ns2, seeds 37, 45, 56, 62, "
-    "105), so that paths alone do not explain the paper's network"
+    "further networks with all pairs five hops apart or more none gave TCP-AP more than 6 % (ns2, seeds 37, 45, 56, 62 "
+    "and 105), so that paths alone do not explain the paper's network"
 )
 BEHIND_DELAYED = f"as without delayed ACKs; besides, {DELAYED_COSTS}"
 

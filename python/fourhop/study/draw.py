@@ -35,6 +35,8 @@ _STYLE: dict[Any, Any] = {
 
 WIDTH_IN = 4.8
 HEIGHT_IN = 3.4
+LEGEND_IN = 0.19
+"""A row of the legend."""
 
 _HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++")
 
@@ -47,7 +49,9 @@ def colour(index: int) -> str:
 
 def figure(chart: Chart) -> Figure:
     """A chart as a matplotlib figure. A table has none: it is read as a table."""
-    made, axes = plots.figure(WIDTH_IN, HEIGHT_IN)
+    rows = math.ceil(len(chart.lines) / _columns(chart.lines)) if chart.lines else 0
+    # A long legend does not take its room from what is drawn.
+    made, axes = plots.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
     axes.grid(axis="y", color=_GRID, linewidth=0.6)
     {"lines": _lines, "series": _series, "bars": _bars}[chart.kind](axes, chart)
     axes.set_xlabel(chart.x_label)

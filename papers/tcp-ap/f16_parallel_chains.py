@@ -41,8 +41,8 @@ FEW_LOSSES = (
 )
 SHARED: Mapping[Profile, str] = {
     "ns2": "one flow or the other is shut out for seconds to minutes, then they change places: a chart shows the index "
-    "over windows of time, 0.63 over five seconds and 0.95 over five minutes. ns-2.35 itself has an index of 0.96 over 500 s (parallel4 of its reference results). What "
-    "kept the paper's second flow down throughout we do not know",
+    "over windows of time, 0.63 over five seconds and 0.95 over five minutes. ns-2.35 itself has an index of 0.96 over "
+    "500 s (parallel4 of its reference results). What kept the paper's second flow down throughout we do not know",
     "standard": f"{FEW_LOSSES}; nobody is shut out",
 }
 LONGER = "over 4 hops both carry the same; over 5, 6 and 8 hops TCP-AP carries 5, 11 and 33 % more, as a chart shows."

@@ -42,6 +42,7 @@ LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
 study = Study(
     "Random topology, ten flows",
     source=f"{PAPER}, figure 21",
+    quick={"duration": "4s"},
     assumed=[
         *ASSUMED,
         ASSUMED_DELAYED,

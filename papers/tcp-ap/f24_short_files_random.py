@@ -27,6 +27,7 @@ BEHIND_DELAYED = f"as without delayed ACKs; besides, {DELAYED_COSTS}"
 study = Study(
     "Short files, random topology",
     source=f"{PAPER}, figure 24",
+    quick={"duration": "4s"},
     assumed=[
         *ASSUMED,
         ASSUMED_DELAYED,

@@ -1,0 +1,57 @@
+"""What the studies of TCP-AP with several flows say of them, and what they assume of their networks."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+
+import fourhop
+from fourhop.study import Run, find
+from tests.conftest import ROOT
+
+
+def module(figure: str, name: str = "") -> ModuleType:
+    """A study of the paper as a module, or one beside it."""
+    find.load(ROOT / "papers", f"tcp-ap/{figure}")
+    return sys.modules[f"fourhop_papers.tcp_ap.{name or figure}"]
+
+
+def run_of(*goodputs: float) -> Run:
+    return Run(1, {f"flow-{i}": {"goodput_bps": rate} for i, rate in enumerate(goodputs, 1)}, {})
+
+
+def test_who_starves() -> None:
+    several = module("f21_random", "_several")
+    # A tenth of an equal share of 400 is 10.
+    run = run_of(9.0, 11.0, 180.0, 200.0)
+    assert several.starving(run) == 1.0
+    assert several.smaller_share(run) == pytest.approx(9.0 / 400.0)
+    assert several.total(several.goodputs)(run) == pytest.approx(0.4)
+    assert several.fairness(several.goodputs)(run_of(1.0, 1.0)) == pytest.approx(1.0)
+    assert several.fairness(several.goodputs)(run_of(1.0, 0.0)) == pytest.approx(0.5)
+
+
+def test_the_networks_like_the_papers_are() -> None:
+    study = module("f21_random")
+    scenario = study.random("ns2", 10, duration="2s")
+    for seed in study.ALIKE:
+        pairs = fourhop.run(scenario.with_(**{"topology.seed": seed})).flows["hops"].sort().to_list()
+        assert pairs[0] == 2, seed
+        assert pairs[1] > 2, seed
+
+
+def test_flows_of_the_grid_lie_as_the_paper_says() -> None:
+    study = module("f20_grid")
+    for side, lines in study.GRIDS.values():
+        flows = study._grid("ns2", side, lines).resolved["flows"]
+        rows = [flow["from"] // side for flow in flows[:3]]
+        columns = [flow["from"] % side for flow in flows[3:]]
+        # Senders of columns are in row 0 and those of rows in column 0: flow 1 and flow 6 are the farthest from them.
+        assert rows == sorted(rows, reverse=True)
+        assert columns == sorted(columns)
+        assert {flow["from"] // side for flow in flows[3:]} == {0}
+        assert {flow["from"] % side for flow in flows[:3]} == {0}
+        assert all(flow["to"] - flow["from"] == side - 1 for flow in flows[:3])
+        assert all(flow["to"] - flow["from"] == side * (side - 1) for flow in flows[3:])

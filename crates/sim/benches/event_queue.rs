@@ -16,8 +16,8 @@ use queues::four_ary::FourAry;
 use queues::radix::Radix;
 use queues::{NEVER, Queue};
 
-/// Steps that are compared with the simulator's queue.
-const CHECKED: u32 = 50_000;
+/// Steps that are compared with the simulator's queue: more than a second of the mix with 150 slots.
+const CHECKED: u32 = 300_000;
 
 #[derive(Clone, Copy)]
 enum Load {

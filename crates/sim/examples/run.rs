@@ -28,7 +28,7 @@ impl Arguments {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
             match word.as_str() {
-                "--seed" => arguments.seed = Some(value()?.parse()?),
+                "--seed" => arguments.seed = Some(value()?.parse().map_err(|e| format!("--seed: {e}"))?),
                 "--duration" => arguments.duration = Some(value()?),
                 "--transport" => arguments.transport = Some(value()?),
                 "--set" => arguments.overrides.push(value()?),

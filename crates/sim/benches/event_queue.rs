@@ -1,30 +1,128 @@
-//! The event queue: the first event is handled and its slot set to a later time, as a timer does.
+//! The event queue, and beside it other kinds: the first event is handled and its slot set to a later time, as a timer does.
+//!
+//! Two loads: the hold model, where that time is anything up to 1 ms; and a mix like the simulator's. Each kind must give
+//! the events in the same order as the simulator's queue before it is measured.
 #![allow(missing_docs)]
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use fourhop_sim::event_queue::{Class, EventQueue, Key, Slot};
-use fourhop_units::{Dur, NodeId, Purpose, Stream};
+mod queues;
 
-fn hold(c: &mut Criterion) {
-    let mut group = c.benchmark_group("event queue/next event and its successor");
-    for slots in [16u32, 256, 4_096, 65_536] {
-        let mut random = Stream::global(1, Purpose::Topology);
-        let mut later = move || Dur::from_nanos(1 + u64::from(random.below(1_000_000)));
-        let mut queue = EventQueue::new(slots as usize);
-        let key = |at, slot: u32| Key::new(at, Class::Timer, NodeId(slot), NodeId(slot));
-        for slot in 0..slots {
-            queue.push(Slot(slot), key(fourhop_units::Time::ZERO + later(), slot));
-        }
-        group.bench_function(BenchmarkId::from_parameter(slots), |b| {
-            b.iter(|| {
-                if let Some((first, slot)) = queue.pop() {
-                    queue.push(slot, key(first.time() + later(), slot.0));
-                }
-            });
-        });
-    }
-    group.finish();
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use fourhop_sim::event_queue::{Class, EventQueue, Key, Slot};
+use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
+use queues::binary::Binary;
+use queues::calendar::Calendar;
+use queues::four_ary::FourAry;
+use queues::radix::Radix;
+use queues::{NEVER, Queue};
+
+/// Steps that are compared with the simulator's queue: more than a second of the mix with 150 slots.
+const CHECKED: u32 = 300_000;
+
+#[derive(Clone, Copy)]
+enum Load {
+    Hold,
+    Mix,
 }
 
-criterion_group!(benches, hold);
+/// A queue and what is planned in it.
+struct Bench<Q> {
+    queue: Q,
+    load: Load,
+    random: Stream,
+    /// For each slot its event. The queue may bring it up early, then it is planned again.
+    due: Vec<Key>,
+    steps: u32,
+}
+
+impl<Q: Queue> Bench<Q> {
+    fn new(load: Load, slots: u32) -> Bench<Q> {
+        let random = Stream::global(1, Purpose::Topology);
+        let due = vec![NEVER; slots as usize];
+        let mut bench = Bench { queue: Q::new(slots as usize), load, random, due, steps: 0 };
+        (0..slots).for_each(|slot| bench.plan(Time::ZERO, Slot(slot)));
+        bench
+    }
+
+    fn within(&mut self, from: u32, to: u32) -> Dur {
+        Dur::from_nanos(u64::from(from + self.random.below(to - from)))
+    }
+
+    /// In the mix, of eight slots five are always busy with something of 10 to 700 us, two wait for 6 ms, one for 1 s.
+    fn plan(&mut self, now: Time, slot: Slot) {
+        let later = match (self.load, slot.0 % 8) {
+            (Load::Hold, _) => self.within(1, 1_000_000),
+            (Load::Mix, 0..5) => self.within(10_000, 700_000),
+            (Load::Mix, 5..7) => Dur::from_millis(6),
+            (Load::Mix, _) => Dur::from_secs(1),
+        };
+        let key = timer(now + later, slot);
+        self.due[slot.0 as usize] = key;
+        self.queue.push(slot, key);
+    }
+
+    /// Takes the next event and plans the slot anew. In the mix, what is next after it is looked at too; every fourth event
+    /// hastens that of another slot and every eighth moves one, whether there and back or not.
+    fn step(&mut self) -> Option<Key> {
+        let (key, slot) = loop {
+            let (key, slot) = self.queue.pop()?;
+            let due = self.due[slot.0 as usize];
+            if key == due {
+                break (key, slot);
+            }
+            self.queue.push(slot, due);
+        };
+        let now = key.time();
+        if matches!(self.load, Load::Mix) {
+            self.queue.peek();
+        }
+        self.plan(now, slot);
+        if matches!(self.load, Load::Mix) {
+            self.steps = self.steps.wrapping_add(1);
+            if self.steps.is_multiple_of(4) {
+                let other = Slot(self.random.below(self.due.len() as u32));
+                let key = timer(now + self.within(10_000, 700_000), other);
+                let due = &mut self.due[other.0 as usize];
+                if self.steps.is_multiple_of(8) {
+                    self.queue.set(other, Some(key));
+                    *due = key;
+                } else {
+                    self.queue.hasten(other, key);
+                    *due = key.min(*due);
+                }
+            }
+        }
+        Some(key)
+    }
+}
+
+fn timer(at: Time, slot: Slot) -> Key {
+    Key::new(at, Class::Timer, NodeId(slot.0), NodeId(slot.0))
+}
+
+fn measure<Q: Queue>(group: &mut BenchmarkGroup<WallTime>, kind: &str, load: Load, slots: u32) {
+    let (mut real, mut other) = (Bench::<EventQueue>::new(load, slots), Bench::<Q>::new(load, slots));
+    for step in 0..CHECKED {
+        assert_eq!(other.step(), real.step(), "{kind}, {slots} slots, step {step}");
+    }
+    group.bench_function(BenchmarkId::new(kind, slots), |b| b.iter(|| other.step()));
+}
+
+fn kinds(c: &mut Criterion) {
+    let hold = (Load::Hold, "event queue/next event and its successor", [16, 256, 4_096, 65_536].as_slice());
+    let mix = (Load::Mix, "event queue/mix of a simulation", [15, 150, 10_000].as_slice());
+    for (load, name, sizes) in [hold, mix] {
+        let mut group = c.benchmark_group(name);
+        for &slots in sizes {
+            measure::<EventQueue>(&mut group, "simulator", load, slots);
+            measure::<Binary>(&mut group, "binary heap", load, slots);
+            measure::<FourAry>(&mut group, "4-ary heap", load, slots);
+            measure::<Calendar>(&mut group, "calendar", load, slots);
+            measure::<Radix>(&mut group, "radix heap", load, slots);
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, kinds);
 criterion_main!(benches);

@@ -11,6 +11,7 @@ use fourhop_sim::scenario::{Scenario, load_ns2, load_toml};
 use fourhop_sim::{RunOptions, run};
 use std::error::Error;
 use std::io::Write;
+use std::process::ExitCode;
 
 #[derive(Default)]
 struct Arguments {
@@ -27,7 +28,7 @@ impl Arguments {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
             match word.as_str() {
-                "--seed" => arguments.seed = Some(value()?.parse()?),
+                "--seed" => arguments.seed = Some(value()?.parse().map_err(|e| format!("--seed: {e}"))?),
                 "--duration" => arguments.duration = Some(value()?),
                 "--transport" => arguments.transport = Some(value()?),
                 "--set" => arguments.overrides.push(value()?),
@@ -52,11 +53,19 @@ impl Arguments {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = Arguments::parse(std::env::args().skip(1))?;
+fn execute(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let seed = arguments.seed;
     let scenario = arguments.load()?;
     let result = run(&scenario, seed.unwrap_or(scenario.seed), &RunOptions::default(), &Control::new())?;
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&result)?)?;
     Ok(())
+}
+
+fn main() -> ExitCode {
+    let done = Arguments::parse(std::env::args().skip(1)).and_then(execute);
+    if let Err(error) = done {
+        error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+        return ExitCode::from(2);
+    }
+    ExitCode::SUCCESS
 }

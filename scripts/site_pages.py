@@ -32,6 +32,8 @@ PAGES = {
 }
 LINK = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)(?=[)#])")
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
+# A numbered item and what belongs to it.
+ITEM = re.compile(r"^\d+\. .*\n(?:(?: {3}.*)?\n)*", re.MULTILINE)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -72,5 +74,7 @@ def _rewritten(text: str, path: str, page: str, copies: dict[str, Path]) -> str:
             copies[uri] = ROOT / aim
         return posixpath.relpath(uri, posixpath.dirname(page) or ".")
 
+    # The site's Markdown wants what belongs to a numbered item four spaces in, everybody else's three.
+    text = ITEM.sub(lambda item: re.sub(r"\n(?= {3})", "\n ", item[0]), text)
     parts = FENCED.split(text)
     return "".join(part if index % 2 else LINK.sub(target, part) for index, part in enumerate(parts))

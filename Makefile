@@ -11,10 +11,10 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test lint bench docs fmt clean
+.PHONY: help build demo reproduce test lint bench docs site site-serve fmt clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
 build: $(CORE) ## build and install into .venv (release)
 
@@ -22,7 +22,7 @@ build: $(CORE) ## build and install into .venv (release)
 .venv/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
-	$(BIN)/maturin develop --release --extras dev
+	$(BIN)/maturin develop --release --extras dev,docs
 	touch $@
 
 # The extension module; done again when a Rust source changes.
@@ -57,10 +57,17 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 
+# The variable silences a remark of the theme about a coming version of mkdocs.
+site: build ## build the documents as a site: site/index.html, which opens from the disk
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+site-serve: build ## the site on http://127.0.0.1:8000, built again when a document changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
+
 fmt: build ## format everything
 	cargo fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove what was built
-	rm -rf target .venv demo $(CORE)
+	rm -rf target .venv demo site $(CORE)

@@ -1,0 +1,161 @@
+"""The tutorial runs, the site builds without a complaint and needs nothing from elsewhere, the recipes work."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import fourhop
+from tests.browser import CHROMIUM, Chromium
+from tests.conftest import ROOT, environment
+
+NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
+RECIPE = ROOT / "docs" / "add-a-cc.md"
+MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbclient") if importlib.util.find_spec(name) is None]
+
+
+def blocks(language: str) -> list[str]:
+    """The blocks of the recipe in one language."""
+    text = RECIPE.read_text(encoding="utf-8")
+    return [textwrap.dedent(found) for found in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.S | re.M)]
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    # Warnings are errors in our own code, not in Jupyter's and mkdocs'.
+    variables = environment() | {"PYTHONPATH": str(ROOT / "python"), "NO_MKDOCS_2_WARNING": "1"}
+    del variables["PYTHONWARNINGS"]
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=ROOT,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if MISSING:
+        pytest.skip(f"the extra `docs` is not installed: {', '.join(MISSING)} missing")
+    folder = tmp_path_factory.mktemp("site")
+    built = run("-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    page = tmp_path / "tutorial.md"
+    ran = run("scripts/tutorial.py", NOTEBOOK, "--out", page)
+    assert ran.returncode == 0, ran.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "54 computed" in text
+    assert text.count("<table>") == 3
+    pictures = sorted((tmp_path / "img").iterdir())
+    assert len(pictures) == 2
+    assert all(picture.read_text(encoding="utf-8").startswith("<?xml") for picture in pictures)
+
+
+def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    notebook["cells"] = [code | {"source": "fourhop.no_such_thing"}]
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text(json.dumps(notebook), encoding="utf-8")
+    ran = run("scripts/tutorial.py", broken)
+    assert ran.returncode != 0
+    assert "fourhop.no_such_thing" in ran.stderr
+
+
+def test_the_tutorial_is_kept_without_outputs() -> None:
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) > 5
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+def test_the_tutorial_shows_the_congestion_control_of_the_recipe() -> None:
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    text = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert blocks("rust")[0].split("\n#[cfg(test)]")[0].strip() in text
+
+
+@pytest.mark.timeout(300)
+def test_the_recipe_for_a_congestion_control_works(tmp_path: Path) -> None:
+    if (cargo := shutil.which("cargo")) is None:
+        pytest.skip("no cargo on this machine")
+    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "crates", tmp_path / "crates")
+    (tmp_path / "crates/cc/src/gentle.rs").write_text(blocks("rust")[0], encoding="utf-8")
+    variables = environment() | {"CARGO_TARGET_DIR": str(ROOT / "target" / "add-a-cc")}
+    ran = subprocess.run(
+        ["bash", "-ec", "".join(blocks("sh"))],
+        cwd=tmp_path,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "1 passed" in ran.stdout
+    tidy = subprocess.run([cargo, "fmt", "--all", "--check"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert tidy.returncode == 0, tidy.stdout
+
+
+def test_every_public_name_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^::: ([\w.]+)$", page, re.M)
+    for name in fourhop.__all__:
+        home = fourhop._HOME[name]
+        assert f"{home}.{name}" in shown or home in shown, name
+
+
+def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
+    pages = sorted(site.glob("*.html"))
+    assert len(pages) >= 20
+    for page in pages:
+        if page.name == "404.html":
+            continue  # It is served at any address, so its links begin at the root.
+        for link in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text(encoding="utf-8")):
+            if not link.startswith(("http:", "https:", "data:", "mailto:")):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_site_needs_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.findall(r'<(?:script|img|iframe)[^>]* src="?https?:[^>]*>', text), page.name
+        assert not re.findall(r'<link[^>]* rel="?(?:stylesheet|preconnect|icon)[^>]* href="?https?:[^>]*>', text), (
+            page.name
+        )
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_the_site_opens_from_the_disk_and_is_searched(site: Path) -> None:
+    with Chromium() as browser:
+        for name in ("index", "scenario", "tutorial", "api"):
+            for width in (1280, 390):
+                browser.open(site / f"{name}.html", width=width)
+                assert browser.js("document.documentElement.scrollWidth <= innerWidth"), f"{name} at {width}"
+                assert browser.js("[...document.images].every(it => it.complete && it.naturalWidth > 0)"), name
+        browser.open(site / "index.html")
+        browser.js("document.querySelector('[data-md-component=search-query]').focus()")
+        browser.js("document.querySelector('[data-md-component=search-query]').value = 'sample_every'")
+        browser.js(
+            "document.querySelector('[data-md-component=search-query]').dispatchEvent(new KeyboardEvent('keyup'))"
+        )
+        browser.wait("document.querySelector('.md-search-result__link')?.href.includes('.html')")
+        assert browser.complaints == []

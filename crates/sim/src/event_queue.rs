@@ -53,10 +53,11 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub u32);
 
-/// How many events the sorted array holds at most. Chains of a dozen nodes never need the heap.
-const NEAR: usize = 32;
-/// How many of them are moved between the array and the heap at a time.
-const MOVED: usize = NEAR / 2;
+/// How many events the sorted array holds at most: chains of a dozen nodes never need the heap, and in large networks as much
+/// happens within a few microseconds as there is room for.
+fn room(slots: usize) -> usize {
+    (slots / 64).clamp(32, 128)
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Entry {
@@ -69,6 +70,8 @@ struct Entry {
 pub struct EventQueue {
     /// The first events, the very first at the end.
     near: Vec<Entry>,
+    /// How many may be there. Half as many are moved between the array and the heap at a time.
+    room: usize,
     /// Later ones. An entry that is not the one of its slot in `filed` has been overtaken and is thrown away when it comes up.
     far: BinaryHeap<Reverse<Entry>>,
     /// For each slot its event.
@@ -83,7 +86,8 @@ impl EventQueue {
     /// An empty queue with `slots` slots.
     pub fn new(slots: usize) -> EventQueue {
         EventQueue {
-            near: Vec::with_capacity(NEAR + 1),
+            near: Vec::with_capacity(room(slots) + 1),
+            room: room(slots),
             far: BinaryHeap::new(),
             events: vec![Key::NEVER; slots],
             filed: vec![Key::NEVER; slots],
@@ -188,7 +192,7 @@ impl EventQueue {
             place = before;
         }
         near[place] = entry;
-        if near.len() > NEAR {
+        if near.len() > self.room {
             self.put_away();
         }
     }
@@ -196,7 +200,7 @@ impl EventQueue {
     /// Moves the last events of a full array to the heap.
     #[cold]
     fn put_away(&mut self) {
-        for entry in self.near.drain(..MOVED) {
+        for entry in self.near.drain(..self.room / 2) {
             self.filed[entry.slot as usize] = entry.key;
             self.far.push(Reverse(entry));
             self.horizon = entry.key;
@@ -206,7 +210,7 @@ impl EventQueue {
     /// Fills the empty array from the heap.
     #[cold]
     fn fetch(&mut self) {
-        while self.near.len() < MOVED
+        while self.near.len() < self.room / 2
             && let Some(Reverse(entry)) = self.far.pop()
         {
             let filed = &mut self.filed[entry.slot as usize];

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
-from fourhop.cli.display import LINE_S, clock
+from fourhop.cli.display import LINE_S, Bar, clock
 
 if TYPE_CHECKING:
     from fourhop.sweeps.execute import SweepProgress
 
 
-class StudyDisplay:
+class StudyDisplay(Bar):
     """Shows how far the sweeps of several studies are, all of their runs as one piece of work."""
 
     def __init__(self, total: int) -> None:
+        super().__init__()
         self._total = max(1, total)
         self._before = 0
         self._runs = 0
@@ -27,27 +24,6 @@ class StudyDisplay:
         self._fresh = True
         self._started = self._printed = time.monotonic()
         self._reused = 0.0
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}"),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._bar.add_task("starting", total=1.0, left="")
-
-    def __enter__(self) -> StudyDisplay:
-        """Start the bar."""
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Take the bar off the screen."""
-        self._bar.stop()
 
     def begin(self, title: str, runs: int) -> None:
         """The next reports are about this sweep."""
@@ -64,8 +40,8 @@ class StudyDisplay:
         elapsed = time.monotonic() - self._started
         left = clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
         of = f"{self._title}: run {report.done} of {report.wanted or 'some'}"
-        if not self._bar.disable:
-            self._bar.update(self._task, completed=share, description=of, left=left)
+        if self.on_terminal:
+            self.show(share, of, left)
         elif time.monotonic() - self._printed > LINE_S:
             self._printed = time.monotonic()
             print(", ".join(filter(None, [of, f"{share:.0%} of all", left])), file=sys.stderr, flush=True)

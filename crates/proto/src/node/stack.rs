@@ -366,6 +366,7 @@ impl Node {
                 .map(|index| {
                     self.tell_path(now, index, &packet, &mut bodies);
                     let endpoint = &mut self.endpoints[index];
+                    endpoint.note_hops(hops_by_ttl(packet.ttl));
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.scratch.tcp, &mut bodies);
                     notes = endpoint.notes(now);
                 }),

@@ -6,8 +6,8 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
+    AdhocTcp, AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing,
+    Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -17,8 +17,8 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 10] =
-    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
+pub const SECTIONS: [&str; 11] =
+    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "adhoc_tcp", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -81,6 +81,13 @@ impl Builder {
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
         let tcp_ap = self.tcp_ap();
+        let adhoc_tcp = self.section::<AdhocTcp>();
+        if let Some((resolved, adhoc)) = &adhoc_tcp
+            && adhoc.occupancy_low > adhoc.occupancy_high
+        {
+            let allowed = format!("at most `occupancy_high`, {}", resolved.show("occupancy_high"));
+            self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
+        }
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -127,6 +134,7 @@ impl Builder {
             routing: routing?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
+            adhoc_tcp: adhoc_tcp?.1,
             traffic: traffic?,
             flows: flows?,
         };

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// What happens to one segment in the network.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+pub(super) enum Fate {
     Delivered,
     Lost,
     Doubled,
@@ -25,9 +25,9 @@ struct Packet {
     payload: Vec<u8>,
 }
 
-struct Pair {
-    now: Time,
-    sockets: [Socket; 2],
+pub(super) struct Pair {
+    pub(super) now: Time,
+    pub(super) sockets: [Socket; 2],
     network: Vec<Packet>,
     fates: Vec<Fate>,
     sent: usize,
@@ -35,6 +35,10 @@ struct Pair {
     received: [Vec<u8>; 2],
     delivered: [u64; 2],
     closed: [bool; 2],
+    /// Hops of the packets delivered, in turn, if they are to be told.
+    pub(super) hops: Vec<u8>,
+    /// From when to when nothing gets through, in ms.
+    pub(super) breaks: Vec<(u64, u64)>,
 }
 
 const LATENCY: Dur = Dur::from_millis(20);
@@ -44,9 +48,14 @@ fn byte(offset: u64) -> u8 {
 }
 
 impl Pair {
-    fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
-        let client = Socket::new(config.clone(), transport, 1, 2, Seq::from_wire(iss[0]));
-        let server = Socket::listen(config, transport, 2, Seq::from_wire(iss[1]));
+    pub(super) fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        Pair::of(transport, [config.clone(), config], fates, iss)
+    }
+
+    pub(super) fn of(transport: &'static Transport, configs: [Config; 2], fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        let [client, server] = configs;
+        let client = Socket::new(client, transport, 1, 2, Seq::from_wire(iss[0]));
+        let server = Socket::listen(server, transport, 2, Seq::from_wire(iss[1]));
         Pair {
             now: Time::ZERO,
             sockets: [client, server],
@@ -57,6 +66,8 @@ impl Pair {
             received: [Vec::new(), Vec::new()],
             delivered: [0; 2],
             closed: [false; 2],
+            hops: Vec::new(),
+            breaks: Vec::new(),
         }
     }
 
@@ -90,6 +101,9 @@ impl Pair {
         let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered);
         self.sent += 1;
         let payload: Vec<u8> = (offset..offset + u64::from(segment.payload)).map(byte).collect();
+        let ms = self.now.as_nanos() / 1_000_000;
+        let broken = self.breaks.iter().any(|&(from, to)| (from..to).contains(&ms));
+        let fate = if broken { Fate::Lost } else { fate };
         let (copies, late) = match fate {
             Fate::Delivered => (1, 0),
             Fate::Lost => (0, 0),
@@ -117,6 +131,10 @@ impl Pair {
             (Some(i), timer) if timer.is_none_or(|(at, _)| self.network[i].arrives <= at) => {
                 let packet = self.network.swap_remove(i);
                 self.now = packet.arrives;
+                if !self.hops.is_empty() {
+                    let hops = self.hops[packet.order as usize % self.hops.len()];
+                    self.sockets[packet.to].note_hops(hops);
+                }
                 self.sockets[packet.to].handle_segment(self.now, &packet.segment, &mut out);
                 self.act(packet.to, &packet.payload, out);
             }
@@ -131,6 +149,7 @@ impl Pair {
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
+            assert!(!socket.freeze().is_frozen() || socket.next_timeout().is_some(), "a frozen sender always wakes");
         }
         true
     }
@@ -145,7 +164,7 @@ impl Pair {
         panic!("no end after {steps} events at {}", self.now);
     }
 
-    fn transfer(mut self, bytes: [u64; 2]) -> Pair {
+    pub(super) fn transfer(mut self, bytes: [u64; 2]) -> Pair {
         let mut out = Vec::new();
         self.sockets[1].write(Time::ZERO, bytes[1], &mut out);
         self.sockets[0].open(Time::ZERO, &mut out);
@@ -170,7 +189,7 @@ impl Pair {
     }
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+pub(super) fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         6 => Just(Fate::Delivered),
         2 => Just(Fate::Lost),
@@ -179,7 +198,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-fn config() -> impl Strategy<Value = Config> {
+pub(super) fn config() -> impl Strategy<Value = Config> {
     (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 4]>(), 1u32..20).prop_map(
         |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle], buffer)| Config {
             mss,

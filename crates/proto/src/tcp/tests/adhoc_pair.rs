@@ -47,12 +47,11 @@ fn options() -> impl Strategy<Value = Option<ReceiverOptions>> {
         let offset_ns = if any % 4 == 0 { any } else { any % 200_000_000 };
         Skew { offset_ns, drift_ppb }
     });
-    let made = (any::<[bool; 3]>(), 0u32..10, 0u32..10, skew).prop_map(
+    (any::<[bool; 3]>(), 0u32..10, 0u32..10, skew).prop_map(
         |([receives, delimiter, freezer], beta, fresh_for, skew)| {
             receives.then_some(ReceiverOptions { delimiter, freezer, beta, fresh_for, ..receiver(skew) })
         },
-    );
-    made
+    )
 }
 
 proptest! {

@@ -23,6 +23,8 @@ pub enum Class {
     /// already decided to send (it cannot sense in no time), and both collide. Two stations 200 m apart that count the
     /// same slots after one frame meet exactly so; ns-2.35 sees 6 % of all RTS of a one-hop TCP flow lost in this way.
     Arrival = 2,
+    /// A packet comes to the end of a wire.
+    Wire = 3,
 }
 
 /// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it

@@ -192,7 +192,7 @@ impl Marks {
 
 /// The end of a flow that is at this node, in this place.
 pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
-    &world.nodes()[node.index()].endpoints()[index]
+    &world.endpoints(node)[index]
 }
 
 /// Payload bytes of a flow so far: delivered once, arrived in all.

@@ -8,7 +8,7 @@ use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
-use fourhop_proto::drop::DropReason;
+use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -252,5 +252,7 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
         dropped: account.dropped,
         held: account.held,
     };
-    world.accounts().named().into_iter().map(|(layer, account)| (layer.name(), balance(account))).collect()
+    let wires = !world.wired().wires().is_empty();
+    let named = world.accounts().named().into_iter().filter(|&(layer, _)| layer != Layer::Wire || wires);
+    named.map(|(layer, account)| (layer.name(), balance(account))).collect()
 }

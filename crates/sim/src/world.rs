@@ -2,7 +2,7 @@
 //!
 //! A transmission is one entry in the event queue for as long as any copy of it is on the air. It walks its receivers in
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
-//! the heap as long as nothing else comes first.
+//! the queue as long as nothing else comes first.
 
 use crate::air::Air;
 use crate::batch::Control;

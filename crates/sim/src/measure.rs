@@ -16,7 +16,7 @@ const LOOK_EVERY: Dur = Dur::from_millis(10);
 
 /// Looks at the flows at the instants that matter.
 pub struct Recorder<'a> {
-    scenario: &'a Scenario,
+    pub scenario: &'a Scenario,
     pub flows: &'a [NetworkFlow],
     pub ends: &'a [FlowEnds],
     /// For each flow, delivered and arrived bytes at its instants.

@@ -41,6 +41,8 @@ pub enum Layer {
     Link,
     /// Packets in IP and routing.
     Network,
+    /// Packets on wired links.
+    Wire,
 }
 
 impl Layer {
@@ -51,6 +53,7 @@ impl Layer {
             Layer::Mac => "mac",
             Layer::Link => "link",
             Layer::Network => "network",
+            Layer::Wire => "wire",
         }
     }
 }
@@ -80,6 +83,7 @@ reasons! {
     Network, "gateway-queue-full", GatewayQueueFull, "a queue at the gateway was full";
     Network, "codel", Codel, "waited too long at the gateway, says CoDel";
     Network, "no-listener", NoListener, "no socket at its destination";
+    Wire, "wired-queue-full", WiredQueueFull, "the queue of a wired link was full";
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
-use fourhop_proto::drop::DropReason;
+use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -152,10 +152,14 @@ impl<S: SeriesSink> Sampler<S> {
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
     let (ended_by, ended) = (recorder.ended_by(), world.now());
-    let (flows, ends) = (recorder.flows, recorder.ends);
+    let (flows, ends, scenario) = (recorder.flows, recorder.ends, recorder.scenario);
     let marks = recorder.finish(ended, world);
-    let flows: Vec<FlowResult> =
-        flows.iter().zip(ends).zip(&marks).map(|((flow, ends), marks)| flow_result(flow, world, ends, marks)).collect();
+    let flows: Vec<FlowResult> = flows
+        .iter()
+        .zip(ends)
+        .zip(&marks)
+        .map(|((flow, ends), marks)| flow_result(scenario, flow, world, ends, marks))
+        .collect();
     let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     RunResult {
         seed,
@@ -174,7 +178,7 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
     }
 }
 
-fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
+fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
     let stats = sender.stats();
     let (sent, rtt_mean_s) = match &sender.kind {
@@ -198,8 +202,8 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
     };
     FlowResult {
         name: flow.name.clone(),
-        src: flow.src.0,
-        dst: flow.dst.0,
+        src: scenario.number(flow.src),
+        dst: scenario.number(flow.dst),
         hops: flow.hops,
         transport: flow.traffic.transport.name(),
         app: match flow.traffic.app {
@@ -252,5 +256,7 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
         dropped: account.dropped,
         held: account.held,
     };
-    world.accounts().named().into_iter().map(|(layer, account)| (layer.name(), balance(account))).collect()
+    let wires = !world.wired().wires().is_empty();
+    let named = world.accounts().named().into_iter().filter(|&(layer, _)| layer != Layer::Wire || wires);
+    named.map(|(layer, account)| (layer.name(), balance(account))).collect()
 }

@@ -11,7 +11,7 @@ use super::hash::siphash;
 use super::packet::Packet;
 use super::{Action, Side};
 use crate::drop::DropReason;
-use fourhop_units::{Bytes, Rate, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
 
 /// Parameters.
@@ -33,6 +33,22 @@ pub struct Config {
     pub mtu: u32,
     /// Perturbation of the hash (section 4.1.2).
     pub hash_key: [u64; 2],
+}
+
+impl Config {
+    /// The RFC's values, and as fast as the wireless interface takes packets.
+    pub const fn rfc8290() -> Config {
+        Config {
+            capacity: None,
+            backlog: 2,
+            queues: 1_024,
+            quantum: 1_514,
+            limit: 10_240,
+            codel: codel::Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) },
+            mtu: 1_500,
+            hash_key: [0; 2],
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -77,16 +77,7 @@ fn fair_shares_are_equal() {
 }
 
 fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
-    FqCodelConfig {
-        capacity,
-        backlog: 2,
-        queues: 1_024,
-        quantum: 1_514,
-        limit: 10_240,
-        codel: CodelConfig { target: Dur::from_millis(5), interval: Dur::from_millis(100) },
-        mtu: 1_500,
-        hash_key: [0; 2],
-    }
+    FqCodelConfig { capacity, ..FqCodelConfig::rfc8290() }
 }
 
 /// One flow brings three times what fits, the other little: the little one loses nothing, and its packets pass by the queue

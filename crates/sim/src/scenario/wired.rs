@@ -6,8 +6,10 @@ use super::resolve::Resolved;
 use super::sections::{WireKeys, WiredKeys};
 use super::{Scenario, key::Section};
 use crate::topology::Topology;
+use crate::trace::WireEnd;
 use crate::wired::{Cable, Plan};
 use fourhop_proto::net::port;
+use fourhop_proto::route::PortId;
 use fourhop_units::{NodeId, Purpose, Stream};
 
 /// A node as a scenario names it.
@@ -293,6 +295,38 @@ impl Scenario {
         };
         let cables = side.wires.iter().map(|&(ends, port)| Cable { ends: ends.map(node), port }).collect();
         Some(Plan { gateways: gateways.to_vec(), hosts: side.nodes.len() as u32, cables })
+    }
+
+    /// What a node is called in results: its name, or its number if it has a radio.
+    pub fn node_name(&self, node: NodeId) -> String {
+        match (&self.wired, node.wired_number()) {
+            (Some(side), Some(n)) => side.nodes[n].clone(),
+            _ => node.to_string(),
+        }
+    }
+
+    /// Both ends of each link with a name for a file, such as `node-4-to-R1` and `R1-to-node-4`.
+    pub fn wire_ends(&self, plan: &Plan) -> Vec<(WireEnd, String)> {
+        // What a name may hold that a file's had better not becomes a low line.
+        let plain = |node: NodeId| match node.wired_number() {
+            None => format!("node-{node}"),
+            Some(_) => self.node_name(node).replace(|c: char| !c.is_alphanumeric() && c != '-', "_"),
+        };
+        let nodes = plan.gateways.iter().copied().chain((0..plan.hosts).map(NodeId::wired));
+        let mut named = Vec::new();
+        for node in nodes {
+            let peers: Vec<NodeId> = plan.ports(node).map(|(_, peer)| peer).collect();
+            for (port, &peer) in peers.iter().enumerate() {
+                let name = format!("{}-to-{}", plain(node), plain(peer));
+                // Links between the same two nodes are told apart by a number.
+                let name = match peers[..port].iter().filter(|&&other| other == peer).count() {
+                    0 => name,
+                    earlier => format!("{name}-{}", earlier + 1),
+                };
+                named.push((WireEnd { node, port: PortId(port as u16) }, name));
+            }
+        }
+        named
     }
 
     /// The number of a node in results: nodes without radios follow those of the topology.

@@ -6,8 +6,8 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
+    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing,
+    RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -72,7 +72,7 @@ impl Builder {
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
         let link = self.section::<Link>();
-        let routing = self.section::<Routing>();
+        let routing = self.routing();
         let tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
@@ -124,7 +124,7 @@ impl Builder {
             radio: radio?.1,
             mac: mac?.1,
             link: link?.1,
-            routing: routing?.1,
+            routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
             traffic: traffic?,
@@ -147,6 +147,26 @@ impl Builder {
         let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
+    }
+
+    fn routing(&mut self) -> Option<Routing> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry(Routing::NAME).map(|e| &e.value);
+        let mut resolved =
+            resolve::<Routing>(node, Routing::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete_routing(&mut values, |key| resolved.is_given(key));
+        let routing = Routing::from_values(&values);
+        if routing.protocol == RoutingProtocol::SsaAodv {
+            if routing.signal_threshold.is_none() {
+                let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
+                self.problems.push(resolved.problem("signal_threshold", "nothing", allowed));
+            }
+            if !routing.hello {
+                self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));
+            }
+        }
+        Some(routing)
     }
 
     fn tcp_ap(&mut self) -> Option<TcpAp> {
@@ -449,7 +469,11 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
             fresh: Connections::from_value(values.get("connection")) == Connections::Fresh,
         },
         AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
-        AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
+        AppKind::Ping => App::Ping {
+            interval: Field::from_value(values.get("interval")),
+            outstanding: Field::from_value(values.get("outstanding")),
+            payload: size("payload"),
+        },
     };
     let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
     Traffic {

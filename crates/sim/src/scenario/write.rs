@@ -72,8 +72,20 @@ impl Scenario {
             table(&self.tcp_ap, None),
         ];
         if let Some(pairs) = &self.traffic {
-            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
-                spread(&pairs.traffic);
+            let Spread {
+                app,
+                size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
+                rate,
+                payload,
+                interval,
+                outstanding,
+                start,
+                stop,
+            } = spread(&pairs.traffic);
             let keys = TrafficKeys {
                 pairs: Some(pairs.pairs),
                 transport: pairs.traffic.transport.name().to_owned(),
@@ -86,6 +98,7 @@ impl Scenario {
                 rate,
                 payload,
                 interval,
+                outstanding,
                 start,
                 stagger: pairs.stagger,
                 stop,
@@ -94,8 +107,20 @@ impl Scenario {
             tables.push(table(&keys, Some(app.name())));
         }
         for flow in &self.flows {
-            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
-                spread(&flow.traffic);
+            let Spread {
+                app,
+                size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
+                rate,
+                payload,
+                interval,
+                outstanding,
+                start,
+                stop,
+            } = spread(&flow.traffic);
             let keys = FlowKeys {
                 name: Some(flow.name.clone()),
                 from: Value::Int(u64::from(flow.from.0)),
@@ -110,6 +135,7 @@ impl Scenario {
                 rate,
                 payload,
                 interval,
+                outstanding,
                 start: Some(start),
                 stop,
                 window: flow.traffic.window,
@@ -143,6 +169,7 @@ struct Spread {
     rate: Option<fourhop_units::Rate>,
     payload: Option<fourhop_units::Bytes>,
     interval: Option<Dur>,
+    outstanding: Option<u32>,
     start: Dur,
     stop: Option<Dur>,
 }
@@ -159,6 +186,7 @@ fn spread(traffic: &Traffic) -> Spread {
         rate: None,
         payload: None,
         interval: None,
+        outstanding: None,
         start: since_zero(traffic.start),
         stop: traffic.stop.map(since_zero),
     };
@@ -174,8 +202,8 @@ fn spread(traffic: &Traffic) -> Spread {
             ..keys
         },
         App::Cbr { rate, payload } => Spread { app: AppKind::Cbr, rate: Some(rate), payload: Some(payload), ..keys },
-        App::Ping { interval, payload } => {
-            Spread { app: AppKind::Ping, interval: Some(interval), payload: Some(payload), ..keys }
+        App::Ping { interval, outstanding, payload } => {
+            Spread { app: AppKind::Ping, interval: Some(interval), outstanding, payload: Some(payload), ..keys }
         }
     }
 }

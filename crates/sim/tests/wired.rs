@@ -122,8 +122,8 @@ fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
         start: Time::from_secs(1),
         stop: None,
         interval: Dur::from_secs(1),
-        payload: Bytes(56),
         outstanding: None,
+        payload: Bytes(56),
     };
     let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config) };
     let setup = mesh_and_wire(2, Routing::Aodv(Box::new(route::Config::ns2())), vec![flow]);

@@ -72,7 +72,7 @@ class Result:
 
     @cached_property
     def wires(self) -> pl.DataFrame:
-        """What each direction of a wired link did, one row per (seed, link, name); see docs/results.md for the names."""
+        """What each direction of a wired link did: one row per (seed, link, name)."""
         return frames.counts(self.runs, "wires").rename({"layer": "link"})
 
     @cached_property

@@ -202,10 +202,10 @@ class Scenario:
     ) -> Scenario:
         """This scenario with gateways to the wired Internet and named hosts and routers behind them.
 
-        `gateways` are nodes of the topology, by number, `"first"`, `"last"` or `"random"`; in `wires` and flows they are
-        called `gateway-1`, `gateway-2`, ... Each of `wires` is a pair of names, or a mapping with `ends` and options of its
-        own; without any, every gateway is linked to the first of `nodes`, and the nodes form a line. `keys` are for all
-        links: `rate="100Mbps"`, `delay="1ms"`, `queue=100`. 10 Mbit/s and 40 ms if not given.
+        `gateways` are nodes of the topology, by number, `"first"`, `"last"` or `"random"`; in `wires` and flows they
+        are called `gateway-1`, `gateway-2`, ... Each of `wires` is a pair of names, or a mapping with `ends` and
+        options of its own; without any, every gateway is linked to the first of `nodes`, and the nodes form a line.
+        `keys` are for all links: `rate="100Mbps"`, `delay="1ms"`, `queue=100`; 10 Mbit/s and 40 ms if not given.
 
         >>> scenario = Scenario.chain(hops=4).wired(["last"], ["R1", "R2", "B"])
         >>> scenario = scenario.flow(0, "B", transport="newreno")

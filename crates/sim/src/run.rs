@@ -9,7 +9,9 @@ use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink,
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
 use fourhop_proto::node::EndpointKind;
+use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
 use std::io;
@@ -144,6 +146,7 @@ impl<S: SeriesSink> Sampler<S> {
                 goodput_bps: rate_bps(delivered - *before, self.since, now),
                 sender: endpoint(world, ends.sender),
                 receiver: endpoint(world, ends.receiver),
+                gateway: at_gateway(world, ends),
             };
             *before = delivered;
             self.sink.flow(now, &flow.name, &sample);
@@ -158,6 +161,24 @@ impl<S: SeriesSink> Sampler<S> {
         self.since = now;
         self.next = now + self.step;
     }
+}
+
+/// What the gateways know of a flow, if one paces.
+fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
+    let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
+    let flow = endpoint(world, ends.sender).address;
+    let (here, there) = (address(ends.sender.0), address(ends.receiver.0));
+    let ends = [(here.0, flow.local_port), (there.0, flow.remote_port)];
+    let key = match (here.1, there.1) {
+        (false, true) => FlowKey { wireless: ends[0], wired: ends[1] },
+        (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
+        _ => return None,
+    };
+    gateways(world).find_map(|gateway| gateway.flow(&key))
+}
+
+fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
+    world.nodes().iter().filter_map(|node| node.gateway()?.crossing()?.gateway())
 }
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
@@ -258,7 +279,15 @@ fn counters(world: &World) -> Named {
         dcf.add(node.mac().counters());
         routing.add(&node.router().counters());
     }
-    Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())])
+    let mut named = Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())]);
+    let counted = |gateway: &Gateway<Ipv4Packet>| {
+        let control = gateway.control_counters().copied().unwrap_or_default();
+        gateway.counters().named().chain(control.named())
+    };
+    for (name, count) in gateways(world).flat_map(counted) {
+        *named.entry("gateway").or_default().entry(name).or_default() += count;
+    }
+    named
 }
 
 fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> {

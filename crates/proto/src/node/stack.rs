@@ -239,6 +239,9 @@ impl Node {
             self.perform_route(now, &mut actions);
             self.scratch.route.give(actions);
         }
+        if self.gateway.as_ref().is_some_and(|gateway| due(gateway.next_timeout())) {
+            self.crossing_timeout(now);
+        }
         let mut made = self.scratch.packets.take();
         self.transports.handle_timeout(now, &mut made);
         self.send_made(now, &mut made);
@@ -261,6 +264,9 @@ impl Node {
         {
             self.crossings.link_to_mac += 1;
             self.mac.handle_packet(now, msdu, &mut ear.medium);
+            if self.gateway.is_some() {
+                self.crossing_backlog(now);
+            }
         }
     }
 

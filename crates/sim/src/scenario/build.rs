@@ -6,8 +6,8 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_tcp_ap,
+    AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
+    Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -18,8 +18,10 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 12] =
-    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "traffic", "flows"];
+pub const SECTIONS: [&str; 13] = [
+    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "gateway", "traffic",
+    "flows",
+];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -101,6 +103,7 @@ impl Builder {
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
         let wired = self.wired(topology.as_ref().map(|(_, t)| t));
+        let gateway = self.gateway();
         let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
         if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
             let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
@@ -130,6 +133,7 @@ impl Builder {
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
             wired: wired?,
+            gateway: gateway?,
             traffic: traffic?,
             flows: flows?,
         };
@@ -321,6 +325,25 @@ impl Builder {
         }
         wired::check_joined(&resolved, &side, &mut self.problems);
         Some(Some(side))
+    }
+
+    /// `[gateway]`; the outer `None` if something is wrong, the inner one if there is no wired side.
+    fn gateway(&mut self) -> Option<Option<GatewayKeys>> {
+        if self.root.entry("wired").is_none() {
+            let Some(entry) = self.root.entry("gateway") else { return Some(None) };
+            self.problems.push(entry.at.problem("gateway", "a section", "a section beside [wired] only"));
+            return None;
+        }
+        let (resolved, keys) = self.section::<GatewayKeys>()?;
+        if keys.kind == GatewayKind::FairShare && keys.capacity.is_none() {
+            self.problems.push(resolved.problem(
+                "capacity",
+                "none",
+                "a rate such as 1Mbps, as `kind` is \"fair-share\"",
+            ));
+            return None;
+        }
+        Some(Some(keys))
     }
 
     fn flows(

@@ -82,6 +82,8 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
     pub wired: Option<WiredSide>,
+    /// What gateways do, if there is a wired side.
+    pub gateway: Option<sections::GatewayKeys>,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.

@@ -77,6 +77,7 @@ impl Scenario {
             tables.push(table(&wired, None));
             tables.extend(wires.iter().map(|wire| table(wire, None)));
         }
+        tables.extend(self.gateway.iter().map(|gateway| table(gateway, None)));
         if let Some(pairs) = &self.traffic {
             let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
                 spread(&pairs.traffic);

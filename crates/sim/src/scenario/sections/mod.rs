@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow.
 
+mod gateway;
 mod general;
 mod link;
 mod mac;
@@ -13,6 +14,7 @@ mod topology;
 mod traffic;
 mod wired;
 
+pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};

@@ -19,8 +19,8 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "gap": ("TCP-GAP without goodput control", {"gateway.kind": "gap", "gateway.goodput_control": False}),
     "gap-gc": ("TCP-GAP", {"gateway.kind": "gap", "gateway.goodput_control": True}),
 }
-"""What is compared: by short name its label and its keys. Under TCP-GAP wireless senders pace themselves (`tcp-ap`, with
-the wired part of the round trip told by the gateway); wired senders are NewReno's throughout."""
+"""What is compared: by short name its label and its keys. Under TCP-GAP wireless senders pace themselves (`tcp-ap`,
+with the wired part of the round trip told by the gateway); wired senders are NewReno's throughout."""
 
 LABELS: Mapping[str, str] = {name: label for name, (label, _) in VARIANTS.items()}
 
@@ -92,8 +92,10 @@ GATEWAY = 2 * CHAIN_NODES
 def parallel(
     profile: Profile, directions: tuple[Direction, Direction], flow: Mapping[str, Any] | None = None, **keys: Any
 ) -> Scenario:
-    """Figure 5: two chains 400 m apart that meet at one gateway, five hops each; `ftp-1` between A1 (node 0) and B,
-    `ftp-2` between A2 (node 5) and B. `flow` has keys of both flows."""
+    """Figure 5: two chains 400 m apart that meet at one gateway, five hops each.
+
+    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` has keys of both flows.
+    """
     places = [[f"{200 * n}m", y] for y in ("400m", "0m") for n in range(CHAIN_NODES)]
     places.append([f"{200 * (CHAIN_NODES - 1)}m", "200m"])
     flows = [_flow(f"ftp-{n + 1}", CHAIN_NODES * n, "B", directions[n], **(flow or {})) for n in range(2)]
@@ -108,9 +110,9 @@ CROSS_ARM = 4
 def cross(
     profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
 ) -> Scenario:
-    """Figure 17: the gateway in the middle of a cross, seven wired nodes in a tree behind it; `ftp-n` between An and Bn.
+    """Figure 17: the gateway in the middle of a cross, seven wired nodes in a tree behind it.
 
-    A1 and A2 are the ends of the horizontal line, A3 and A4 those of the vertical one.
+    `ftp-n` is between An and Bn. A1 and A2 are the ends of the horizontal line, A3 and A4 those of the vertical one.
     """
     line = 2 * CROSS_ARM
     ends = (0, line, line + 1, 2 * line)
@@ -123,8 +125,10 @@ def cross(
 def random(
     profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
 ) -> Scenario:
-    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, a random one the gateway; flows between random nodes and host B, and
-    each seed draws its own network."""
+    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, a random one the gateway.
+
+    Flows are between random nodes and host B; each seed draws its own network.
+    """
     topology = {"kind": "random", "nodes": 120, "width": "2500m", "height": "1000m"}
     flows = [_flow(f"ftp-{n + 1}", "random", "B", each, **(flow or {})) for n, each in enumerate(directions)]
     wired = {"gateways": ["random"], "nodes": list(WIRED)}

@@ -17,14 +17,16 @@
 
 pub mod aodv;
 mod static_routes;
+mod wired_routes;
 
-pub use aodv::{Aodv, Config, Counters};
+pub use aodv::{Aodv, Config, Counters, Usage};
 pub use static_routes::{ShortestPaths, StaticRoutes};
+pub use wired_routes::{PortId, WiredRoutes, is_wired};
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
-use fourhop_units::Time;
+use fourhop_units::{Dbm, Time};
 
 /// Where a packet goes on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +89,38 @@ impl Router {
         }
     }
 
+    /// Does routing look at the strength of the frames that bring its messages?
+    #[inline]
+    pub fn wants_signals(&self) -> bool {
+        matches!(self, Router::Aodv(r) if r.config().signal.is_some())
+    }
+
+    /// The frame that brings the next message of `neighbour` was received with this strength; only where
+    /// [`Router::wants_signals`].
+    pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_signal(neighbour, strength),
+        }
+    }
+
+    /// A packet that came in by a wire, for a node with a radio; its TTL has been looked at. Where there is no route, one is
+    /// searched for, as for a packet of this node's own.
+    pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(r) => r.handle_outgoing(now, packet, out),
+            Router::Aodv(r) => r.handle_entering(now, packet, out),
+        }
+    }
+
+    /// A packet from `src`, received from neighbour `from`, leaves by a wire: the route back to its source was used.
+    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_leaving(now, src, from),
+        }
+    }
+
     /// A routing message received from neighbour `from`, which is its IP source. It is consumed; static routes ignore it.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         match self {
@@ -139,6 +173,14 @@ impl Router {
         match self {
             Router::Static(_) => Counters::default(),
             Router::Aodv(r) => *r.counters(),
+        }
+    }
+
+    /// What this node's own packets for `dst` saw of routing so far; static routes never change.
+    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
+        match self {
+            Router::Static(_) => Usage::default(),
+            Router::Aodv(r) => r.usage(dst),
         }
     }
 

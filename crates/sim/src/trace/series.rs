@@ -5,9 +5,10 @@
 //! `.part`; the ending goes when the last row has been written, so a file without it is whole.
 
 use fourhop_cc::tcp_ap::variation;
+use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_proto::tcp::adhoc::{self, Cause};
-use fourhop_units::{Dur, NodeId, Time};
+use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,6 +23,8 @@ pub struct FlowSample<'a> {
     pub sender: &'a Endpoint,
     /// The receiving end; for ping the sender again.
     pub receiver: &'a Endpoint,
+    /// The flow at the gateway that paces it, if there is one that knows it.
+    pub gateway: Option<FlowState>,
 }
 
 /// A column of the series of flows.
@@ -162,6 +165,31 @@ pub const FLOW_COLUMNS: &[Column] = &[
         value: |flow| Some(sender(flow)?.stats().by_timeout as f64),
     },
     Column { name: "probes", about: "probes it sent so far", value: |flow| Some(sender(flow)?.stats().probes as f64) },
+    Column {
+        name: "gateway_interval_s",
+        about: "least time between segments that adaptive pacing at the gateway asks for",
+        value: |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_throttle_bps",
+        about: "what goodput control allows, if it throttles the flow",
+        value: |flow| flow.gateway?.throttle.map(|throttle| throttle.rate as f64),
+    },
+    Column {
+        name: "gateway_wireless_rtt_s",
+        about: "newest round trip between gateway and wireless receiver",
+        value: |flow| flow.gateway?.measured.rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_wired_rtt_s",
+        about: "newest round trip between gateway and wired receiver",
+        value: |flow| flow.gateway?.wired_rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_held_bytes",
+        about: "payload that waits at the gateway",
+        value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
+    },
 ];
 
 /// The receiving end, if it is one of ad hoc TCP.
@@ -179,8 +207,8 @@ pub trait SeriesSink: Send {
     /// The flow of that name at the end of a step.
     fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>);
 
-    /// Packets in the interface queue of `node` at the end of a step.
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize);
+    /// Packets in a queue of the node with this number at the end of a step: of its radio, or of its link `to` another.
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize);
 
     /// The run is over.
     ///
@@ -194,7 +222,7 @@ pub trait SeriesSink: Send {
 pub struct SeriesPaths {
     /// Flows: `flow`, `time_s` and [`FLOW_COLUMNS`].
     pub flows: PathBuf,
-    /// Interface queues: `node`, `time_s`, `queue_packets`.
+    /// Interface queues: `node`, `to`, `time_s`, `queue_packets`.
     pub queues: PathBuf,
 }
 
@@ -222,7 +250,7 @@ impl SeriesFiles {
         let columns: String = FLOW_COLUMNS.iter().flat_map(|column| [",", column.name]).collect();
         Ok(SeriesFiles {
             flows: Table::create(&paths.flows, &format!("flow,time_s{columns}"))?,
-            queues: Table::create(&paths.queues, "node,time_s,queue_packets")?,
+            queues: Table::create(&paths.queues, "node,to,time_s,queue_packets")?,
             error: None,
         })
     }
@@ -249,9 +277,10 @@ impl SeriesSink for SeriesFiles {
         self.note(written);
     }
 
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize) {
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize) {
         let row = self.queues.row();
         write!(row, "{node}").expect("INVARIANT: writing to a text succeeds");
+        number(row, to.map(f64::from));
         number(row, Some(now.as_secs_f64()));
         number(row, Some(packets as f64));
         let written = self.queues.write();

@@ -56,7 +56,7 @@ impl Aodv {
             RepairRule::WithinMaxRepairTtl
                 if route.is_valid()
                     && route.next_hop == next_hop
-                    && packet.src != self.addr
+                    && !self.is_source(packet.src)
                     && route.hops <= self.config.max_repair_ttl() =>
             {
                 self.start_repair(now, packet, out);
@@ -65,7 +65,7 @@ impl Aodv {
             }
             _ => {}
         }
-        let own = packet.src == self.addr;
+        let own = self.is_source(packet.src);
         if own && self.config.rediscover_at_source {
             self.break_link(now, next_hop, None, out);
             // Over a route that another message has brought since, the packet goes at once.
@@ -205,6 +205,14 @@ impl Aodv {
     }
 
     fn send_error(&mut self, now: Time, rerr: Rerr, audience: Audience, relayed: bool, out: &mut Vec<Action>) {
+        let mut rerr = rerr;
+        if rerr.unreachable.len() > usize::from(u8::MAX) {
+            // DestCount has eight bits (RFC 3561 section 5.3).
+            let rest = rerr.unreachable.split_off(usize::from(u8::MAX));
+            let rest = Rerr { no_delete: rerr.no_delete, unreachable: rest };
+            self.send_error(now, rerr, audience, relayed, out);
+            return self.send_error(now, rest, audience, relayed, out);
+        }
         let (dst, next_hop) = match audience {
             _ if rerr.unreachable.is_empty() => return,
             Audience::Nobody => return,

@@ -13,11 +13,17 @@ impl Aodv {
         let forget_at = self.config.id_forgotten_at(now);
         if rreq.originator == self.addr || !self.seen.insert(now, rreq.originator, rreq.rreq_id, forget_at) {
             self.counters.rreq_duplicates += 1;
+            if rreq.originator != self.addr {
+                let hops = rreq.hop_count.saturating_add(1);
+                self.prefer_stronger(rreq.originator, rreq.originator_seqno, hops, envelope.from);
+            }
             return;
         }
         self.update_reverse_route(now, &rreq, envelope.from, out);
         if rreq.destination == self.addr {
             self.reply_as_destination(&rreq, envelope, out);
+        } else if self.serves(rreq.destination) {
+            self.reply_as_gateway(&rreq, envelope, out);
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
         } else if envelope.ttl > 1 {
@@ -78,8 +84,13 @@ impl Aodv {
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
         };
+        self.table.entry(rreq.originator);
+        // What is told about the originator is passed on with the request or its reply.
+        let better = self
+            .table
+            .get(rreq.originator)
+            .is_none_or(|route| self.is_better(route, rreq.originator_seqno, hops, from, true));
         let route = self.table.entry(rreq.originator);
-        let better = route.accepts(rreq.originator_seqno, hops);
         let before = route.state;
         if better {
             route.update(rreq.originator_seqno, hops, from);
@@ -122,6 +133,7 @@ impl Aodv {
             destination_seqno: self.seqno,
             originator: rreq.originator,
             lifetime_ms: saturating_millis(self.config.my_route_timeout()),
+            ack_required: false,
         };
         self.counters.rreq_replied_as_destination += 1;
         self.originate_reply(rrep, envelope.created, out);
@@ -162,6 +174,7 @@ impl Aodv {
             destination_seqno: route.seqno,
             originator: rreq.originator,
             lifetime_ms: 0,
+            ack_required: false,
         };
         rrep.lifetime_ms = self.remaining_lifetime(now, expires);
         self.table.entry(rreq.originator).add_precursor(towards_destination);
@@ -174,6 +187,7 @@ impl Aodv {
                 destination_seqno: rreq.originator_seqno,
                 originator: rreq.destination,
                 lifetime_ms: self.remaining_lifetime(now, originator_expires),
+                ack_required: false,
             };
             self.counters.rrep_gratuitous += 1;
             self.originate_reply(rrep, envelope.created, out);
@@ -193,7 +207,7 @@ impl Aodv {
     }
 
     /// Sends a reply made here towards its originator.
-    fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
+    pub(super) fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
         let Some(next_hop) = self.table.get(rrep.originator).filter(|r| r.has_next_hop()).map(|r| r.next_hop) else {
             self.counters.rrep_lost += 1;
             return;
@@ -219,6 +233,6 @@ impl Aodv {
 }
 
 /// As the lifetime field of a reply holds it.
-fn saturating_millis(dur: Dur) -> u32 {
+pub(super) fn saturating_millis(dur: Dur) -> u32 {
     u32::try_from(dur.as_millis()).unwrap_or(u32::MAX)
 }

@@ -2,6 +2,7 @@
 //! reference page follow.
 
 mod adhoc_tcp;
+mod gateway;
 mod general;
 mod link;
 mod mac;
@@ -12,17 +13,22 @@ mod tcp;
 mod tcp_ap;
 mod topology;
 mod traffic;
+mod wired;
 
 pub use adhoc_tcp::{AdhocTcp, ProbeBound};
+pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{Radio, RadioModel};
-pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
+pub use routing::{
+    FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol, complete as complete_routing,
+};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
 pub use tcp_ap::{
     ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,
 };
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
+pub use wired::{WireKeys, WiredKeys};

@@ -8,6 +8,8 @@ use crate::trace::Tap;
 use crate::world::World;
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::ccm;
+use fourhop_proto::mac::measure::OptionsRule;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
@@ -76,6 +78,21 @@ pub struct Setup {
     pub routing: Routing,
     /// Flows, in order.
     pub flows: Vec<Flow>,
+    /// C3TCP, if it is in use.
+    pub c3tcp: Option<C3tcp>,
+}
+
+/// Who takes part in C3TCP, and how.
+#[derive(Clone, Debug)]
+pub struct C3tcp {
+    /// Of the modules below TCP.
+    pub options: ccm::Options,
+    /// What the link layers of those do that take part.
+    pub rule: OptionsRule,
+    /// Nodes that do not.
+    pub unaware: Vec<NodeId>,
+    /// What theirs do.
+    pub unaware_rule: OptionsRule,
 }
 
 /// Where the two ends of a flow are in the world.
@@ -130,11 +147,23 @@ impl Setup {
         let mut nodes: Vec<Node> = routers
             .into_iter()
             .enumerate()
-            .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
+            .map(|(n, router)| self.node(NodeId(n as u32), seed, router))
             .collect();
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
         (World::new(nodes, rules, air, tap), ends)
+    }
+
+    fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
+        let Some(c3tcp) = &self.c3tcp else { return Node::new(id, seed, &self.node, router) };
+        let aware = !c3tcp.unaware.contains(&id);
+        let mut config = self.node;
+        config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+        let mut node = Node::new(id, seed, &config, router);
+        if aware {
+            node.add_modules(c3tcp.options);
+        }
+        node
     }
 
     fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {

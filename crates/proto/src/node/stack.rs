@@ -3,6 +3,7 @@
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
 use super::endpoint::{Endpoint, EndpointKind, Path};
+use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
@@ -84,6 +85,8 @@ pub struct Node {
     link: Link,
     router: Router,
     endpoints: Vec<Endpoint>,
+    /// Between the transports and the network layer, at a node that takes part in C3TCP.
+    modules: Option<Box<ccm::Modules>>,
     next_ident: u16,
     drops: Drops,
     crossings: Crossings,
@@ -105,6 +108,7 @@ impl Node {
             upper_timeout: router.next_timeout(),
             router,
             endpoints: Vec::new(),
+            modules: None,
             next_ident: 0,
             drops: Drops::default(),
             crossings: Crossings::default(),
@@ -117,6 +121,16 @@ impl Node {
         self.endpoints.push(endpoint);
         self.refresh_upper();
         self.endpoints.len() - 1
+    }
+
+    /// Lets the node take part in C3TCP, below its transports. Before anything happens.
+    pub fn add_modules(&mut self, options: ccm::Options) {
+        self.modules = Some(Box::new(ccm::Modules::new(options)));
+    }
+
+    /// Its modules of C3TCP, for inspection.
+    pub fn modules(&self) -> Option<&ccm::Modules> {
+        self.modules.as_deref()
     }
 
     /// The ends of flows at this node.
@@ -354,7 +368,10 @@ impl Node {
         self.scratch.route.give(actions);
     }
 
-    fn deliver(&mut self, now: Time, packet: Ipv4Packet) {
+    fn deliver(&mut self, now: Time, mut packet: Ipv4Packet) {
+        if let Some(modules) = &mut self.modules {
+            modules.handle_incoming(now, &mut packet);
+        }
         let mut bodies = self.scratch.bodies.take();
         let peer = packet.src;
         let mut notes = PacketMeta { created: now, ..PacketMeta::default() };
@@ -426,7 +443,11 @@ impl Node {
         let now = meta.created;
         for body in bodies.drain(..) {
             self.crossings.originated += 1;
-            let packet = Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta };
+            let meta = PacketMeta { options: None, ..meta };
+            let mut packet = Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta };
+            if let Some(modules) = &mut self.modules {
+                modules.handle_outgoing(now, &mut packet);
+            }
             self.next_ident = self.next_ident.wrapping_add(1);
             let mut actions = self.scratch.route.take();
             self.router.handle_outgoing(now, packet, &mut actions);

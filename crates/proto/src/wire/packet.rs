@@ -1,11 +1,12 @@
 //! IPv4 packets.
 
 use super::{AodvMessage, TcpSegment};
+use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 /// What the simulator remembers about a packet; it is not on the wire and protocols that run on real devices ignore it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
     /// When the source made it.
     pub created: Time,
@@ -22,6 +23,8 @@ pub struct PacketMeta {
     /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero where
     /// there is none.
     pub echo: Time,
+    /// Options of its MAC header, which are on the air; boxed because hardly a packet has any.
+    pub options: Option<Box<Carried>>,
 }
 
 /// An IPv4 packet (RFC 791), never fragmented.

@@ -6,7 +6,7 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
+    AppKind, C3tcp, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
     TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
@@ -17,8 +17,8 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 10] =
-    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
+pub const SECTIONS: [&str; 11] =
+    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "c3tcp", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -81,6 +81,7 @@ impl Builder {
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
         let tcp_ap = self.tcp_ap();
+        let c3tcp = self.section::<C3tcp>();
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -106,6 +107,11 @@ impl Builder {
         }
         let (_, general) = general?;
         let (topology_resolved, topology) = topology?;
+        let (c3tcp_resolved, c3tcp) = c3tcp?;
+        if let Some(node) = c3tcp.unaware_nodes().into_iter().find(|node| node.0 >= topology.nodes()) {
+            let allowed = format!("nodes from 0 to {}", topology.nodes() - 1);
+            self.problems.push(c3tcp_resolved.problem("unaware", node.to_string(), allowed));
+        }
         let scenario = Scenario {
             file: file.to_owned(),
             name: general.name,
@@ -127,6 +133,7 @@ impl Builder {
             routing: routing?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
+            c3tcp,
             traffic: traffic?,
             flows: flows?,
         };

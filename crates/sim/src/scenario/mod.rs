@@ -34,7 +34,7 @@ pub use network::{Network, NetworkFlow};
 pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
-pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 
 use crate::mobility::Movement;
 use crate::topology::Topology;
@@ -78,6 +78,8 @@ pub struct Scenario {
     pub tcp: Tcp,
     /// Adaptive pacing.
     pub tcp_ap: TcpAp,
+    /// Capacity measured by link layers.
+    pub c3tcp: C3tcp,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.

@@ -70,6 +70,7 @@ impl Scenario {
             table(&self.routing, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
+            table(&self.c3tcp, None),
         ];
         if let Some(pairs) = &self.traffic {
             let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =

@@ -83,6 +83,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         node,
         routing: Routing::Static,
         flows: Vec::new(),
+        c3tcp: None,
     };
     setup.node.link.arp = false;
     setup

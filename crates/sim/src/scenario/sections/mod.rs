@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow.
 
+mod c3tcp;
 mod general;
 mod link;
 mod mac;
@@ -12,6 +13,7 @@ mod tcp_ap;
 mod topology;
 mod traffic;
 
+pub use c3tcp::{C3tcp, UnawareNodes};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};

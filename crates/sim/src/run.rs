@@ -9,6 +9,7 @@ use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink,
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::DropReason;
+use fourhop_proto::ccm::{Ccm, FlowKey};
 use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -134,10 +135,13 @@ impl<S: SeriesSink> Sampler<S> {
         }
         for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
             let (delivered, _) = received(world, ends);
+            let module = module(world, ends);
             let sample = FlowSample {
                 goodput_bps: rate_bps(delivered - *before, self.since, now),
                 sender: endpoint(world, ends.sender),
                 receiver: endpoint(world, ends.receiver),
+                capacity: module.and_then(|module| module.window().current(now)),
+                told_window: module.and_then(|module| module.window().written()),
             };
             *before = delivered;
             self.sink.flow(now, &flow.name, &sample);
@@ -148,6 +152,13 @@ impl<S: SeriesSink> Sampler<S> {
         self.since = now;
         self.next = now + self.step;
     }
+}
+
+/// C3TCP's module below the sender of a flow.
+fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
+    let modules = world.nodes()[ends.sender.0.index()].modules()?;
+    let address = &endpoint(world, ends.sender).address;
+    modules.of(FlowKey { peer: address.peer, local_port: address.local_port, peer_port: address.remote_port })
 }
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {

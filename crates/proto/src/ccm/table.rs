@@ -2,7 +2,7 @@
 
 use super::window::Options;
 use super::Ccm;
-use crate::wire::{Body, Ipv4Packet};
+use crate::wire::{Body, Ipv4Packet, MeasuredSegment};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -52,16 +52,18 @@ impl Modules {
     pub fn handle_outgoing(&mut self, now: Time, packet: &mut Ipv4Packet) {
         let Body::Tcp(segment) = &packet.body else { return };
         let key = FlowKey { peer: packet.dst, local_port: segment.src_port, peer_port: segment.dst_port };
-        packet.meta.options = self.module(now, key).handle_outgoing(segment).map(Box::new);
+        if let Some(carried) = self.module(now, key).handle_outgoing(segment) {
+            packet.body = Body::Measured(Box::new(MeasuredSegment { segment: segment.clone(), carried }));
+        }
     }
 
     /// A packet for this node, on its way up.
     pub fn handle_incoming(&mut self, now: Time, packet: &mut Ipv4Packet) {
+        let carried = packet.take_carried();
         let Body::Tcp(segment) = &mut packet.body else { return };
         let key = FlowKey { peer: packet.src, local_port: segment.dst_port, peer_port: segment.src_port };
         let meta = &packet.meta;
-        let module = self.module(now, key);
-        module.handle_incoming(now, segment, meta.options.as_deref(), meta.hops, meta.created);
+        self.module(now, key).handle_incoming(now, segment, carried.as_ref(), meta.hops, meta.created);
     }
 
     fn module(&mut self, now: Time, key: FlowKey) -> &mut Ccm {

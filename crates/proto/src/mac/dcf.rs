@@ -309,18 +309,19 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let airtime = outgoing.airtime;
-        let mut msdu = outgoing.msdu.clone();
-        if let OptionsRule::Measure { backward_queueing } = self.config.options {
-            measure::update(now, &self.config, airtime, &mut msdu, backward_queueing);
-        }
-        let frame = Frame {
+        let mut frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: if broadcast { Dur::ZERO } else { self.config.data_duration() },
             rate: if broadcast { self.config.basic_rate } else { self.config.data_rate },
             airtime,
-            kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu },
+            kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
         };
+        if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
+            (self.config.options, &mut frame.kind)
+        {
+            measure::update(now, &self.config, airtime, msdu, backward_queueing);
+        }
         if broadcast {
             self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {

@@ -78,14 +78,14 @@ pub fn link_capacity(config: &Config, data: Bytes, airtime: Dur, at: Instants) -
 /// The options that a packet carries, if any.
 pub fn carried(msdu: &Msdu) -> Option<&Carried> {
     match &msdu.payload {
-        Payload::Ipv4(packet) => packet.meta.options.as_deref(),
+        Payload::Ipv4(packet) => packet.carried(),
         Payload::Arp(_) => None,
     }
 }
 
 fn carried_mut(msdu: &mut Msdu) -> Option<&mut Carried> {
     match &mut msdu.payload {
-        Payload::Ipv4(packet) => packet.meta.options.as_deref_mut(),
+        Payload::Ipv4(packet) => packet.carried_mut(),
         Payload::Arp(_) => None,
     }
 }
@@ -110,11 +110,13 @@ pub(super) fn update(now: Time, config: &Config, airtime: Dur, msdu: &mut Msdu, 
     carried.waited += at.left_queue.saturating_since(at.entered_queue);
 }
 
-/// Options end at a station that knows nothing of them.
-pub(super) fn strip(msdu: &mut Msdu) {
-    if let Payload::Ipv4(packet) = &mut msdu.payload {
-        packet.meta.options = None;
+/// What a station that knows nothing of options takes from a frame.
+pub(super) fn stripped(msdu: &Msdu) -> Msdu {
+    let mut plain = msdu.clone();
+    if let Payload::Ipv4(packet) = &mut plain.payload {
+        packet.take_carried();
     }
+    plain
 }
 
 #[cfg(test)]

@@ -283,8 +283,8 @@ mod tests {
         let path = any::<(u32, u32, u8)>().prop_map(|(bandwidth, delay, links)| Path { bandwidth, delay, links });
         let back = any::<(u32, u8)>().prop_map(|(delay, links)| Back { delay, links });
         let echo = any::<(u32, u32)>().prop_map(|(bandwidth, delay)| Echo { bandwidth, delay });
-        let some = proptest::option::of;
-        (some(path), some(back), some(echo))
+        use proptest::option::of;
+        (of(path), of(back), of(echo))
             .prop_map(|(path, back, echo)| Options { path, back, echo, ..Options::default() })
     }
 

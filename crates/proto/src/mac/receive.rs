@@ -95,10 +95,8 @@ impl Dcf {
             }
         }
         self.counters.delivered += 1;
-        let mut msdu = msdu.clone();
-        if self.config.options == OptionsRule::Strip {
-            measure::strip(&mut msdu);
-        }
+        let strip = self.config.options == OptionsRule::Strip && measure::carried(msdu).is_some();
+        let msdu = if strip { measure::stripped(msdu) } else { msdu.clone() };
         out.push(Action::Deliver { msdu, from: frame.src });
     }
 

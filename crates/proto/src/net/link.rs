@@ -210,7 +210,7 @@ impl Link {
     fn delay_down(&mut self, at: Time, dst: MacAddr, mut payload: Payload) {
         let mut len = self.config.sizes.of(&payload);
         if let Payload::Ipv4(packet) = &mut payload
-            && let Some(carried) = &mut packet.meta.options
+            && let Some(carried) = packet.carried_mut()
         {
             len += carried.options.on_air();
             carried.entered_queue = at;

@@ -369,8 +369,10 @@ impl Node {
     }
 
     fn deliver(&mut self, now: Time, mut packet: Ipv4Packet) {
-        if let Some(modules) = &mut self.modules {
-            modules.handle_incoming(now, &mut packet);
+        match &mut self.modules {
+            Some(modules) => modules.handle_incoming(now, &mut packet),
+            // Nobody here looks at options.
+            None => drop(packet.take_carried()),
         }
         let mut bodies = self.scratch.bodies.take();
         let peer = packet.src;
@@ -398,7 +400,8 @@ impl Node {
                 bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
                 Some(())
             }
-            Body::Aodv(_) => None,
+            // Options were taken out above.
+            Body::Aodv(_) | Body::Measured(_) => None,
         };
         match known {
             Some(()) => self.crossings.delivered += 1,
@@ -443,7 +446,6 @@ impl Node {
         let now = meta.created;
         for body in bodies.drain(..) {
             self.crossings.originated += 1;
-            let meta = PacketMeta { options: None, ..meta };
             let mut packet = Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta };
             if let Some(modules) = &mut self.modules {
                 modules.handle_outgoing(now, &mut packet);

@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 /// What the simulator remembers about a packet; it is not on the wire and protocols that run on real devices ignore it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
     /// When the source made it.
     pub created: Time,
@@ -23,8 +23,6 @@ pub struct PacketMeta {
     /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero where
     /// there is none.
     pub echo: Time,
-    /// Options of its MAC header, which are on the air; boxed because hardly a packet has any.
-    pub options: Option<Box<Carried>>,
 }
 
 /// An IPv4 packet (RFC 791), never fragmented.
@@ -49,12 +47,23 @@ pub struct Ipv4Packet {
 pub enum Body {
     /// TCP.
     Tcp(TcpSegment),
+    /// TCP whose frames have options in their MAC headers. Boxed, so that packets without stay as small as they are.
+    Measured(Box<MeasuredSegment>),
     /// UDP with a payload that only counts.
     Udp(UdpDatagram),
     /// AODV over UDP port 654.
     Aodv(AodvMessage),
     /// ICMP echo.
     Echo(EchoMessage),
+}
+
+/// A TCP segment between two link layers that measure for it (C3TCP).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MeasuredSegment {
+    /// The segment.
+    pub segment: TcpSegment,
+    /// What goes with it in MAC headers, and what this node notes.
+    pub carried: Carried,
 }
 
 /// A UDP datagram (RFC 768).
@@ -97,6 +106,7 @@ impl Ipv4Packet {
         IPV4_HEADER
             + match &self.body {
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
+                Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
                 Body::Aodv(message) => UDP_HEADER + message.len(),
                 Body::Echo(echo) => UDP_HEADER + echo.payload,
@@ -106,6 +116,33 @@ impl Ipv4Packet {
     /// Never: every packet has a header.
     pub fn is_empty(&self) -> bool {
         false
+    }
+
+    /// What its MAC header is to say, if anything.
+    pub fn carried(&self) -> Option<&Carried> {
+        match &self.body {
+            Body::Measured(tcp) => Some(&tcp.carried),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn carried_mut(&mut self) -> Option<&mut Carried> {
+        match &mut self.body {
+            Body::Measured(tcp) => Some(&mut tcp.carried),
+            _ => None,
+        }
+    }
+
+    /// Takes the options out, if it has any: the packet is TCP without.
+    pub fn take_carried(&mut self) -> Option<Carried> {
+        if !matches!(self.body, Body::Measured(_)) {
+            return None;
+        }
+        let none = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
+        let Body::Measured(tcp) = core::mem::replace(&mut self.body, none) else { return None };
+        self.body = Body::Tcp(tcp.segment);
+        Some(tcp.carried)
     }
 
     /// Is it a routing packet, which interface queues put first?

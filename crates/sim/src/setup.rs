@@ -144,11 +144,8 @@ impl Setup {
                 (Air::moving(mobility, self.propagation, cs_threshold), self.routers(seed, || self.links(&channel())))
             }
         };
-        let mut nodes: Vec<Node> = routers
-            .into_iter()
-            .enumerate()
-            .map(|(n, router)| self.node(NodeId(n as u32), seed, router))
-            .collect();
+        let mut nodes: Vec<Node> =
+            routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
         (World::new(nodes, rules, air, tap), ends)

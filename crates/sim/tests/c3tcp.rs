@@ -17,7 +17,7 @@ fn string(unaware: &[u32], unaware_rule: OptionsRule) -> Setup {
     let mut setup = line(node::Config::ns2(), &[0.0, 200.0, 400.0, 600.0]);
     setup.flows = vec![newreno(0, 3, 60)];
     let unaware = unaware.iter().map(|&node| NodeId(node)).collect();
-    setup.c3tcp = Some(C3tcp { options: ccm::Options::DEFAULT, rule: MEASURE, unaware, unaware_rule });
+    setup.c3tcp = Some(C3tcp { options: ccm::Options::NEWEST, rule: MEASURE, unaware, unaware_rule });
     setup
 }
 
@@ -59,9 +59,10 @@ fn options_say_what_the_air_did() {
             assert_eq!(u64::from(path.delay), delay.as_micros_rounded());
         }
         // The ACK ends when the formula says, but for the flight of frame and ACK.
-        let ack = seen[place..].iter().take(8).find(|ack| {
-            ack.frame.kind == FrameKind::Ack && !ack.sent && ack.node == sent.node && ack.at > sent.at
-        });
+        let ack = seen[place..]
+            .iter()
+            .take(8)
+            .find(|ack| ack.frame.kind == FrameKind::Ack && !ack.sent && ack.node == sent.node && ack.at > sent.at);
         let Some(ack) = ack.filter(|ack| ack.at < sent.at + exchange) else { continue };
         let flight = ack.at + mac.difs() - (sent.at + exchange);
         assert!(flight < Dur::from_micros(2), "{flight:?} for frame {seq}");

@@ -1,7 +1,7 @@
 //! The modules of a node: one for each connection, found by its addresses and ports.
 
-use super::window::Options;
 use super::Ccm;
+use super::window::Options;
 use crate::wire::{Body, Ipv4Packet, MeasuredSegment};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;

@@ -25,7 +25,7 @@ fn syn(mss: u16, scale: Option<u8>, ack: bool) -> TcpSegment {
 
 /// A sender's module after the handshake.
 fn sender(mss: u16, ours: Option<u8>, peers: Option<u8>) -> Ccm {
-    let mut module = Ccm::new(Options::DEFAULT);
+    let mut module = Ccm::new(Options::NEWEST);
     module.handle_outgoing(&syn(mss, ours, false));
     module.handle_incoming(Time::ZERO, &mut syn(mss, peers, true), None, 0, Time::ZERO);
     module
@@ -78,7 +78,7 @@ fn scaled_windows_are_written_in_their_unit() {
 #[test]
 fn what_is_not_known_is_left_alone() {
     // No handshake seen: the scale is not known.
-    let mut module = Ccm::new(Options::DEFAULT);
+    let mut module = Ccm::new(Options::NEWEST);
     assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 60_000);
     // No options.
     let mut module = sender(1000, None, None);
@@ -115,8 +115,8 @@ fn duplicate_acknowledgements_keep_their_window() {
 
 #[test]
 fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
-    let mut module = Ccm::new(Options::DEFAULT);
-    let mut arrive = |module: &mut Ccm, from: u32, bandwidth: u32| {
+    let mut module = Ccm::new(Options::NEWEST);
+    let arrive = |module: &mut Ccm, from: u32, bandwidth: u32| {
         let carried = measured(bandwidth, 5);
         let mut data = segment(from, 100, 0, 1000);
         module.handle_incoming(Time::from_secs(1), &mut data, Some(&carried), 2, Time::from_millis(990));
@@ -144,7 +144,7 @@ fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
 
 #[test]
 fn only_data_and_acknowledgements_of_measured_data_carry_options() {
-    let mut module = Ccm::new(Options::DEFAULT);
+    let mut module = Ccm::new(Options::NEWEST);
     assert_eq!(module.handle_outgoing(&syn(1000, None, false)), None);
     assert_eq!(module.handle_outgoing(&segment(0, 0, 5, 1000)), None);
     let data = module.handle_outgoing(&segment(1, 100, 5, 1000)).unwrap().options;

@@ -21,8 +21,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The newest measurement, for three seconds.
-    pub const DEFAULT: Options = Options { hold: Dur::from_secs(3), smoothing: 0 };
+    /// The newest measurement alone, for three seconds.
+    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0 };
 }
 
 /// What the sender knows of the path.

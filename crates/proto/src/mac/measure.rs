@@ -140,8 +140,7 @@ mod tests {
         let config = Config::ns2();
         let airtime = config.data_airtime(Bytes(1500), config.data_rate);
         let us = Time::from_micros;
-        let alone =
-            Instants { entered_queue: us(1_000_000), left_queue: us(1_000_000), out: us(1_001_308) };
+        let alone = Instants { entered_queue: us(1_000_000), left_queue: us(1_000_000), out: us(1_001_308) };
         let link = link_capacity(&config, Bytes(1500), airtime, alone);
         // T = 1,308 us until the frame + 6,328 us + 10 us + 304 us + 50 us = 8 ms.
         assert_eq!((link.delay, link.whole_delay), (Dur::from_millis(8), Dur::from_millis(8)));

@@ -284,8 +284,7 @@ mod tests {
         let back = any::<(u32, u8)>().prop_map(|(delay, links)| Back { delay, links });
         let echo = any::<(u32, u32)>().prop_map(|(bandwidth, delay)| Echo { bandwidth, delay });
         use proptest::option::of;
-        (of(path), of(back), of(echo))
-            .prop_map(|(path, back, echo)| Options { path, back, echo, ..Options::default() })
+        (of(path), of(back), of(echo)).prop_map(|(path, back, echo)| Options { path, back, echo, ..Options::default() })
     }
 
     /// Options of types that are not ours.

@@ -5,9 +5,10 @@ use super::key::{Field, Number, Section, Value};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
+use super::sections;
 use super::sections::{
-    AppKind, C3tcp, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
+    AppKind, C3tcp, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing,
+    Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -73,7 +74,7 @@ impl Builder {
         }
         let link = self.section::<Link>();
         let routing = self.section::<Routing>();
-        let tcp = self.section::<Tcp>();
+        let mut tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {
@@ -82,6 +83,12 @@ impl Builder {
         }
         let tcp_ap = self.tcp_ap();
         let c3tcp = self.section::<C3tcp>();
+        if let (Some((_, c3tcp)), Some((given, tcp))) = (&c3tcp, &mut tcp)
+            && c3tcp.enabled
+            && !given.is_given("receive_buffer")
+        {
+            tcp.receive_buffer = sections::UNSCALED_WINDOW;
+        }
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {

@@ -70,7 +70,7 @@ impl Pair {
     }
 
     fn with_modules(self, links: Vec<Option<(u32, u32)>>) -> Pair {
-        let module = Ccm::new(ccm::Options::DEFAULT);
+        let module = Ccm::new(ccm::Options::NEWEST);
         Pair { modules: Some([module.clone(), module]), links, ..self }
     }
 
@@ -79,7 +79,8 @@ impl Pair {
         let mut carried = self.modules.as_mut()?[from].handle_outgoing(segment)?;
         let (bandwidth, delay) = (*self.links.get(self.sent % self.links.len().max(1))?)?;
         let options = &mut carried.options;
-        options.path = options.path.map(|path: Path| path.over(u64::from(bandwidth), Dur::from_micros(u64::from(delay))));
+        options.path =
+            options.path.map(|path: Path| path.over(u64::from(bandwidth), Dur::from_micros(u64::from(delay))));
         options.back = options.back.map(|back| back.over(Dur::from_micros(u64::from(delay))));
         Some(carried)
     }

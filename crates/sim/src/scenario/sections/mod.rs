@@ -13,7 +13,7 @@ mod tcp_ap;
 mod topology;
 mod traffic;
 
-pub use c3tcp::{C3tcp, UnawareNodes};
+pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};

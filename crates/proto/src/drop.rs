@@ -41,6 +41,8 @@ pub enum Layer {
     Link,
     /// Packets in IP and routing.
     Network,
+    /// Packets on wired links.
+    Wire,
 }
 
 impl Layer {
@@ -51,6 +53,7 @@ impl Layer {
             Layer::Mac => "mac",
             Layer::Link => "link",
             Layer::Network => "network",
+            Layer::Wire => "wire",
         }
     }
 }
@@ -77,7 +80,10 @@ reasons! {
     Network, "buffer-timeout", BufferTimeout, "waited too long for a route";
     Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
     Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
+    Network, "gateway-queue-full", GatewayQueueFull, "a queue at the gateway was full";
+    Network, "codel", Codel, "waited too long at the gateway, says CoDel";
     Network, "no-listener", NoListener, "no socket at its destination";
+    Wire, "wired-queue-full", WiredQueueFull, "the queue of a wired link was full";
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
+//! | [`gateway`] | what happens between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
 //!
@@ -25,6 +26,7 @@ pub mod app;
 pub mod ccm;
 mod counters;
 pub mod drop;
+pub mod gateway;
 pub mod mac;
 pub mod net;
 pub mod node;

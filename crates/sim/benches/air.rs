@@ -22,6 +22,8 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         propagation: TwoRay::WAVELAN,
         node: node::Config::ns2(),
         routing,
+        wired: None,
+        crossing: None,
         flows,
         c3tcp: None,
     };

@@ -33,6 +33,8 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
             RoutingProtocol::Static => Routing::Static,
             RoutingProtocol::Aodv => Routing::Aodv(Box::new(scenario.aodv_config())),
         },
+        wired: scenario.wired_plan(&network.gateways),
+        crossing: scenario.crossing_config(),
         flows,
         c3tcp: c3tcp(scenario),
     };

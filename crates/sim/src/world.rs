@@ -2,16 +2,17 @@
 //!
 //! A transmission is one entry in the event queue for as long as any copy of it is on the air. It walks its receivers in
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
-//! the heap as long as nothing else comes first.
+//! the queue as long as nothing else comes first.
 
 use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
+use crate::wired::Wired;
 use fourhop_proto::drop::Layer;
-use fourhop_proto::node::{Account, Drops, Ear, Heard, Layers, Node, Rules};
+use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId};
-use fourhop_proto::wire::Frame;
+use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time};
 
 /// A frame on the air, or one that has been.
@@ -37,7 +38,13 @@ pub struct World {
     ears: Vec<Ear>,
     rules: Rules,
     air: Air,
+    /// Nodes without radios, and wires; their slots follow those of the nodes.
+    wired: Wired,
+    /// Packets that have come to gateways by wire; reused.
+    up: Vec<(NodeId, Ipv4Packet)>,
     queue: EventQueue,
+    /// Slot of the first transmission.
+    first_air: u32,
     transmissions: Vec<Transmission>,
     /// Places in `transmissions` whose frame has left the air.
     free: Vec<u32>,
@@ -52,13 +59,17 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, tap: Option<Box<dyn Tap>>) -> World {
-        let mut queue = EventQueue::new(nodes.len());
+    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, wired: Wired, tap: Option<Box<dyn Tap>>) -> World {
+        let first_air = nodes.len() + wired.slots();
+        let mut queue = EventQueue::new(first_air);
         let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
             if let Some(at) = node.next_timeout(ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
             }
+        }
+        for slot in 0..wired.slots() {
+            queue.set(Slot((nodes.len() + slot) as u32), wired.next_event(slot));
         }
         World {
             now: Time::ZERO,
@@ -66,7 +77,10 @@ impl World {
             ears,
             rules,
             air,
+            wired,
+            up: Vec::new(),
             queue,
+            first_air: first_air as u32,
             transmissions: Vec::new(),
             free: Vec::new(),
             timers: 0,
@@ -87,9 +101,22 @@ impl World {
         &self.nodes
     }
 
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames.
+    /// The nodes without radios, and the wires.
+    pub fn wired(&self) -> &Wired {
+        &self.wired
+    }
+
+    /// The ends of flows at a node with or without a radio.
+    pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
+        match node.wired_number() {
+            Some(host) => self.wired.hosts()[host].endpoints(),
+            None => self.nodes[node.index()].endpoints(),
+        }
+    }
+
+    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
     pub fn events(&self) -> u64 {
-        self.timers + self.copies + self.receptions
+        self.timers + self.copies + self.receptions + self.wired.arrivals()
     }
 
     /// Frames radiated.
@@ -102,14 +129,14 @@ impl World {
         self.receptions
     }
 
-    /// Losses of all nodes.
+    /// Losses of all nodes and wires.
     pub fn drops(&self) -> Drops {
-        let mut sum = Drops::default();
+        let mut sum = self.wired.drops();
         (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
         sum
     }
 
-    /// Losses at one node.
+    /// Losses at one node with a radio.
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
         sum.add(&self.ears[node.index()].drops());
@@ -120,6 +147,8 @@ impl World {
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
         self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        sum.network.add(&self.wired.network_account());
+        sum.wire = self.wired.wire_account();
         sum.radio = Account {
             taken: self.copies,
             passed: self.ears.iter().map(Ear::received).sum(),
@@ -146,8 +175,10 @@ impl World {
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot);
-            } else {
+            } else if slot.0 >= self.first_air {
                 self.advance(slot, end);
+            } else {
+                self.wired_event(slot);
             }
             if self.events() >= next_check {
                 control.report(self.now);
@@ -180,14 +211,45 @@ impl World {
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
+        if let Some(out) = node.outbound() {
+            self.wired.send(self.now, NodeId(slot.0), out, &mut self.tap);
+            self.plan_wired();
+        }
         if radiates {
             self.begin_transmission(NodeId(slot.0), air);
         }
     }
 
+    /// A timer of a node without a radio, or the arrival of a packet over a wire.
+    fn wired_event(&mut self, slot: Slot) {
+        let first = self.nodes.len();
+        let slot = slot.0 as usize - first;
+        self.timers += u64::from(slot < self.wired.hosts().len());
+        let mut up = std::mem::take(&mut self.up);
+        self.wired.handle_event(self.now, slot, &mut up, &mut self.tap);
+        for (gateway, packet) in up.drain(..) {
+            let (node, ear) = (&mut self.nodes[gateway.index()], &mut self.ears[gateway.index()]);
+            node.handle_wired(self.now, packet, ear);
+            self.queue.set(Slot(gateway.0), node.next_timeout(ear).map(|at| timer_key(gateway.0, at)));
+            if let Some(out) = node.outbound() {
+                self.wired.send(self.now, gateway, out, &mut self.tap);
+            }
+        }
+        self.up = up;
+        self.plan_wired();
+    }
+
+    /// Plans the events of hosts and wires anew where they may have changed.
+    fn plan_wired(&mut self) {
+        while let Some(slot) = self.wired.take_changed() {
+            let event = self.wired.next_event(slot as usize);
+            self.queue.set(Slot(self.nodes.len() as u32 + slot), event);
+        }
+    }
+
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
-        let index = slot.0 as usize - self.nodes.len();
+        let index = (slot.0 - self.first_air) as usize;
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
         let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
         match next.or_else(|| self.departures(index, limit)) {
@@ -289,7 +351,7 @@ impl World {
         self.free.pop();
         let key = arrival_key(self.now + first.delay(), first.node, src);
         self.air.keep(air);
-        self.queue.push(Slot(self.nodes.len() as u32 + air), key);
+        self.queue.push(Slot(self.first_air + air), key);
     }
 }
 

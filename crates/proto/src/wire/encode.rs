@@ -4,8 +4,11 @@
 //! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
 //! sequences are left out, as most drivers do. Options of C3TCP stand between LLC/SNAP and the packet (`mac::options`).
 
-use super::{AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpSegment};
+use super::{
+    AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions, TcpSegment,
+};
 use crate::mac::options::ETHERTYPE;
+use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{
     IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
@@ -141,6 +144,17 @@ fn tcp(segment: &TcpSegment, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
     }
     // INVARIANT: `TcpOptions` holds at most what fits 40 bytes.
     header.set_options(&options).expect("options fit the header");
+    if let Some(millis) = given.wired_rtt {
+        let mut raw: ArrayVec<u8, 40> = header.options.as_slice()
+            [..TcpOptions { wired_rtt: None, ..given.clone() }.unpadded_len() as usize]
+            .iter()
+            .copied()
+            .collect();
+        raw.extend([TcpOptions::EXPERIMENT, TcpOptions::WIRED_RTT_LEN as u8]);
+        raw.extend(TcpOptions::WIRED_RTT_ID.to_be_bytes());
+        raw.extend(millis.to_be_bytes());
+        header.set_options_raw(&raw).expect("options fit the header");
+    }
     let payload = vec![0; segment.payload as usize];
     // INVARIANT: a segment is at most an MTU long.
     header.checksum = header.calc_checksum_ipv4_raw(src, dst, &payload).expect("a segment fits IPv4");

@@ -118,6 +118,15 @@ impl Ipv4Packet {
         false
     }
 
+    /// Its TCP segment, if that is what it carries.
+    pub fn segment(&self) -> Option<&TcpSegment> {
+        match &self.body {
+            Body::Tcp(segment) => Some(segment),
+            Body::Measured(tcp) => Some(&tcp.segment),
+            _ => None,
+        }
+    }
+
     /// What its MAC header is to say, if anything.
     pub fn carried(&self) -> Option<&Carried> {
         match &self.body {

@@ -1,9 +1,12 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
-use super::sections::{self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw};
+use super::sections::{
+    self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw, GatewayKind,
+};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
+use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
 use fourhop_proto::{mac, net, phy, route, tcp};
 
@@ -211,6 +214,50 @@ impl Scenario {
                 AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
             },
             time_wait: options.time_wait,
+        }
+    }
+
+    /// What happens to packets that cross a gateway, if anything.
+    pub fn crossing_config(&self) -> Option<CrossingConfig> {
+        let keys = self.gateway.as_ref()?;
+        let hash_key = [0; 2];
+        let per_mille = |number: f64| (number * 1e3).round() as u32;
+        match keys.kind {
+            GatewayKind::Plain => None,
+            GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
+                pacing: keys.pacing,
+                option: keys.option,
+                goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
+                    threshold: per_mille(keys.threshold.0),
+                    interval: keys.interval,
+                    gain: keys.gain.per_mille(),
+                    ageing: keys.ageing.per_mille(),
+                    rest: keys.rest,
+                }),
+                pace: self.tcp_ap_params(),
+                flows: keys.flows,
+                nodes: self.topology.nodes(),
+                buffer: keys.buffer.get(),
+                flow_buffer: keys.flow_buffer.get() as u32,
+                idle_timeout: keys.idle_timeout,
+                half_open_timeout: keys.half_open_timeout,
+                ..gateway::Config::paper()
+            })),
+            GatewayKind::FairShare => Some(CrossingConfig::FairShare(gateway::FairShareConfig {
+                capacity: keys.capacity?,
+                queue: keys.queue.unwrap_or(50),
+                flows: keys.flows,
+                idle_timeout: keys.idle_timeout,
+                hash_key,
+            })),
+            GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
+                capacity: keys.capacity,
+                backlog: keys.backlog,
+                limit: keys.queue.unwrap_or(10_240),
+                codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
+                hash_key,
+                ..gateway::FqCodelConfig::rfc8290()
+            })),
         }
     }
 

@@ -25,6 +25,7 @@ mod resolve;
 mod schema;
 pub mod sections;
 mod tree;
+mod wired;
 mod write;
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
@@ -35,11 +36,12 @@ pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
 pub use sections::{C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::mobility::Movement;
 use crate::topology::Topology;
 use fourhop_cc::Transport;
-use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// A scenario with every default filled in.
 #[derive(Clone, Debug)]
@@ -80,6 +82,10 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Capacity measured by link layers.
     pub c3tcp: C3tcp,
+    /// Gateways and what is behind them; `None`: all nodes have radios.
+    pub wired: Option<WiredSide>,
+    /// What gateways do, if there is a wired side.
+    pub gateway: Option<sections::GatewayKeys>,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.
@@ -103,9 +109,9 @@ pub struct Flow {
     /// Name in results.
     pub name: String,
     /// Node that sends.
-    pub from: NodeId,
+    pub from: Spot,
     /// Node that receives.
-    pub to: NodeId,
+    pub to: Spot,
     /// What it sends.
     pub traffic: Traffic,
 }

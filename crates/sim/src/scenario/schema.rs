@@ -5,8 +5,8 @@ use super::key::{Fallback, Key, Kind, Section, Value};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    C3tcp, FlowKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
-    TrafficKeys,
+    C3tcp, FlowKeys, GatewayKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys,
+    TopologyKind, TrafficKeys, WireKeys, WiredKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 12] {
+fn tables() -> [Table; 15] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -35,6 +35,9 @@ fn tables() -> [Table; 12] {
         table::<Tcp>(),
         table::<TcpAp>(),
         table::<C3tcp>(),
+        table::<WiredKeys>(),
+        table::<WireKeys>(),
+        table::<GatewayKeys>(),
         table::<TrafficKeys>(),
         table::<FlowKeys>(),
     ]
@@ -48,7 +51,7 @@ pub fn schema() -> String {
     for section in &sections {
         let object = object(section);
         let schema = match section.name {
-            "flows" => json!({ "type": "array", "minItems": 1, "items": object }),
+            "flows" | "wires" => json!({ "type": "array", "minItems": 1, "items": object }),
             _ => object,
         };
         properties.insert(section.name.to_owned(), schema);
@@ -98,7 +101,15 @@ fn property(key: &Key) -> Json {
         Kind::Choice(choices) => json!({ "enum": choices.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Transport => json!({ "enum": transport_names() }),
-        Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last"] }] }),
+        Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "minLength": 1 }] }),
+        Kind::Gateways => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": { "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last", "random"] }] },
+        }),
+        Kind::Names(least) => {
+            json!({ "type": "array", "minItems": least, "items": { "type": "string", "minLength": 1 } })
+        }
         Kind::IntOrList(from, to, _) => {
             json!({ "anyOf": [int(from, to), { "type": "array", "items": int(from, to), "minItems": 1 }] })
         }
@@ -184,7 +195,7 @@ pub fn reference_markdown() -> String {
     for table in tables() {
         let title = match table.name {
             "" => "Top level".to_owned(),
-            "flows" => "`[[flows]]`".to_owned(),
+            "flows" | "wires" => format!("`[[{}]]`", table.name),
             name => format!("`[{name}]`"),
         };
         page +=

@@ -6,8 +6,9 @@
 
 use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::ccm::Estimate;
+use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
-use fourhop_units::{Dur, NodeId, Time};
+use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -26,6 +27,8 @@ pub struct FlowSample<'a> {
     pub capacity: Option<Estimate>,
     /// The window that its module told the sender last, in bytes.
     pub told_window: Option<u64>,
+    /// The flow at the gateway that paces it, if there is one that knows it.
+    pub gateway: Option<FlowState>,
 }
 
 /// A column of the series of flows.
@@ -99,6 +102,31 @@ pub const FLOW_COLUMNS: &[Column] = &[
         about: "C3TCP: the window that the module told the sender last",
         value: |flow| flow.told_window.map(|window| window as f64),
     },
+    Column {
+        name: "gateway_interval_s",
+        about: "least time between segments that adaptive pacing at the gateway asks for",
+        value: |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_throttle_bps",
+        about: "what goodput control allows, if it throttles the flow",
+        value: |flow| flow.gateway?.throttle.map(|throttle| throttle.rate as f64),
+    },
+    Column {
+        name: "gateway_wireless_rtt_s",
+        about: "newest round trip between gateway and wireless receiver",
+        value: |flow| flow.gateway?.measured.rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_wired_rtt_s",
+        about: "newest round trip between gateway and wired receiver",
+        value: |flow| flow.gateway?.wired_rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_held_bytes",
+        about: "payload that waits at the gateway",
+        value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
+    },
 ];
 
 /// Takes the samples of a run.
@@ -106,8 +134,8 @@ pub trait SeriesSink: Send {
     /// The flow of that name at the end of a step.
     fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>);
 
-    /// Packets in the interface queue of `node` at the end of a step.
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize);
+    /// Packets in a queue of the node with this number at the end of a step: of its radio, or of its link `to` another.
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize);
 
     /// The run is over.
     ///
@@ -121,7 +149,7 @@ pub trait SeriesSink: Send {
 pub struct SeriesPaths {
     /// Flows: `flow`, `time_s` and [`FLOW_COLUMNS`].
     pub flows: PathBuf,
-    /// Interface queues: `node`, `time_s`, `queue_packets`.
+    /// Interface queues: `node`, `to`, `time_s`, `queue_packets`.
     pub queues: PathBuf,
 }
 
@@ -149,7 +177,7 @@ impl SeriesFiles {
         let columns: String = FLOW_COLUMNS.iter().flat_map(|column| [",", column.name]).collect();
         Ok(SeriesFiles {
             flows: Table::create(&paths.flows, &format!("flow,time_s{columns}"))?,
-            queues: Table::create(&paths.queues, "node,time_s,queue_packets")?,
+            queues: Table::create(&paths.queues, "node,to,time_s,queue_packets")?,
             error: None,
         })
     }
@@ -176,9 +204,10 @@ impl SeriesSink for SeriesFiles {
         self.note(written);
     }
 
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize) {
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize) {
         let row = self.queues.row();
         write!(row, "{node}").expect("INVARIANT: writing to a text succeeds");
+        number(row, to.map(f64::from));
         number(row, Some(now.as_secs_f64()));
         number(row, Some(packets as f64));
         let written = self.queues.write();

@@ -82,6 +82,8 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         propagation: TwoRay::WAVELAN,
         node,
         routing: Routing::Static,
+        wired: None,
+        crossing: None,
         flows: Vec::new(),
         c3tcp: None,
     };

@@ -2,6 +2,7 @@
 //! reference page follow.
 
 mod c3tcp;
+mod gateway;
 mod general;
 mod link;
 mod mac;
@@ -12,8 +13,10 @@ mod tcp;
 mod tcp_ap;
 mod topology;
 mod traffic;
+mod wired;
 
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
+pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
@@ -26,3 +29,4 @@ pub use tcp_ap::{
 };
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
+pub use wired::{WireKeys, WiredKeys};

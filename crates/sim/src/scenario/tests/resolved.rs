@@ -3,6 +3,7 @@
 use super::*;
 use crate::scenario::key::Section;
 use crate::scenario::sections::*;
+use fourhop_units::NodeId;
 use proptest::prelude::*;
 
 #[test]

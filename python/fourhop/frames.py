@@ -42,6 +42,8 @@ COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitt
 
 COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 
+Counted = Literal["drops", "counters", "conservation", "link_drops", "wires"]
+
 # Columns of the summary that are plain means over the runs, and the field of a run each is the mean of.
 _MEANS = {
     "sent_packets_mean": "sent",
@@ -79,8 +81,8 @@ def flows(runs: Sequence[RunData]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=FLOWS, orient="row")
 
 
-def counts(runs: Sequence[RunData], table: Literal["drops", "counters", "conservation"]) -> pl.DataFrame:
-    """One row per (seed, layer, name) of the table asked for."""
+def counts(runs: Sequence[RunData], table: Counted) -> pl.DataFrame:
+    """One row per (seed, layer, name) of the table asked for; of links, the link is called its layer."""
     rows = [
         (run["seed"], layer, name, count)
         for run in runs

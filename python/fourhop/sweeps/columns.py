@@ -49,6 +49,7 @@ _RUN = {
 
 _COUNTS = {
     "layer": "layer that counted",
+    "link": "link that counted, from-to: numbers of nodes with radios, names of those without",
     "name": "what was counted",
     "reason": "why it was dropped",
     "count": "how many, over the whole run",
@@ -57,7 +58,8 @@ _COUNTS = {
 _SERIES = {
     "time_s": "end of the time step, s",
     "node": "number of the node",
-    "queue_packets": "packets in the interface queue",
+    "to": "number of the node that a wired queue leads to; none for the interface queue of a radio",
+    "queue_packets": "packets in the queue",
 }
 
 _SUMMARY = {
@@ -82,6 +84,8 @@ RUN_COLUMNS: Mapping[str, str] = {
     "drops": "packets dropped, one entry a layer and reason",
     "counters": "what the layers counted",
     "conservation": "balance of each layer at the end: in = out + dropped + held",
+    "link_drops": "packets the MAC gave up, one entry a radio link and kind of packet",
+    "wires": "what each direction of a wired link did, one entry a direction and count",
 }
 
 

@@ -107,8 +107,8 @@ def delay_is_true(data: Data, name: str) -> Claim:
     "{c3}: the estimated bandwidth is what the path has to give",
     paper="says nothing of truth: our own",
     assumed="within 15 % at each load; partly: within a factor of two",
-    why="the least bandwidth of a link is not that of a path whose links share the air: it leaves out what the next links "
-    "need for the same packet",
+    why="the least bandwidth of a link is not that of a path whose links share the air: it leaves out what the next "
+    "links need for the same packet",
 )
 def bandwidth_is_true(data: Data, name: str) -> Claim:
     errors = {f"{load} kbit/s": bandwidth_error(data, name, load) for load in LOADS}

@@ -35,7 +35,7 @@ study = Study(
     assumed=[
         "Everything but the network as in figure 5; AODV and ARP where a node moves.",
         "Several flows: two parallel strings of four hops 400 m apart.",
-        "The moving node walks from one end of a string of seven hops to the other and back at 10 m/s, and is the receiver.",
+        "The moving node is the receiver: it walks along a string of seven hops and back at 10 m/s.",
     ],
 )
 

@@ -73,6 +73,10 @@ def test_series_are_long_tables(result: Result) -> None:
         "delay_s",
         "variation",
         "pacing_interval_s",
+        "c3_bandwidth_bps",
+        "c3_delay_s",
+        "c3_true_delay_s",
+        "c3_window_bytes",
     ]
     one = result.series.filter((pl.col("seed") == 11) & (pl.col("flow") == "flow-1"))
     assert one["time_s"].is_sorted()

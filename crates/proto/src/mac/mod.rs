@@ -6,6 +6,8 @@
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
 //! | `receive` | what the station does with received frames |
+//! | [`options`] | the options field of a header: parse, encode |
+//! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF) and 15 (DSSS PHY); behaviour of ns-2.35's `Mac802_11`.
@@ -14,7 +16,9 @@
 pub mod backoff;
 pub mod config;
 pub mod dcf;
+pub mod measure;
 pub mod medium;
+pub mod options;
 mod receive;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,9 @@ use super::key::{Field, Number, Section, Value};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
+use super::sections;
 use super::sections::{
-    AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
-    Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
-    complete_routing, complete_tcp_ap,
+    AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -19,9 +18,9 @@ use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 13] = [
-    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "gateway", "traffic",
-    "flows",
+pub const SECTIONS: [&str; 14] = [
+    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "c3tcp", "wired", "wires", "gateway",
+    "traffic", "flows",
 ];
 
 /// Start of the first flow, where nothing is said.
@@ -76,8 +75,13 @@ impl Builder {
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
         let link = self.section::<Link>();
+<<<<<<< HEAD
         let routing = self.routing();
         let tcp = self.section::<Tcp>();
+=======
+        let routing = self.section::<Routing>();
+        let mut tcp = self.section::<Tcp>();
+>>>>>>> c3
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {
@@ -85,6 +89,13 @@ impl Builder {
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
         let tcp_ap = self.tcp_ap();
+        let c3tcp = self.section::<C3tcp>();
+        if let (Some((_, c3tcp)), Some((given, tcp))) = (&c3tcp, &mut tcp)
+            && c3tcp.enabled
+            && !given.is_given("receive_buffer")
+        {
+            tcp.receive_buffer = sections::UNSCALED_WINDOW;
+        }
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -112,6 +123,11 @@ impl Builder {
         }
         let (_, general) = general?;
         let (topology_resolved, topology) = topology?;
+        let (c3tcp_resolved, c3tcp) = c3tcp?;
+        if let Some(node) = c3tcp.unaware_nodes().into_iter().find(|node| node.0 >= topology.nodes()) {
+            let allowed = format!("nodes from 0 to {}", topology.nodes() - 1);
+            self.problems.push(c3tcp_resolved.problem("unaware", node.to_string(), allowed));
+        }
         let scenario = Scenario {
             file: file.to_owned(),
             name: general.name,
@@ -133,6 +149,7 @@ impl Builder {
             routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
+            c3tcp,
             wired: wired?,
             gateway: gateway?,
             traffic: traffic?,

@@ -5,6 +5,7 @@
 //! `.part`; the ending goes when the last row has been written, so a file without it is whole.
 
 use fourhop_cc::tcp_ap::variation;
+use fourhop_proto::ccm::Estimate;
 use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, Time};
@@ -22,6 +23,10 @@ pub struct FlowSample<'a> {
     pub sender: &'a Endpoint,
     /// The receiving end; for ping the sender again.
     pub receiver: &'a Endpoint,
+    /// What C3TCP has measured of the sender's path by now, if it is in use.
+    pub capacity: Option<Estimate>,
+    /// The window that its module told the sender last, in bytes.
+    pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,
 }
@@ -76,6 +81,26 @@ pub const FLOW_COLUMNS: &[Column] = &[
         name: "pacing_interval_s",
         about: "least time between segments, if paced",
         value: |flow| flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "c3_bandwidth_bps",
+        about: "C3TCP: bandwidth of the path as its links measured it",
+        value: |flow| flow.capacity.map(|capacity| capacity.bandwidth as f64),
+    },
+    Column {
+        name: "c3_delay_s",
+        about: "C3TCP: delay there, without queueing, and back, as the links measured it",
+        value: |flow| flow.capacity.map(|capacity| capacity.delay.as_secs_f64()),
+    },
+    Column {
+        name: "c3_true_delay_s",
+        about: "the same as the simulator knows it: end to end, without the waits in queues on the way there",
+        value: |flow| flow.capacity.map(|capacity| capacity.truth.as_secs_f64()),
+    },
+    Column {
+        name: "c3_window_bytes",
+        about: "C3TCP: the window that the module told the sender last",
+        value: |flow| flow.told_window.map(|window| window as f64),
     },
     Column {
         name: "gateway_interval_s",

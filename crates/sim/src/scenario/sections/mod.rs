@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow.
 
+mod c3tcp;
 mod gateway;
 mod general;
 mod link;
@@ -14,6 +15,7 @@ mod topology;
 mod traffic;
 mod wired;
 
+pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};

@@ -73,6 +73,11 @@ def test_series_are_long_tables(result: Result) -> None:
         "delay_s",
         "variation",
         "pacing_interval_s",
+        "gateway_interval_s",
+        "gateway_throttle_bps",
+        "gateway_wireless_rtt_s",
+        "gateway_wired_rtt_s",
+        "gateway_held_bytes",
     ]
     one = result.series.filter((pl.col("seed") == 11) & (pl.col("flow") == "flow-1"))
     assert one["time_s"].is_sorted()

@@ -41,6 +41,8 @@ class Run:
     """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
     columns: Mapping[str, Any]
     """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
+    link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,15 @@ class Cells:
         for row in result.batches.iter_rows(named=True):
             runs[row["point"]][row["seed"]][row["flow"]]["batches"].append(row["goodput_bps"])
         whole = {(row["point"], row["seed"]): row for row in result.runs.iter_rows(named=True)}
+        lost: dict[tuple[int, int], dict[str, dict[str, int]]] = {}
+        for row in result.link_drops.iter_rows(named=True):
+            lost.setdefault((row["point"], row["seed"]), {}).setdefault(row["link"], {})[row["name"]] = row["count"]
         cells = [
             Cell(
                 point.index,
                 point.parameters,
                 tuple(
-                    Run(seed, flows, whole[point.index, seed])
+                    Run(seed, flows, whole[point.index, seed], lost.get((point.index, seed), {}))
                     for seed, flows in sorted(runs.get(point.index, {}).items())
                 ),
             )

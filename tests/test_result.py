@@ -77,6 +77,11 @@ def test_series_are_long_tables(result: Result) -> None:
         "c3_delay_s",
         "c3_true_delay_s",
         "c3_window_bytes",
+        "gateway_interval_s",
+        "gateway_throttle_bps",
+        "gateway_wireless_rtt_s",
+        "gateway_wired_rtt_s",
+        "gateway_held_bytes",
     ]
     one = result.series.filter((pl.col("seed") == 11) & (pl.col("flow") == "flow-1"))
     assert one["time_s"].is_sorted()

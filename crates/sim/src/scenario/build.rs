@@ -7,7 +7,9 @@ use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections;
 use super::sections::{
-    AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_routing, complete_tcp_ap,
+    AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel,
+    Profile, Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
+    complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -75,13 +77,8 @@ impl Builder {
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
         let link = self.section::<Link>();
-<<<<<<< HEAD
         let routing = self.routing();
-        let tcp = self.section::<Tcp>();
-=======
-        let routing = self.section::<Routing>();
         let mut tcp = self.section::<Tcp>();
->>>>>>> c3
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {

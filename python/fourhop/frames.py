@@ -33,6 +33,15 @@ FLOWS = pl.Schema(
         "timeouts": pl.UInt64(),
         "fast_retransmits": pl.UInt64(),
         "rtt_mean_s": pl.Float64(),
+        "rtt_min_s": pl.Float64(),
+        "rtt_median_s": pl.Float64(),
+        "rtt_max_s": pl.Float64(),
+        "rtt_std_s": pl.Float64(),
+        "route_changes": pl.UInt64(),
+        "route_discoveries": pl.UInt64(),
+        "discovery_first_s": pl.Float64(),
+        "discovery_mean_s": pl.Float64(),
+        "discovery_max_s": pl.Float64(),
         "batch_goodput_bps": pl.List(pl.Float64()),
     }
 )

@@ -29,6 +29,15 @@ class FlowRun(TypedDict):
     timeouts: int
     fast_retransmits: int
     rtt_mean_s: float | None
+    rtt_min_s: float | None
+    rtt_median_s: float | None
+    rtt_max_s: float | None
+    rtt_std_s: float | None
+    route_changes: int
+    route_discoveries: int
+    discovery_first_s: float | None
+    discovery_mean_s: float | None
+    discovery_max_s: float | None
     batch_goodput_bps: list[float]
 
 

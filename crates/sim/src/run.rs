@@ -2,7 +2,7 @@
 
 use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
-use crate::result::{Balance, ByLink, FlowResult, Named, RunResult, jain, rate_bps};
+use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
@@ -11,6 +11,7 @@ use crate::world::World;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
 use fourhop_proto::node::EndpointKind;
+use fourhop_proto::route::Usage;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -214,6 +215,15 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
 fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
     let stats = sender.stats();
+    let round_trips = match &sender.kind {
+        EndpointKind::Pinger(pinger) => RoundTrips::new(pinger.round_trips()),
+        _ => RoundTrips::default(),
+    };
+    // Wired hosts search for no routes.
+    let usage =
+        world.nodes().get(flow.src.index()).map_or_else(Usage::default, |node| node.router().usage(flow.dst.ipv4()));
+    let found = usage.discoveries;
+    let if_found = |dur: Dur| (found.count > 0).then(|| dur.as_secs_f64());
     let (sent, rtt_mean_s) = match &sender.kind {
         EndpointKind::UdpSender(cbr) => (cbr.sent(), None),
         EndpointKind::Pinger(pinger) => {
@@ -258,6 +268,15 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         timeouts: stats.timeouts,
         fast_retransmits: stats.fast_retransmits,
         rtt_mean_s,
+        rtt_min_s: round_trips.min,
+        rtt_median_s: round_trips.median,
+        rtt_max_s: round_trips.max,
+        rtt_std_s: round_trips.std,
+        route_changes: usage.route_changes,
+        route_discoveries: found.count,
+        discovery_first_s: found.first.map(Dur::as_secs_f64),
+        discovery_mean_s: if_found(found.sum / found.count.max(1)),
+        discovery_max_s: if_found(found.longest),
     }
 }
 

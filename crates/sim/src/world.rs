@@ -316,7 +316,7 @@ impl World {
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
                 let node = &mut self.nodes[node];
-                node.handle_reception(now, frame, ear);
+                node.handle_reception(now, frame, neighbour.power, ear);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);

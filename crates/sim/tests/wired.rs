@@ -118,8 +118,13 @@ fn tcp_crosses_the_gateway_both_ways_by_static_routes_and_by_aodv() {
 
 #[test]
 fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
-    let config =
-        ping::Config { start: Time::from_secs(1), stop: None, interval: Dur::from_secs(1), payload: Bytes(56) };
+    let config = ping::Config {
+        start: Time::from_secs(1),
+        stop: None,
+        interval: Dur::from_secs(1),
+        outstanding: None,
+        payload: Bytes(56),
+    };
     let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config) };
     let setup = mesh_and_wire(2, Routing::Aodv(Box::new(route::Config::ns2())), vec![flow]);
     let (world, ends) = run(&setup, 20);

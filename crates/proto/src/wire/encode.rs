@@ -162,7 +162,7 @@ fn udp(src_port: u16, dst_port: u16, payload: &[u8], src: [u8; 4], dst: [u8; 4],
     out.extend(payload);
 }
 
-/// Appends the AODV message (RFC 3561 sections 5.1 to 5.3).
+/// Appends the AODV message (RFC 3561 sections 5.1 to 5.4). A route error names at most 255 destinations.
 pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
     match message {
         AodvMessage::Rreq(rreq) => {
@@ -175,7 +175,7 @@ pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
             address(rreq.originator, rreq.originator_seqno, out);
         }
         AodvMessage::Rrep(rrep) => {
-            out.extend([2, 0, 0, rrep.hop_count]);
+            out.extend([2, u8::from(rrep.ack_required) << 6, 0, rrep.hop_count]);
             address(rrep.destination, rrep.destination_seqno, out);
             out.extend(rrep.originator.octets());
             out.extend(rrep.lifetime_ms.to_be_bytes());
@@ -184,6 +184,7 @@ pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
             out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
             rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
         }
+        AodvMessage::RrepAck => out.extend([4, 0]),
     }
 }
 

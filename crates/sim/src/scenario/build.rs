@@ -7,7 +7,8 @@ use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
     AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
-    Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_tcp_ap,
+    Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
+    complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -75,7 +76,7 @@ impl Builder {
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
         let link = self.section::<Link>();
-        let routing = self.section::<Routing>();
+        let routing = self.routing();
         let tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
@@ -129,7 +130,7 @@ impl Builder {
             radio: radio?.1,
             mac: mac?.1,
             link: link?.1,
-            routing: routing?.1,
+            routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?,
             wired: wired?,
@@ -154,6 +155,26 @@ impl Builder {
         let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
+    }
+
+    fn routing(&mut self) -> Option<Routing> {
+        let whole = self.root.at.clone();
+        let node = self.root.entry(Routing::NAME).map(|e| &e.value);
+        let mut resolved =
+            resolve::<Routing>(node, Routing::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete_routing(&mut values, |key| resolved.is_given(key));
+        let routing = Routing::from_values(&values);
+        if routing.protocol == RoutingProtocol::SsaAodv {
+            if routing.signal_threshold.is_none() {
+                let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
+                self.problems.push(resolved.problem("signal_threshold", "nothing", allowed));
+            }
+            if !routing.hello {
+                self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));
+            }
+        }
+        Some(routing)
     }
 
     fn tcp_ap(&mut self) -> Option<TcpAp> {
@@ -553,7 +574,11 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
             fresh: Connections::from_value(values.get("connection")) == Connections::Fresh,
         },
         AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
-        AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
+        AppKind::Ping => App::Ping {
+            interval: Field::from_value(values.get("interval")),
+            outstanding: Field::from_value(values.get("outstanding")),
+            payload: size("payload"),
+        },
     };
     let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
     Traffic {

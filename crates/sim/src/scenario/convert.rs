@@ -2,6 +2,7 @@
 
 use super::sections::{
     self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw, GatewayKind,
+    RoutingProtocol,
 };
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
@@ -91,15 +92,28 @@ impl Scenario {
             hello: routing.hello.then_some(aodv::HelloConfig {
                 interval: routing.hello_interval,
                 allowed_loss: routing.allowed_hello_loss,
+                always: routing.hello_always,
+                jitter: routing.hello_jitter,
             }),
+            signal: routing.signal_threshold.filter(|_| routing.protocol == RoutingProtocol::SsaAodv).map(
+                |threshold| aodv::SignalConfig {
+                    threshold: threshold.to_dbm(),
+                    weight: routing.signal_weight.0,
+                    hysteresis: routing.signal_hysteresis,
+                    keep_stable: routing.keep_stable,
+                },
+            ),
+            link_layer_detection: routing.link_layer_detection,
             first_search: match routing.first_search {
                 sections::FirstSearch::TtlStart => aodv::FirstSearch::TtlStart,
                 sections::FirstSearch::FullFlood => aodv::FirstSearch::FullFlood,
             },
             retry: routing.retry_tick.map_or(aodv::Retry::Timer, aodv::Retry::PacketOrTick),
-            search_timeout: routing
-                .measured_wait_max
-                .map_or(aodv::SearchTimeout::Traversal, |max| aodv::SearchTimeout::Measured { max }),
+            search_timeout: match (routing.request_wait, routing.measured_wait_max) {
+                (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
+                (None, Some(max)) => aodv::SearchTimeout::Measured { max },
+                (None, None) => aodv::SearchTimeout::Traversal,
+            },
             after_failure: routing.lock_out.map_or(aodv::AfterFailure::Restart, aodv::AfterFailure::LockOut),
             expiry: routing.expiry_tick.map_or(aodv::Expiry::AtDeadline, aodv::Expiry::OnTick),
             delete_invalid_routes: routing.delete_invalid_routes,

@@ -172,6 +172,8 @@ pub enum App {
     Ping {
         /// Time between requests.
         interval: Dur,
+        /// Most requests without an answer, if there is a limit.
+        outstanding: Option<u32>,
         /// Payload of a request.
         payload: Bytes,
     },

@@ -20,7 +20,9 @@ pub use link::{Link, Sizes};
 pub use mac::{BackoffDraw, Mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{Radio, RadioModel};
-pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
+pub use routing::{
+    FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol, complete as complete_routing,
+};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
 pub use tcp_ap::{
     ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,

@@ -8,7 +8,7 @@
 //! | `receive` | what the station does with received frames |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF) and 15 (DSSS PHY); behaviour of ns-2.35's `Mac802_11`.
+//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
 //! Left out: fragmentation, power save, QoS (EDCA), rate adaptation, beacons, encryption.
 
 pub mod backoff;
@@ -19,6 +19,6 @@ mod receive;
 #[cfg(test)]
 mod tests;
 
-pub use config::{BackoffDraw, Config};
+pub use config::{AnswerRate, BackoffDraw, Config};
 pub use dcf::{Action, Counters, Dcf};
 pub use medium::Medium;

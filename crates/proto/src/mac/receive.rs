@@ -21,7 +21,8 @@ impl Dcf {
         if self.state != TxState::Idle || self.answer.is_some() {
             return;
         }
-        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
+        self.answer =
+            Some(Answer::Cts { to: frame.src, duration: frame.duration, rate: self.config.answer_to(frame.rate) });
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
@@ -82,7 +83,7 @@ impl Dcf {
                 out.push(Action::Discarded(DropReason::UnexpectedData));
                 return;
             }
-            self.answer = Some(Answer::Ack { to: frame.src });
+            self.answer = Some(Answer::Ack { to: frame.src, rate: self.config.answer_to(frame.rate) });
             if self.state_ends.is_none() {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
                 self.sifs_ends = Some(now + self.config.sifs);

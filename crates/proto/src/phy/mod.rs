@@ -4,9 +4,11 @@
 //! the receiver answers with a [`Verdict`] at the end. Two models will stand behind one interface: [`threshold`], the one
 //! the papers used, and later an SINR model.
 
+pub mod kind;
 pub mod threshold;
 pub mod two_ray;
 
+pub use kind::PhyKind;
 pub use threshold::{Config, Receiver};
 
 use crate::drop::DropReason;

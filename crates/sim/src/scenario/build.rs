@@ -1,19 +1,20 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
 
 use super::error::{Problem, ScenarioError};
-use super::key::{Field, Number, Section, Value};
+use super::key::{Field, Number, Section, Value, Values};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
     AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_tcp_ap,
+    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_mac, complete_radio, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
+use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
@@ -53,8 +54,9 @@ pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenari
 impl Builder {
     fn scenario(&mut self, file: &str) -> Option<Scenario> {
         let general = self.general(file);
-        let radio = self.section::<Radio>();
+        let radio = self.completed::<Radio>(None, |values, _| complete_radio(values));
         if let Some((resolved, radio)) = &radio {
+            self.rates(resolved, radio);
             if radio.basic_rate > radio.rate {
                 let allowed = format!("at most `rate`, {}", resolved.show("rate"));
                 self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
@@ -64,7 +66,8 @@ impl Builder {
                 self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
             }
         }
-        let mac = self.section::<Mac>();
+        let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy.kind());
+        let mac = self.completed::<Mac>(None, |values, _| complete_mac(values, phy));
         if let Some((resolved, mac)) = &mac
             && mac.cw_min > mac.cw_max
         {
@@ -80,7 +83,7 @@ impl Builder {
             let allowed = format!("at most `rto_max`, {}", resolved.show("rto_max"));
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
-        let tcp_ap = self.tcp_ap();
+        let tcp_ap = self.completed::<TcpAp>(None, |values, given| complete_tcp_ap(values, given));
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -126,7 +129,7 @@ impl Builder {
             link: link?.1,
             routing: routing?.1,
             tcp: tcp?.1,
-            tcp_ap: tcp_ap?,
+            tcp_ap: tcp_ap?.1,
             traffic: traffic?,
             flows: flows?,
         };
@@ -142,20 +145,37 @@ impl Builder {
 
     /// Resolves a section in which no key depends on another.
     fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
+        self.completed(None, |_, _| {})
+    }
+
+    /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told which
+    /// ones were written.
+    fn completed<S: Section>(
+        &mut self,
+        selector: Option<&str>,
+        complete: impl FnOnce(&mut Values, &dyn Fn(&str) -> bool),
+    ) -> Option<(Resolved, S)> {
         let whole = self.root.at.clone();
         let node = self.root.entry(S::NAME).map(|e| &e.value);
-        let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut resolved = resolve::<S>(node, S::NAME, &whole, self.profile, selector, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete(&mut values, &|key| resolved.is_given(key));
+        resolved.values = values;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
     }
 
-    fn tcp_ap(&mut self) -> Option<TcpAp> {
-        let whole = self.root.at.clone();
-        let node = self.root.entry(TcpAp::NAME).map(|e| &e.value);
-        let mut resolved = resolve::<TcpAp>(node, TcpAp::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
-        let mut values = std::mem::take(&mut resolved.values);
-        complete_tcp_ap(&mut values, |key| resolved.is_given(key));
-        Some(TcpAp::from_values(&values))
+    /// OFDM has eight rates, of which each symbol holds whole bits.
+    fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
+        let kind = radio.phy.kind();
+        for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {
+            if kind.is_ofdm() && !kind.rates().contains(&rate) {
+                let rates: Vec<_> =
+                    kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() / 1_000_000)).collect();
+                let allowed = format!("{} with `phy` {:?}", rates.join(" or "), radio.phy.name());
+                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+            }
+        }
     }
 
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {

@@ -1,6 +1,8 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
-use super::sections::{self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw};
+use super::sections::{
+    self, AckPolicy, AnswerRate, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw,
+};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
@@ -12,8 +14,13 @@ impl Scenario {
     pub fn mac_config(&self) -> mac::Config {
         let (mac, radio) = (&self.mac, &self.radio);
         mac::Config {
+            phy: radio.phy.kind(),
             data_rate: radio.rate,
             basic_rate: radio.basic_rate,
+            answer_rate: match mac.answer_rate {
+                AnswerRate::Basic => mac::AnswerRate::Basic,
+                AnswerRate::Mandatory => mac::AnswerRate::Mandatory,
+            },
             plcp: radio.plcp,
             slot: mac.slot,
             sifs: mac.sifs,

@@ -256,6 +256,11 @@ fn values_that_contradict_each_other() {
         "chain.toml:4:20: radio.basic_rate: found \"11Mbps\", allowed: at most `rate`, \"2Mbps\""
     );
     assert_eq!(
+        message("[topology]", "radio.phy = \"ofdm\"\nradio.rate = \"11Mbps\"\n[topology]"),
+        "chain.toml:5:14: radio.rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \"18Mbps\" or \
+         \"24Mbps\" or \"36Mbps\" or \"48Mbps\" or \"54Mbps\" with `phy` \"ofdm\""
+    );
+    assert_eq!(
         message("[topology]", "radio.cs_threshold = \"-20dBm\"\n[topology]"),
         "chain.toml:4:22: radio.cs_threshold: found \"-20dBm\", allowed: at most `rx_threshold`, \"3.652e-10W\""
     );

@@ -106,8 +106,9 @@ fn tables_agree_with_themselves() {
     check::<General>(&[("name", text("x")), ("profile", text("ns2")), ("duration", duration)]);
     check::<TopologyKeys>(&[("kind", text("chain"))]);
     check::<MobilityKeys>(&[("model", text("fixed"))]);
-    check::<Radio>(&[]);
-    check::<Mac>(&[]);
+    let (rate, us) = (key::Value::Quantity(Unit::Rate, 1e6), key::Value::Quantity(Unit::Time, 2e4));
+    check::<Radio>(&[("rate", rate.clone()), ("basic_rate", rate), ("plcp", us.clone())]);
+    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", key::Value::Int(31))]);
     check::<Link>(&[]);
     check::<Routing>(&[]);
     check::<Tcp>(&[]);
@@ -324,4 +325,22 @@ fn files_have_a_distribution_and_connections() {
     assert!(with(&["flows[0].app=files"]).is_err(), "a pause must be given");
     let other = with(&["flows[0].app=files", "flows[0].mean_pause=0s", "flows[0].shape=2"]).unwrap();
     assert!(matches!(other.flows[0].traffic.app, App::Files { shape: 2_000, .. }));
+}
+
+/// The kind of physical layer decides times and rates; what is written goes before it.
+#[test]
+fn ofdm_has_its_own_times_and_rates() {
+    use fourhop_proto::phy::PhyKind;
+    let mac = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        assert_round_trip(&scenario);
+        scenario.mac_config()
+    };
+    let us = Dur::from_micros;
+    let a = mac(&["radio.phy=ofdm"]);
+    assert_eq!((a.phy, a.slot, a.sifs, a.plcp, a.cw_min), (PhyKind::Ofdm, us(9), us(16), us(20), 15));
+    assert_eq!((a.data_rate, a.basic_rate), (Rate::kbps(54_000), Rate::kbps(6_000)));
+    let g = mac(&["radio.phy=erp-ofdm", "mac.slot=9us", "radio.rate=36Mbps", "mac.answer_rate=mandatory"]);
+    assert_eq!((g.slot, g.sifs, g.data_rate), (us(9), us(10), Rate::kbps(36_000)));
+    assert_eq!(g.answer_to(g.data_rate), Rate::kbps(24_000));
 }

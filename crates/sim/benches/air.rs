@@ -17,7 +17,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     let traffic = Traffic::Udp(cbr::Config { start: Time::ZERO, stop: None, rate, payload });
     let flows = vec![Flow { src: NodeId(0), dst: NodeId(dst), traffic }];
     let mut setup =
-        Setup { positions, movement: None, propagation: TwoRay::WAVELAN, node: node::Config::ns2(), routing, flows };
+        Setup { positions, movement: None, radio: TwoRay::WAVELAN.into(), node: node::Config::ns2(), routing, flows };
     setup.node.link.arp = false;
     setup.build(1, None).0
 }

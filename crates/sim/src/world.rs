@@ -10,7 +10,7 @@ use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
 use fourhop_proto::drop::Layer;
 use fourhop_proto::node::{Account, Drops, Ear, Heard, Layers, Node, Rules};
-use fourhop_proto::phy::{Arrival, TxId};
+use fourhop_proto::phy::{Arrival, Receiver, TxId};
 use fourhop_proto::wire::Frame;
 use fourhop_units::{NodeId, Time};
 
@@ -75,6 +75,14 @@ impl World {
             receptions: 0,
             tap,
         }
+    }
+
+    /// The same world, before anything has happened in it, with other receivers.
+    #[must_use]
+    pub fn with_receivers(mut self, receiver: impl Fn(NodeId) -> Receiver) -> World {
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        self.ears = ids.map(|id| Ear::with_receiver(id, receiver(id))).collect();
+        self
     }
 
     /// The present instant.
@@ -204,7 +212,8 @@ impl World {
     fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
-        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
+        let frame = transmission.frame.as_ref()?;
+        let (src, start, airtime) = (transmission.src, transmission.start, frame.airtime);
         let cursor = transmission.cursor as usize;
         let neighbours = &self.air.neighbours(index, src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
@@ -217,7 +226,7 @@ impl World {
             // The medium becomes busy: that puts timers off, never forward.
             let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
             let ear = &mut self.ears[neighbour.node.index()];
-            if ear.handle_arrival(now, copy, airtime, &self.rules) {
+            if ear.handle_arrival(now, copy, frame, &self.rules) {
                 self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
             }
         }

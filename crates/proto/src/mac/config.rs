@@ -1,5 +1,6 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
+use super::rate::RateControl;
 use crate::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -33,6 +34,8 @@ pub struct Config {
     pub basic_rate: Rate,
     /// Rate of CTS and ACK.
     pub answer_rate: AnswerRate,
+    /// How the rate of unicast data follows its fate.
+    pub rate_control: RateControl,
     /// PLCP preamble and header, 192 us for the long format (IEEE 802.11-2020 clause 15.2.2), independent of the rate.
     pub plcp: Dur,
     /// Slot time, 20 us for DSSS (clause 15.3.3).
@@ -89,6 +92,7 @@ impl Config {
             data_rate: Rate::kbps(2_000),
             basic_rate: Rate::kbps(1_000),
             answer_rate: AnswerRate::Basic,
+            rate_control: RateControl::Fixed,
             plcp: Dur::from_micros(192),
             slot: Dur::from_micros(20),
             sifs: Dur::from_micros(10),

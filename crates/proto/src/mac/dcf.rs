@@ -14,6 +14,7 @@
 
 use super::config::Config;
 use super::medium::{Medium, Rules};
+use super::rate::Rates;
 use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
@@ -134,6 +135,7 @@ pub struct Dcf {
     pub(super) short_retries: u32,
     pub(super) long_retries: u32,
     next_seq: u16,
+    pub(super) rates: Rates,
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
     pub(super) counters: Counters,
@@ -156,6 +158,7 @@ impl Dcf {
             short_retries: 0,
             long_retries: 0,
             next_seq: 1,
+            rates: Rates::default(),
             last_seq: Vec::new(),
             counters: Counters::default(),
         }
@@ -186,7 +189,7 @@ impl Dcf {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
-        let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
+        let rate = if broadcast { self.config.basic_rate } else { self.rates.of(msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
@@ -411,6 +414,7 @@ impl Dcf {
     fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         self.counters.data_timeouts += 1;
         let Some(outgoing) = &mut self.outgoing else { return };
+        self.rates.handle_missing_ack(outgoing.msdu.dst, &self.config);
         let rts = needs_rts(&self.config, &outgoing.msdu);
         let (count, limit) = if rts {
             (&mut self.long_retries, self.config.long_retry_limit)
@@ -425,6 +429,8 @@ impl Dcf {
         } else {
             outgoing.retry = true;
             outgoing.rts = rts;
+            outgoing.rate = self.rates.of(outgoing.msdu.dst, &self.config);
+            outgoing.airtime = self.config.data_airtime(outgoing.msdu.len, outgoing.rate);
             self.failed(now, medium);
         }
     }

@@ -42,6 +42,7 @@ impl Dcf {
             return;
         }
         let Some(outgoing) = self.outgoing.take() else { return };
+        self.rates.handle_ack(outgoing.msdu.dst, &self.config);
         if needs_rts(&self.config, &outgoing.msdu) {
             self.long_retries = 0;
         } else {

@@ -9,12 +9,12 @@ use crate::mac;
 use crate::mac::medium::{self, Medium};
 use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
 use crate::wire::Frame;
-use fourhop_units::{Dur, MacAddr, NodeId, Time};
+use fourhop_units::{MacAddr, NodeId, Time};
 
 /// Options that the ears of a network share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
-    /// The receiver.
+    /// The `threshold` receiver; others have their own.
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
@@ -39,7 +39,7 @@ pub enum Heard {
 }
 
 /// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
-const REASONS: usize = 4;
+const REASONS: usize = 5;
 
 /// The receiver of a node and the medium around it.
 ///
@@ -59,13 +59,12 @@ pub struct Ear {
 impl Ear {
     /// The ear of node `id`, in silence.
     pub fn new(id: NodeId) -> Ear {
-        Ear {
-            receiver: Receiver::default(),
-            medium: Medium::default(),
-            addr: id.mac(),
-            received: 0,
-            lost: [0; REASONS],
-        }
+        Ear::with_receiver(id, Receiver::default())
+    }
+
+    /// The ear of node `id` with a receiver of another model.
+    pub fn with_receiver(id: NodeId, receiver: Receiver) -> Ear {
+        Ear { receiver, medium: Medium::default(), addr: id.mac(), received: 0, lost: [0; REASONS] }
     }
 
     /// The medium, for inspection.
@@ -73,24 +72,26 @@ impl Ear {
         &self.medium
     }
 
-    /// A copy of a frame of `airtime` begins to arrive. If it says true, the node's
+    /// A copy of `frame` begins to arrive. If it says true, the node's
     /// [`handle_access_lost`](super::Node::handle_access_lost) comes next.
     #[must_use]
     #[inline]
-    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur, rules: &Rules) -> bool {
-        match self.receiver.arrive(copy, self.medium.is_transmitting(now), &rules.phy) {
+    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, frame: &Frame, rules: &Rules) -> bool {
+        match self.receiver.arrive(now, copy, frame, self.medium.is_transmitting(now), &rules.phy) {
             ArrivalEffect::Occupied => self.medium.handle_arrival(now, &rules.medium),
             ArrivalEffect::CapturedAway => {
-                self.medium.handle_captured_away(now, airtime, &rules.medium);
+                self.medium.handle_captured_away(now, frame.airtime, &rules.medium);
                 false
             }
+            ArrivalEffect::Unnoticed => false,
         }
     }
 
     /// A copy of `frame` ends.
     #[inline]
     pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, rules: &Rules) -> Heard {
-        let heard = match self.receiver.depart(tx, self.medium.is_transmitting(now)) {
+        let (departure, busy) = self.receiver.depart(now, tx, self.medium.is_transmitting(now), &rules.phy);
+        let heard = match departure {
             Departure::Judged(Verdict::Good) => {
                 self.received += 1;
                 let for_us = frame.dst == self.addr;
@@ -107,7 +108,7 @@ impl Ear {
                 Heard::Nothing
             }
         };
-        if !self.receiver.busy(&rules.phy) {
+        if !busy {
             self.medium.handle_quiet(now);
         }
         heard

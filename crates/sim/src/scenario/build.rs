@@ -6,8 +6,9 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, Routing, Tcp,
-    TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_mac, complete_radio, complete_tcp_ap,
+    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, RadioModel,
+    RateControl, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_mac, complete_radio,
+    complete_tcp_ap, needs,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
@@ -15,6 +16,7 @@ use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
 use fourhop_proto::phy::PhyKind;
+use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
@@ -54,14 +56,14 @@ pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenari
 impl Builder {
     fn scenario(&mut self, file: &str) -> Option<Scenario> {
         let general = self.general(file);
-        let radio = self.completed::<Radio>(None, |values, _| complete_radio(values));
+        let radio = self.radio();
         if let Some((resolved, radio)) = &radio {
             self.rates(resolved, radio);
             if radio.basic_rate > radio.rate {
                 let allowed = format!("at most `rate`, {}", resolved.show("rate"));
                 self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
             }
-            if radio.cs_threshold > radio.rx_threshold {
+            if radio.cs_threshold.zip(radio.rx_threshold).is_some_and(|(sensed, decoded)| sensed > decoded) {
                 let allowed = format!("at most `rx_threshold`, {}", resolved.show("rx_threshold"));
                 self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
             }
@@ -73,6 +75,13 @@ impl Builder {
         {
             let allowed = format!("at most `cw_max`, {}", mac.cw_max);
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
+        }
+        if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
+            && mac.rate_control != RateControl::Fixed
+            && !radio.phy.kind().rates().contains(&radio.rate)
+        {
+            let allowed = "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have";
+            self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
         let link = self.section::<Link>();
         let routing = self.section::<Routing>();
@@ -165,16 +174,43 @@ impl Builder {
         Some((resolved, section))
     }
 
-    /// OFDM has eight rates, of which each symbol holds whole bits.
+    fn radio(&mut self) -> Option<(Resolved, Radio)> {
+        let node = self.root.entry("radio").map(|e| &e.value);
+        // With an unknown model keys of either are taken.
+        let model = match node.and_then(|n| n.entry("model")) {
+            None => Some("threshold"),
+            Some(_) => node.and_then(|n| n.text("model")).filter(|model| RadioModel::find(model).is_some()),
+        }
+        .map(str::to_owned);
+        let (resolved, radio) =
+            self.completed::<Radio>(model.as_deref(), |values, given| complete_radio(values, given))?;
+        let conditions = Radio::KEYS.iter().filter(|key| resolved.is_given(key.name));
+        for (key, (other, allowed)) in conditions.filter_map(|key| Some((key.name, needs(key.name, &resolved.values)?)))
+        {
+            let values: Vec<_> = allowed.iter().map(|value| format!("{value:?}")).collect();
+            let allowed = format!("nothing, or `{other}` {}", values.join(" or "));
+            self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+        }
+        Some((resolved, radio))
+    }
+
+    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
         let kind = radio.phy.kind();
+        let is_sinr = radio.model == RadioModel::Sinr;
+        let names = |mbps: &mut dyn Iterator<Item = String>| mbps.collect::<Vec<_>>().join(" or ");
         for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {
-            if kind.is_ofdm() && !kind.rates().contains(&rate) {
-                let rates: Vec<_> =
-                    kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() / 1_000_000)).collect();
-                let allowed = format!("{} with `phy` {:?}", rates.join(" or "), radio.phy.name());
+            if (kind.is_ofdm() || is_sinr) && !kind.rates().contains(&rate) {
+                let rates = names(&mut kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)));
+                let allowed = format!("{rates} with `phy` {:?}", radio.phy.name());
                 self.problems.push(resolved.problem(key, resolved.show(key), allowed));
             }
+        }
+        let headers: &[Dur] = if kind.is_ofdm() { &[OFDM_PLCP] } else { &[LONG_PLCP, SHORT_PLCP] };
+        if is_sinr && !headers.contains(&radio.plcp) {
+            let times = names(&mut headers.iter().map(|plcp| format!("\"{}us\"", plcp.as_micros_rounded())));
+            let allowed = format!("{times} with `model` \"sinr\" and `phy` {:?}", radio.phy.name());
+            self.problems.push(resolved.problem("plcp", resolved.show("plcp"), allowed));
         }
     }
 

@@ -7,7 +7,7 @@ use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
 use fourhop_proto::route::aodv;
-use fourhop_proto::{mac, net, phy, route, tcp};
+use fourhop_proto::{mac, net, route, tcp};
 
 impl Scenario {
     /// What the MAC of every node is given.
@@ -22,6 +22,7 @@ impl Scenario {
                 AnswerRate::Mandatory => mac::AnswerRate::Mandatory,
             },
             plcp: radio.plcp,
+            rate_control: self.rate_control(),
             slot: mac.slot,
             sifs: mac.sifs,
             cw_min: mac.cw_min,
@@ -42,19 +43,6 @@ impl Scenario {
             eifs_ended_by_good_frame: mac.eifs_ended_by_good_frame,
             eifs_on_undecodable: mac.eifs_on_undecodable,
             capture_nav: mac.capture_nav,
-        }
-    }
-
-    /// What the receiver of every node is given.
-    pub fn receiver_config(&self) -> phy::Config {
-        let radio = &self.radio;
-        phy::Config {
-            rx_threshold: radio.rx_threshold,
-            cs_threshold: radio.cs_threshold,
-            capture_ratio: radio.capture.then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
-            late_capture: radio.late_capture,
-            lock_on_undecodable: radio.lock_on_undecodable,
-            energy_detection: radio.energy_detection,
         }
     }
 

@@ -21,6 +21,7 @@ mod movement;
 mod network;
 mod ns2;
 mod quantity;
+mod radio;
 mod resolve;
 mod schema;
 pub mod sections;

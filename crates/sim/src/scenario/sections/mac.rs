@@ -22,6 +22,15 @@ choice! {
     }
 }
 
+choice! {
+    /// How the rate of unicast data is chosen, for each neighbour.
+    RateControl {
+        Fixed = "fixed", "always `radio.rate`";
+        Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
+        Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
+    }
+}
+
 section! {
     /// IEEE 802.11 DCF. The named options are where ns-2.35 and the standard differ.
     Mac = "mac" {
@@ -39,6 +48,16 @@ section! {
         long_retry_limit: u32, Kind::Int(1, 255), Both("4");
         /// Rate of CTS and ACK.
         answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES), Both("basic");
+        /// How the rate of unicast data is chosen.
+        rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
+        /// ACKs in a row after which ARF and AARF try a higher rate.
+        arf_up: u32, Kind::Int(1, 10_000), Both("10");
+        /// Missing ACKs in a row after which they take a lower one.
+        arf_down: u32, Kind::Int(1, 255), Both("2");
+        /// Frames at one rate after which they try a higher one in any case.
+        arf_timer: u32, Kind::Int(1, 1_000_000), Both("15");
+        /// Most ACKs in a row that AARF waits for.
+        aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB"), Both("0B");
         /// Bytes a data frame adds to what it carries.

@@ -14,9 +14,11 @@ mod traffic;
 
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
-pub use mac::{AnswerRate, BackoffDraw, Mac, complete as complete_mac};
+pub use mac::{AnswerRate, BackoffDraw, Mac, RateControl, complete as complete_mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
-pub use radio::{Phy, Radio, RadioModel, complete as complete_radio};
+pub use radio::{
+    Environment, Errors, Fading, FrameCapture, PathLossKind, Phy, Radio, RadioModel, complete as complete_radio, needs,
+};
 pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
 pub use tcp_ap::{

@@ -41,6 +41,8 @@ pub enum Layer {
     Link,
     /// Packets in IP and routing.
     Network,
+    /// Packets on wired links.
+    Wire,
 }
 
 impl Layer {
@@ -51,6 +53,7 @@ impl Layer {
             Layer::Mac => "mac",
             Layer::Link => "link",
             Layer::Network => "network",
+            Layer::Wire => "wire",
         }
     }
 }
@@ -79,6 +82,7 @@ reasons! {
     Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
     Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
     Network, "no-listener", NoListener, "no socket at its destination";
+    Wire, "wired-queue-full", WiredQueueFull, "the queue of a wired link was full";
 }
 
 #[cfg(test)]

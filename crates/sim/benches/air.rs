@@ -16,8 +16,15 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     let rate = Rate::from_bps(payload.bits() * 1_000_000_000 / interval.as_nanos()).expect("a rate above zero");
     let traffic = Traffic::Udp(cbr::Config { start: Time::ZERO, stop: None, rate, payload });
     let flows = vec![Flow { src: NodeId(0), dst: NodeId(dst), traffic }];
-    let mut setup =
-        Setup { positions, movement: None, radio: TwoRay::WAVELAN.into(), node: node::Config::ns2(), routing, flows };
+    let mut setup = Setup {
+        positions,
+        movement: None,
+        radio: TwoRay::WAVELAN.into(),
+        node: node::Config::ns2(),
+        routing,
+        wired: None,
+        flows,
+    };
     setup.node.link.arp = false;
     setup.build(1, None).0
 }

@@ -5,11 +5,12 @@
 //!
 //! Most events are planned for the next instants: the end of a SIFS, of a frame, of a short back-off. So the first few
 //! events stand sorted in an array, where a new one finds its place after a step or two, and only what is later than all of
-//! these goes into a heap.
+//! these goes into [`Blocks`], which are sorted when their time comes.
 
-use core::cmp::Reverse;
+mod blocks;
+
+use blocks::{Blocks, Entry};
 use fourhop_units::{NodeId, Time};
-use std::collections::BinaryHeap;
 
 /// What kind of event comes first at one instant. The discriminants decide results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub enum Class {
     /// already decided to send (it cannot sense in no time), and both collide. Two stations 200 m apart that count the
     /// same slots after one frame meet exactly so; ns-2.35 sees 6 % of all RTS of a one-hop TCP flow lost in this way.
     Arrival = 2,
+    /// A packet comes to the end of a wire.
+    Wire = 3,
 }
 
 /// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
@@ -53,16 +56,10 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub u32);
 
-/// How many events the sorted array holds at most: chains of a dozen nodes never need the heap, and in large networks as much
-/// happens within a few microseconds as there is room for.
+/// How many events the sorted array holds at most: chains of a dozen nodes never need the blocks, and in large networks as
+/// much happens within a few microseconds as there is room for.
 fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Entry {
-    key: Key,
-    slot: u32,
 }
 
 /// The events that wait, at most one for each slot.
@@ -70,10 +67,10 @@ struct Entry {
 pub struct EventQueue {
     /// The first events, the very first at the end.
     near: Vec<Entry>,
-    /// How many may be there. Half as many are moved between the array and the heap at a time.
+    /// How many may be there. Half as many are moved from the array to the blocks at a time.
     room: usize,
     /// Later ones. An entry that is not the one of its slot in `filed` has been overtaken and is thrown away when it comes up.
-    far: BinaryHeap<Reverse<Entry>>,
+    far: Blocks,
     /// For each slot its event.
     events: Vec<Key>,
     /// For each slot its entry in `far`: its event, or a later one that has been overtaken by it.
@@ -88,7 +85,7 @@ impl EventQueue {
         EventQueue {
             near: Vec::with_capacity(room(slots) + 1),
             room: room(slots),
-            far: BinaryHeap::new(),
+            far: Blocks::new(room(slots)),
             events: vec![Key::NEVER; slots],
             filed: vec![Key::NEVER; slots],
             horizon: Key::NEVER,
@@ -137,7 +134,7 @@ impl EventQueue {
         let index = slot.0 as usize;
         if key < self.filed[index] {
             self.filed[index] = key;
-            self.far.push(Reverse(Entry { key, slot: slot.0 }));
+            self.far.push(Entry { key, slot: slot.0 });
         }
         self.events[index] = self.filed[index];
     }
@@ -197,32 +194,30 @@ impl EventQueue {
         }
     }
 
-    /// Moves the last events of a full array to the heap.
+    /// Moves the last events of a full array to the blocks.
     #[cold]
     fn put_away(&mut self) {
-        for entry in self.near.drain(..self.room / 2) {
-            self.filed[entry.slot as usize] = entry.key;
-            self.far.push(Reverse(entry));
-            self.horizon = entry.key;
-        }
+        let later = self.near.drain(..self.room / 2);
+        let filed = &mut self.filed;
+        self.horizon = self.far.prepend(later.inspect(|entry| filed[entry.slot as usize] = entry.key));
     }
 
-    /// Fills the empty array from the heap.
+    /// Fills the empty array from the blocks.
     #[cold]
     fn fetch(&mut self) {
-        while self.near.len() < self.room / 2
-            && let Some(Reverse(entry)) = self.far.pop()
-        {
-            let filed = &mut self.filed[entry.slot as usize];
-            if *filed == entry.key {
-                *filed = Key::NEVER;
-                if self.events[entry.slot as usize] == entry.key {
-                    self.near.push(entry);
+        while self.near.is_empty() && self.far.take_first(&mut self.near) {
+            let (events, filed) = (&self.events, &mut self.filed);
+            self.near.retain(|entry| {
+                let filed = &mut filed[entry.slot as usize];
+                let stands = *filed == entry.key;
+                if stands {
+                    *filed = Key::NEVER;
                 }
-            }
+                stands && events[entry.slot as usize] == entry.key
+            });
+            self.near.sort_unstable_by_key(|entry| core::cmp::Reverse(entry.key));
         }
-        self.near.reverse();
-        self.horizon = self.far.peek().map_or(Key::NEVER, |Reverse(entry)| entry.key);
+        self.horizon = self.far.begin();
     }
 }
 

@@ -12,6 +12,7 @@
 //! | [`grid`] | which of the moving nodes are near |
 //! | [`air`] | the neighbours of a frame, still or moving |
 //! | [`event_queue`] | the order of events |
+//! | [`wired`] | hosts, routers and links without radios |
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
@@ -36,6 +37,7 @@ pub mod setup;
 pub mod topology;
 pub mod trace;
 mod translate;
+pub mod wired;
 pub mod world;
 
 pub use run::{RunError, RunOptions, run};

@@ -16,7 +16,7 @@ const LOOK_EVERY: Dur = Dur::from_millis(10);
 
 /// Looks at the flows at the instants that matter.
 pub struct Recorder<'a> {
-    scenario: &'a Scenario,
+    pub scenario: &'a Scenario,
     pub flows: &'a [NetworkFlow],
     pub ends: &'a [FlowEnds],
     /// For each flow, delivered and arrived bytes at its instants.
@@ -192,7 +192,7 @@ impl Marks {
 
 /// The end of a flow that is at this node, in this place.
 pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
-    &world.nodes()[node.index()].endpoints()[index]
+    &world.endpoints(node)[index]
 }
 
 /// Payload bytes of a flow so far: delivered once, arrived in all.

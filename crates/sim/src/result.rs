@@ -18,7 +18,7 @@ pub struct RunResult {
     pub ended_by: &'static str,
     /// Time it took.
     pub wall_s: f64,
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames.
+    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
     pub events: u64,
     /// Frames radiated.
     pub frames: u64,
@@ -37,7 +37,15 @@ pub struct RunResult {
     pub counters: Named,
     /// Balance of each layer at the end.
     pub conservation: BTreeMap<&'static str, Balance>,
+    /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none are left
+    /// out.
+    pub link_drops: ByLink,
+    /// What each direction of a wired link did, named `from-to`; nodes without radios by their names.
+    pub wires: ByLink,
 }
+
+/// Counts by name, for each of some links.
+pub type ByLink = BTreeMap<String, BTreeMap<&'static str, u64>>;
 
 /// `in` = `out` + `dropped` + `held`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
@@ -61,11 +69,11 @@ pub struct Balance {
 pub struct FlowResult {
     /// Name.
     pub name: String,
-    /// Sending node.
+    /// Sending node. Nodes without radios are numbered after those of the topology.
     pub src: u32,
     /// Receiving node.
     pub dst: u32,
-    /// Length of a shortest path.
+    /// Radio hops of a shortest path.
     pub hops: Option<u32>,
     /// Transport.
     pub transport: &'static str,

@@ -2,13 +2,13 @@
 
 use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
-use crate::result::{Balance, FlowResult, Named, RunResult, jain, rate_bps};
+use crate::result::{Balance, ByLink, FlowResult, Named, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
-use fourhop_proto::drop::DropReason;
+use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::node::EndpointKind;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -67,9 +67,15 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         Some(folder) => {
             let count = setup.positions.len();
             let all: Vec<u32> = (0..count as u32).collect();
-            let nodes = options.pcap_nodes.as_ref().unwrap_or(&all).iter().map(|&node| NodeId(node));
+            let radios = options.pcap_nodes.as_ref().unwrap_or(&all).iter().filter(|&&node| (node as usize) < count);
+            let nodes = radios.map(|&node| NodeId(node));
             let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
-            Some(PcapFolder::create(folder, count, nodes, megahertz).map_err(failed)?)
+            let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan)).filter(|(end, _)| {
+                let number = scenario.number(end.node);
+                options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
+            });
+            let files = PcapFolder::create(folder, count, nodes, megahertz).map_err(failed)?;
+            Some(files.with_wires(folder, ends).map_err(failed)?)
         }
         None => None,
     };
@@ -95,7 +101,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
         recorder.record(at, &world);
         if let Some(sampler) = &mut sampler {
-            sampler.record(at, &world, &flows, &ends);
+            sampler.record(at, &world, scenario, &flows, &ends);
         }
         if scenario.packets.is_some() {
             control.report(Time::ZERO + recorder.progress(at));
@@ -128,7 +134,7 @@ impl<S: SeriesSink> Sampler<S> {
         Sampler { step, next: Time::ZERO + step, since: Time::ZERO, delivered: vec![0; flows], sink }
     }
 
-    fn record(&mut self, now: Time, world: &World, flows: &[NetworkFlow], ends: &[FlowEnds]) {
+    fn record(&mut self, now: Time, world: &World, scenario: &Scenario, flows: &[NetworkFlow], ends: &[FlowEnds]) {
         if now < self.next {
             return;
         }
@@ -143,7 +149,11 @@ impl<S: SeriesSink> Sampler<S> {
             self.sink.flow(now, &flow.name, &sample);
         }
         for (index, node) in world.nodes().iter().enumerate() {
-            self.sink.queue(now, NodeId(index as u32), node.link().queue_len());
+            self.sink.queue(now, index as u32, None, node.link().queue_len());
+        }
+        for wire in world.wired().wires() {
+            let (from, to) = (scenario.number(wire.from), scenario.number(wire.to));
+            self.sink.queue(now, from, Some(to), wire.port.queue_len(now));
         }
         self.since = now;
         self.next = now + self.step;
@@ -152,10 +162,14 @@ impl<S: SeriesSink> Sampler<S> {
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
     let (ended_by, ended) = (recorder.ended_by(), world.now());
-    let (flows, ends) = (recorder.flows, recorder.ends);
+    let (flows, ends, scenario) = (recorder.flows, recorder.ends, recorder.scenario);
     let marks = recorder.finish(ended, world);
-    let flows: Vec<FlowResult> =
-        flows.iter().zip(ends).zip(&marks).map(|((flow, ends), marks)| flow_result(flow, world, ends, marks)).collect();
+    let flows: Vec<FlowResult> = flows
+        .iter()
+        .zip(ends)
+        .zip(&marks)
+        .map(|((flow, ends), marks)| flow_result(scenario, flow, world, ends, marks))
+        .collect();
     let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     RunResult {
         seed,
@@ -171,10 +185,12 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
         drops: drops(world),
         counters: counters(world),
         conservation: balances(world),
+        link_drops: link_drops(world),
+        wires: wires(scenario, world),
     }
 }
 
-fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
+fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
     let stats = sender.stats();
     let (sent, rtt_mean_s) = match &sender.kind {
@@ -198,8 +214,8 @@ fn flow_result(flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks
     };
     FlowResult {
         name: flow.name.clone(),
-        src: flow.src.0,
-        dst: flow.dst.0,
+        src: scenario.number(flow.src),
+        dst: scenario.number(flow.dst),
         hops: flow.hops,
         transport: flow.traffic.transport.name(),
         app: match flow.traffic.app {
@@ -252,5 +268,36 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
         dropped: account.dropped,
         held: account.held,
     };
-    world.accounts().named().into_iter().map(|(layer, account)| (layer.name(), balance(account))).collect()
+    let wires = !world.wired().wires().is_empty();
+    let named = world.accounts().named().into_iter().filter(|&(layer, _)| layer != Layer::Wire || wires);
+    named.map(|(layer, account)| (layer.name(), balance(account))).collect()
+}
+
+fn link_drops(world: &World) -> ByLink {
+    let links = world.nodes().iter().enumerate().flat_map(|(from, node)| {
+        node.link_drops().iter().map(move |drops| {
+            let counts = [("tcp_data", drops.tcp_data), ("tcp_acks", drops.tcp_acks), ("other", drops.other)];
+            (format!("{from}-{}", drops.to), counts.into_iter().collect())
+        })
+    });
+    links.collect()
+}
+
+fn wires(scenario: &Scenario, world: &World) -> ByLink {
+    let mut table = ByLink::new();
+    for wire in world.wired().wires() {
+        let port = &wire.port;
+        let own = [
+            ("longest_queue", port.longest_queue() as u64),
+            ("held", port.held() as u64),
+            // A sum, over all packets, of the time each waited before it was sent.
+            ("waited_us", port.waited().as_nanos() / 1000),
+        ];
+        let link =
+            table.entry(format!("{}-{}", scenario.node_name(wire.from), scenario.node_name(wire.to))).or_default();
+        for (name, count) in port.counters().named().chain(own) {
+            *link.entry(name).or_default() += count;
+        }
+    }
+    table
 }

@@ -5,13 +5,15 @@ use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::Propagation;
+use crate::topology::Graph;
 use crate::trace::Tap;
+use crate::wired::{Plan, Wired};
 use crate::world::World;
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
+use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_proto::phy::{Receiver, sinr};
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
@@ -100,8 +102,10 @@ pub struct Setup {
     pub radio: Radio,
     /// Options of the nodes.
     pub node: node::Config,
-    /// Routing of all nodes.
+    /// Routing of all nodes with radios.
     pub routing: Routing,
+    /// Nodes without radios, gateways and wires; `None`: there are none.
+    pub wired: Option<Plan>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
 }
@@ -178,17 +182,40 @@ impl Setup {
             .enumerate()
             .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
             .collect();
-        let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut nodes, seed, index, flow)).collect();
+        let mut wired = Wired::default();
+        if let Some(plan) = &self.wired {
+            let gateways;
+            (wired, gateways) = Wired::new(plan, self.node.ttl, &self.hops_to(&plan.gateways));
+            for (gateway, side) in gateways {
+                nodes[gateway.index()].make_gateway(side);
+            }
+        }
+        let mut place = |node: NodeId, endpoint| match node.wired_number() {
+            Some(host) => (node, wired.add_endpoint(host, endpoint)),
+            None => (node, nodes[node.index()].add_endpoint(endpoint)),
+        };
+        let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
-        let world = World::new(nodes, rules, air, tap);
+        let world = World::new(nodes, rules, air, wired, tap);
         let world = match &self.radio {
             Radio::Threshold(_) => world,
-            Radio::Sinr(radio) => world.with_receivers(|id| {
-                let random = Stream::new(seed, id, Purpose::Channel);
-                Receiver::Sinr(Box::new(sinr::Receiver::new(radio.receiver, random)))
-            }),
+            Radio::Sinr(radio) => {
+                let stream = |n: usize| Stream::new(seed, NodeId(n as u32), Purpose::Channel);
+                let receiver = |n| sinr::Receiver::new(radio.receiver, stream(n));
+                world.with_receivers((0..self.positions.len()).map(receiver).collect())
+            }
         };
         (world, ends)
+    }
+
+    /// Radio hops from each of `gateways` to each node at time zero.
+    fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
+        let range = match &self.radio {
+            Radio::Threshold(law) => law.range_m(self.node.phy.rx_threshold),
+            Radio::Sinr(radio) => radio.propagation.range_m(radio.link),
+        };
+        let graph = Graph::new(&self.positions, range);
+        gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
 
     fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {
@@ -197,10 +224,19 @@ impl Setup {
             Routing::Static => {
                 let paths = ShortestPaths::new(&links());
                 let ip = |node: usize| NodeId(node as u32).ipv4();
+                let hosts = self.wired.as_ref().map_or(0, |plan| plan.hosts);
                 let routes = |from: usize| {
                     let paths = &paths;
                     let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
-                    (0..count).filter_map(move |to| Some((ip(to), ip(paths.next_hop(from, to)?), hops(to)?)))
+                    let way = move |to| Some((ip(paths.next_hop(from, to)?), hops(to)?));
+                    // The way out is the nearest gateway.
+                    let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
+                    let reachable = gateways.iter().map(|gateway| gateway.index());
+                    let near = reachable.filter_map(|to| Some((hops(to)?, to))).min_by_key(|&(hops, _)| hops);
+                    let out = near.and_then(|(_, to)| way(to));
+                    let mesh = (0..count).filter_map(move |to| Some((to, way(to)?)));
+                    let wired = (0..hosts).filter_map(move |n| Some((NodeId::wired(n).0 as usize, out?)));
+                    mesh.chain(wired).map(move |(to, (next_hop, hops))| (ip(to), next_hop, hops))
                 };
                 (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
             }
@@ -208,15 +244,22 @@ impl Setup {
                 .map(|n| {
                     let id = NodeId(n as u32);
                     let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-                    Router::Aodv(Box::new(Aodv::new(id.ipv4(), **config, jitter)))
+                    let aodv = Aodv::new(id.ipv4(), **config, jitter);
+                    let gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
+                    Router::Aodv(Box::new(if gateway { aodv.with_gateway() } else { aodv }))
                 })
                 .collect(),
         }
     }
 }
 
-/// Puts the two ends of a flow into their nodes.
-fn connect(nodes: &mut [Node], seed: u64, index: usize, flow: &Flow) -> FlowEnds {
+/// Puts the two ends of a flow into their nodes by `place`.
+fn connect(
+    place: &mut impl FnMut(NodeId, Endpoint) -> (NodeId, usize),
+    seed: u64,
+    index: usize,
+    flow: &Flow,
+) -> FlowEnds {
     let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
     let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
     let remote = match fresh {
@@ -225,7 +268,6 @@ fn connect(nodes: &mut [Node], seed: u64, index: usize, flow: &Flow) -> FlowEnds
     };
     let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
-    let mut place = |node: NodeId, endpoint| (node, nodes[node.index()].add_endpoint(endpoint));
     match &flow.traffic {
         Traffic::Tcp { transport, config, source } => {
             // One stream per flow and side, so that flows do not shift each other's numbers.

@@ -32,6 +32,7 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
             RoutingProtocol::Static => Routing::Static,
             RoutingProtocol::Aodv => Routing::Aodv(Box::new(scenario.aodv_config())),
         },
+        wired: scenario.wired_plan(&network.gateways),
         flows,
     };
     Ok((setup, network.flows))

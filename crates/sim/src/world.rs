@@ -2,16 +2,17 @@
 //!
 //! A transmission is one entry in the event queue for as long as any copy of it is on the air. It walks its receivers in
 //! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
-//! the heap as long as nothing else comes first.
+//! the queue as long as nothing else comes first.
 
 use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
+use crate::wired::Wired;
 use fourhop_proto::drop::Layer;
-use fourhop_proto::node::{Account, Drops, Ear, Heard, Layers, Node, Rules};
-use fourhop_proto::phy::{Arrival, Receiver, TxId};
-use fourhop_proto::wire::Frame;
+use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
+use fourhop_proto::phy::{Arrival, TxId, sinr};
+use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time};
 
 /// A frame on the air, or one that has been.
@@ -35,9 +36,17 @@ pub struct World {
     nodes: Vec<Node>,
     /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
     ears: Vec<Ear>,
+    /// With the `sinr` radio the receivers of the nodes; else empty.
+    receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
+    /// Nodes without radios, and wires; their slots follow those of the nodes.
+    wired: Wired,
+    /// Packets that have come to gateways by wire; reused.
+    up: Vec<(NodeId, Ipv4Packet)>,
     queue: EventQueue,
+    /// Slot of the first transmission.
+    first_air: u32,
     transmissions: Vec<Transmission>,
     /// Places in `transmissions` whose frame has left the air.
     free: Vec<u32>,
@@ -52,21 +61,29 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, tap: Option<Box<dyn Tap>>) -> World {
-        let mut queue = EventQueue::new(nodes.len());
+    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, wired: Wired, tap: Option<Box<dyn Tap>>) -> World {
+        let first_air = nodes.len() + wired.slots();
+        let mut queue = EventQueue::new(first_air);
         let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
             if let Some(at) = node.next_timeout(ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
             }
         }
+        for slot in 0..wired.slots() {
+            queue.set(Slot((nodes.len() + slot) as u32), wired.next_event(slot));
+        }
         World {
             now: Time::ZERO,
             nodes,
             ears,
+            receivers: Vec::new(),
             rules,
             air,
+            wired,
+            up: Vec::new(),
             queue,
+            first_air: first_air as u32,
             transmissions: Vec::new(),
             free: Vec::new(),
             timers: 0,
@@ -77,11 +94,11 @@ impl World {
         }
     }
 
-    /// The same world, before anything has happened in it, with other receivers.
+    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all nodes in order.
     #[must_use]
-    pub fn with_receivers(mut self, receiver: impl Fn(NodeId) -> Receiver) -> World {
-        let ids = (0..self.nodes.len() as u32).map(NodeId);
-        self.ears = ids.map(|id| Ear::with_receiver(id, receiver(id))).collect();
+    pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
+        debug_assert_eq!(receivers.len(), self.nodes.len(), "each node has one");
+        self.receivers = receivers;
         self
     }
 
@@ -95,9 +112,22 @@ impl World {
         &self.nodes
     }
 
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames.
+    /// The nodes without radios, and the wires.
+    pub fn wired(&self) -> &Wired {
+        &self.wired
+    }
+
+    /// The ends of flows at a node with or without a radio.
+    pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
+        match node.wired_number() {
+            Some(host) => self.wired.hosts()[host].endpoints(),
+            None => self.nodes[node.index()].endpoints(),
+        }
+    }
+
+    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
     pub fn events(&self) -> u64 {
-        self.timers + self.copies + self.receptions
+        self.timers + self.copies + self.receptions + self.wired.arrivals()
     }
 
     /// Frames radiated.
@@ -110,14 +140,14 @@ impl World {
         self.receptions
     }
 
-    /// Losses of all nodes.
+    /// Losses of all nodes and wires.
     pub fn drops(&self) -> Drops {
-        let mut sum = Drops::default();
+        let mut sum = self.wired.drops();
         (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
         sum
     }
 
-    /// Losses at one node.
+    /// Losses at one node with a radio.
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
         sum.add(&self.ears[node.index()].drops());
@@ -128,11 +158,14 @@ impl World {
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
         self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        sum.network.add(&self.wired.network_account());
+        sum.wire = self.wired.wire_account();
         sum.radio = Account {
             taken: self.copies,
             passed: self.ears.iter().map(Ear::received).sum(),
             dropped: self.drops().in_layer(Layer::Radio),
-            held: self.ears.iter().map(|ear| ear.on_air() as u64).sum(),
+            held: self.ears.iter().map(Ear::on_air).chain(self.receivers.iter().map(|r| r.on_air())).sum::<usize>()
+                as u64,
         };
         sum
     }
@@ -154,8 +187,10 @@ impl World {
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot);
-            } else {
+            } else if slot.0 >= self.first_air {
                 self.advance(slot, end);
+            } else {
+                self.wired_event(slot);
             }
             if self.events() >= next_check {
                 control.report(self.now);
@@ -188,17 +223,55 @@ impl World {
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
+        if let Some(out) = node.outbound() {
+            self.wired.send(self.now, NodeId(slot.0), out, &mut self.tap);
+            self.plan_wired();
+        }
         if radiates {
             self.begin_transmission(NodeId(slot.0), air);
         }
     }
 
+    /// A timer of a node without a radio, or the arrival of a packet over a wire.
+    fn wired_event(&mut self, slot: Slot) {
+        let first = self.nodes.len();
+        let slot = slot.0 as usize - first;
+        self.timers += u64::from(slot < self.wired.hosts().len());
+        let mut up = std::mem::take(&mut self.up);
+        self.wired.handle_event(self.now, slot, &mut up, &mut self.tap);
+        for (gateway, packet) in up.drain(..) {
+            let (node, ear) = (&mut self.nodes[gateway.index()], &mut self.ears[gateway.index()]);
+            node.handle_wired(self.now, packet, ear);
+            self.queue.set(Slot(gateway.0), node.next_timeout(ear).map(|at| timer_key(gateway.0, at)));
+            if let Some(out) = node.outbound() {
+                self.wired.send(self.now, gateway, out, &mut self.tap);
+            }
+        }
+        self.up = up;
+        self.plan_wired();
+    }
+
+    /// Plans the events of hosts and wires anew where they may have changed.
+    fn plan_wired(&mut self) {
+        while let Some(slot) = self.wired.take_changed() {
+            let event = self.wired.next_event(slot as usize);
+            self.queue.set(Slot(self.nodes.len() as u32 + slot), event);
+        }
+    }
+
     /// Walks the transmission in `slot` over its receivers until something else comes first.
     fn advance(&mut self, slot: Slot, end: Time) {
-        let index = slot.0 as usize - self.nodes.len();
+        let index = (slot.0 - self.first_air) as usize;
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
-        let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
-        match next.or_else(|| self.departures(index, limit)) {
+        let leaving = self.transmissions[index].leaving;
+        let next = if self.receivers.is_empty() {
+            let next = if leaving { None } else { self.arrivals::<false>(index, limit) };
+            next.or_else(|| self.departures::<false>(index, limit))
+        } else {
+            let next = if leaving { None } else { self.arrivals::<true>(index, limit) };
+            next.or_else(|| self.departures::<true>(index, limit))
+        };
+        match next {
             Some(key) => self.queue.push(slot, key),
             None => {
                 self.transmissions[index].frame = None;
@@ -209,11 +282,10 @@ impl World {
 
     #[inline(never)]
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
-    fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
+    fn arrivals<const SINR: bool>(&mut self, index: usize, limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
-        let frame = transmission.frame.as_ref()?;
-        let (src, start, airtime) = (transmission.src, transmission.start, frame.airtime);
+        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
         let cursor = transmission.cursor as usize;
         let neighbours = &self.air.neighbours(index, src)[cursor..];
         for (step, neighbour) in neighbours.iter().enumerate() {
@@ -226,7 +298,16 @@ impl World {
             // The medium becomes busy: that puts timers off, never forward.
             let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
             let ear = &mut self.ears[neighbour.node.index()];
-            if ear.handle_arrival(now, copy, frame, &self.rules) {
+            let lost = if SINR {
+                let receiver = &mut self.receivers[neighbour.node.index()];
+                transmission
+                    .frame
+                    .as_ref()
+                    .is_some_and(|frame| ear.handle_arrival_at(now, copy, frame, receiver, &self.rules))
+            } else {
+                ear.handle_arrival(now, copy, airtime, &self.rules)
+            };
+            if lost {
                 self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
             }
         }
@@ -238,7 +319,7 @@ impl World {
 
     #[inline(never)]
     /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
-    fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
+    fn departures<const SINR: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let frame = transmission.frame.as_ref()?;
@@ -254,7 +335,11 @@ impl World {
             }
             let node = neighbour.node.index();
             let ear = &mut self.ears[node];
-            let heard = ear.handle_departure(now, tx, frame, &self.rules);
+            let heard = if SINR {
+                ear.handle_departure_at(now, tx, frame, &mut self.receivers[node], &self.rules)
+            } else {
+                ear.handle_departure(now, tx, frame, &self.rules)
+            };
             if let Some(tap) = &mut self.tap
                 && heard != Heard::Nothing
             {
@@ -263,7 +348,7 @@ impl World {
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
                 let node = &mut self.nodes[node];
-                node.handle_reception(now, frame, ear);
+                node.handle_reception(now, frame, neighbour.power, ear);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);
@@ -285,6 +370,9 @@ impl World {
     /// `src` has put a frame into the free place `air`.
     fn begin_transmission(&mut self, src: NodeId, air: u32) {
         self.frames += 1;
+        if let Some(receiver) = self.receivers.get_mut(src.index()) {
+            receiver.transmit_started();
+        }
         let transmission = &mut self.transmissions[air as usize];
         if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
             tap.sent(self.now, src, frame);
@@ -298,7 +386,7 @@ impl World {
         self.free.pop();
         let key = arrival_key(self.now + first.delay(), first.node, src);
         self.air.keep(air);
-        self.queue.push(Slot(self.nodes.len() as u32 + air), key);
+        self.queue.push(Slot(self.first_air + air), key);
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of the folder `scenarios`, each with what makes it short.
-const SCENARIOS: [(&str, &[&str]); 10] = [
+const SCENARIOS: [(&str, &[&str]); 12] = [
     ("chain", &["duration=20s"]),
     ("udp", &["duration=20s"]),
     ("ping", &["duration=20s", "flows[1].start=2s"]),
@@ -17,6 +17,8 @@ const SCENARIOS: [(&str, &[&str]); 10] = [
     ("cross", &["duration=15s", "traffic.stagger=2s"]),
     ("grid", &["duration=10s"]),
     ("random", &["duration=6s"]),
+    ("gateway-cross", &["duration=10s"]),
+    ("two-gateways", &["duration=15s", "wired.delay=1ms", "mobility.waypoints=[[5, '80m/s', '800m', '150m']]"]),
     ("random-waypoint", &["duration=8s", "mobility.speed_max=30m/s"]),
     ("hallway", &["duration=8s"]),
     ("walk", &["duration=8s"]),
@@ -116,7 +118,7 @@ fn the_same_seed_gives_the_same_captures_and_a_capture_changes_nothing() {
     for profile in PROFILES {
         for (name, settings) in [SCENARIOS[0], SCENARIOS[2]] {
             let case = Case::new(name, settings, profile);
-            let (one, other) = (folder(&format!("{name}-{profile}-1")), folder(&format!("{name}-{profile}-2")));
+            let (one, other) = (folder(&format!("{name}-{profile}-one")), folder(&format!("{name}-{profile}-other")));
             let captured = case.run(3, Some(&one));
             case.run(3, Some(&other));
             same_files(&case, 3, &one, &other);
@@ -142,7 +144,7 @@ fn batch(case: &Case, jobs: usize, name: &str) -> (BTreeMap<u64, String>, PathBu
 #[test]
 fn one_thread_and_many_give_the_same_runs() {
     for profile in PROFILES {
-        for (name, _) in [SCENARIOS[0], SCENARIOS[3], SCENARIOS[7], SCENARIOS[9]] {
+        for (name, _) in [SCENARIOS[0], SCENARIOS[3], SCENARIOS[7], SCENARIOS[9], SCENARIOS[11]] {
             let case = Case::new(name, &["duration=5s"], profile);
             let (alone, folder_alone) = batch(&case, 1, &format!("{name}-{profile}-alone"));
             assert_eq!(alone.len(), 5);

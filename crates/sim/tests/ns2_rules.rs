@@ -109,7 +109,7 @@ impl Pair {
                     // Nothing else happens within the propagation delay of so quiet a network.
                     let (begin, to) = (now + PROPAGATION_200_M, 1 - from);
                     let copy = Arrival { tx: TxId(0), power: Watt(8.9e-10), end: begin + frame.airtime };
-                    let lost = self.ears[to].handle_arrival(begin, copy, &frame, &self.rules);
+                    let lost = self.ears[to].handle_arrival(begin, copy, frame.airtime, &self.rules);
                     assert!(!lost, "ns-2 knows no immediate access");
                     self.air.push((begin, copy.end, to, frame));
                 }

@@ -206,3 +206,53 @@ fn tshark_decodes_every_frame_without_complaint() {
         }
     }
 }
+
+#[test]
+fn both_sides_of_a_gateway_are_captured_and_tshark_reads_the_wire() {
+    let text = "profile = 'ns2'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 1\n[wired]\ngateways = [1]\n\
+                nodes = ['R', 'B/1']\n[[flows]]\nfrom = 0\nto = 'B/1'\ntransport = 'newreno'\napp = 'transfer'\nsize = '60kB'\n\
+                [[flows]]\nfrom = 'B/1'\nto = 0\ntransport = 'ping'\n";
+    let scenario = load_toml(text, "wired.toml", &[]).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pcap").join("wired");
+    let options = RunOptions { pcap_dir: Some(folder.clone()), ..RunOptions::default() };
+    let result = run(&scenario, 1, &options, &Control::new()).unwrap();
+    let read = |name: &str| {
+        let mut reader = PcapReader::new(File::open(folder.join(name)).unwrap()).unwrap();
+        assert_eq!(reader.header().datalink, DataLink::RAW);
+        let mut packets = Vec::new();
+        while let Some(packet) = reader.next_packet() {
+            let packet = packet.unwrap();
+            packets.push((packet.timestamp, packet.data.into_owned()));
+        }
+        assert!(packets.is_sorted_by_key(|(at, _)| *at));
+        packets
+    };
+    let ends = ["node-1-to-R.pcap", "R-to-node-1.pcap", "R-to-B_1.pcap", "B_1-to-R.pcap"].map(read);
+    for (number, count) in ends.iter().map(Vec::len).enumerate() {
+        let link = if number < 2 { ["1-R", "R-1"] } else { ["R-B/1", "B/1-R"] };
+        let held: u64 = link.iter().map(|direction| result.wires[*direction]["held"]).sum();
+        let arrived: u64 = link.iter().map(|direction| result.wires[*direction]["arrived"]).sum();
+        // An end sees what it sends and what it receives, but not yet what is still under way to it.
+        assert!((arrived..=arrived + held).contains(&(count as u64)), "{link:?}: {count}, {arrived}, {held}");
+    }
+    // What the gateway sends arrives 40 ms and its time on the wire later, one TTL lower at each router.
+    let (first, second) = (&ends[0][0], &ends[1][0]);
+    assert_eq!((first.1.len(), &first.1), (second.1.len(), &second.1));
+    let bits = first.1.len() as u64 * 8;
+    assert_eq!(second.0 - first.0, Duration::from_millis(40) + Duration::from_nanos(bits * 100));
+    assert_eq!(ends[2][0].1[8] + 1, second.1[8]);
+    if Command::new("tshark").arg("--version").output().is_err() {
+        writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures were not checked with it").unwrap();
+        return;
+    }
+    let known = BTreeSet::from(["raw:ip:tcp", "raw:ip:tcp:data", "raw:ip:icmp:data"].map(String::from));
+    for end in ["node-1-to-R.pcap", "B_1-to-R.pcap"] {
+        let bad = "_ws.malformed || _ws.expert.severity == error || ip.checksum.status == 0 || \
+                   tcp.checksum.status == 0 || icmp.checksum.status == 0";
+        let complaints = tshark(&folder.join(end), &["-Y", bad]);
+        assert!(complaints.is_empty(), "{end}: {complaints:#?}");
+        let protocols: BTreeSet<_> =
+            tshark(&folder.join(end), &["-T", "fields", "-e", "frame.protocols"]).into_iter().collect();
+        assert_eq!(protocols, known);
+    }
+}

@@ -57,7 +57,7 @@ fn a_row_for_each_flow_and_node_at_each_step() {
         assert!(bytes > 0.9 * whole && bytes < whole + 1.0, "{}: {bytes} of {whole}", flow.name);
     }
     let queues = fs::read_to_string(&paths.queues).unwrap();
-    assert!(queues.starts_with("node,time_s,queue_packets\n0,0.3,"));
+    assert!(queues.starts_with("node,to,time_s,queue_packets\n0,,0.3,"));
     assert_eq!(queues.lines().count(), 1 + 3 * 33);
     assert!(!part(&paths.flows).exists() && !part(&paths.queues).exists());
 }

@@ -3,7 +3,8 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 
-/// A node of the network, numbered from 0 in the order of the scenario.
+/// A node of the network, numbered from 0 in the order of the scenario. Nodes without a radio have numbers of their own from
+/// [`NodeId::FIRST_WIRED`] on, so that their addresses are in a subnet of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
@@ -12,7 +13,23 @@ pub struct NodeId(pub u32);
 pub struct MacAddr(pub [u8; 6]);
 
 impl NodeId {
-    /// Position in an array of nodes.
+    /// The first of the nodes without a radio: radios have 10.0.0.0/9, the others 10.128.0.0/9.
+    pub const FIRST_WIRED: u32 = 1 << 23;
+
+    /// Number `n`, from 0, of the nodes without a radio.
+    pub const fn wired(n: u32) -> NodeId {
+        NodeId(Self::FIRST_WIRED + n)
+    }
+
+    /// Which of the nodes without a radio it is, if it is one.
+    pub const fn wired_number(self) -> Option<usize> {
+        match self.0.checked_sub(Self::FIRST_WIRED) {
+            Some(n) => Some(n as usize),
+            None => None,
+        }
+    }
+
+    /// Position in an array of nodes with radios.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -23,7 +40,7 @@ impl NodeId {
         MacAddr([0x02, 0x00, n[0], n[1], n[2], n[3]])
     }
 
-    /// Address in 10.0.0.0/8: node 0 is 10.0.0.1.
+    /// Address in 10.0.0.0/8: node 0 is 10.0.0.1, the first without a radio 10.128.0.1.
     pub const fn ipv4(self) -> Ipv4Addr {
         let [_, b, c, d] = (self.0 + 1).to_be_bytes();
         Ipv4Addr::new(10, b, c, d)
@@ -81,6 +98,9 @@ mod tests {
             assert_eq!(NodeId(n).mac().node(), Some(NodeId(n)));
         }
         assert_eq!(NodeId(0).ipv4(), Ipv4Addr::new(10, 0, 0, 1));
+        assert_eq!(NodeId::wired(2).ipv4(), Ipv4Addr::new(10, 128, 0, 3));
+        let wired = NodeId::from_ipv4(Ipv4Addr::new(10, 128, 0, 3)).and_then(NodeId::wired_number);
+        assert_eq!((wired, NodeId(70_000).wired_number()), (Some(2), None));
         assert_eq!(NodeId::from_ipv4(Ipv4Addr::new(192, 168, 0, 1)), None);
         assert!(MacAddr::BROADCAST.is_broadcast() && !NodeId(7).mac().is_broadcast());
     }

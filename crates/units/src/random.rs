@@ -35,6 +35,8 @@ pub enum Purpose {
     Pauses = 11,
     /// Initial sequence numbers of the connections of a flow after its first.
     LaterConnections = 12,
+    /// Choice of gateways and of random ends of single flows; belongs to no node.
+    Spots = 13,
 }
 
 /// One stream of random numbers.

@@ -28,6 +28,11 @@ impl Drops {
         self.0[reason as usize]
     }
 
+    /// Losses for any reason.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
     /// Losses in a layer.
     pub fn in_layer(&self, layer: Layer) -> u64 {
         DropReason::ALL.iter().filter(|reason| reason.layer() == layer).map(|&reason| self.of(reason)).sum()
@@ -67,7 +72,7 @@ impl Account {
     }
 }
 
-/// The accounts of the four layers that lose things.
+/// The accounts of the layers that lose things.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Layers {
     /// Copies of frames at the receiver.
@@ -78,12 +83,20 @@ pub struct Layers {
     pub link: Account,
     /// Packets in IP and routing.
     pub network: Account,
+    /// Packets on wired links, waiting or on their way.
+    pub wire: Account,
 }
 
 impl Layers {
-    /// The four with their names.
-    pub fn named(&self) -> [(Layer, Account); 4] {
-        [(Layer::Radio, self.radio), (Layer::Mac, self.mac), (Layer::Link, self.link), (Layer::Network, self.network)]
+    /// All with their names.
+    pub fn named(&self) -> [(Layer, Account); 5] {
+        [
+            (Layer::Radio, self.radio),
+            (Layer::Mac, self.mac),
+            (Layer::Link, self.link),
+            (Layer::Network, self.network),
+            (Layer::Wire, self.wire),
+        ]
     }
 
     /// Adds another node's accounts.
@@ -92,6 +105,7 @@ impl Layers {
         self.mac.add(&other.mac);
         self.link.add(&other.link);
         self.network.add(&other.network);
+        self.wire.add(&other.wire);
     }
 }
 
@@ -105,7 +119,6 @@ pub(super) struct Crossings {
     pub given_back: u64,
     pub link_given_back: u64,
     pub arp_received: u64,
-    pub originated: u64,
     pub routing_sent: u64,
     pub routing_received: u64,
     pub delivered: u64,

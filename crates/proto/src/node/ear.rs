@@ -7,14 +7,14 @@ use super::account::Drops;
 use crate::drop::DropReason;
 use crate::mac;
 use crate::mac::medium::{self, Medium};
-use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
+use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict, sinr};
 use crate::wire::Frame;
-use fourhop_units::{MacAddr, NodeId, Time};
+use fourhop_units::{Dur, MacAddr, NodeId, Time};
 
 /// Options that the ears of a network share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
-    /// The `threshold` receiver; others have their own.
+    /// The receiver.
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
@@ -41,7 +41,8 @@ pub enum Heard {
 /// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
 const REASONS: usize = 5;
 
-/// The receiver of a node and the medium around it.
+/// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr` radio
+/// are larger and kept by the driver, which hands them to [`Ear::handle_arrival_at`] and [`Ear::handle_departure_at`].
 ///
 /// Call [`Ear::handle_arrival`] and [`Ear::handle_departure`] once each for every copy of a frame, in order of time; at one
 /// instant departures come first. There are no timers, but while [`Ear::awaits_access`] each of them may change the
@@ -59,12 +60,13 @@ pub struct Ear {
 impl Ear {
     /// The ear of node `id`, in silence.
     pub fn new(id: NodeId) -> Ear {
-        Ear::with_receiver(id, Receiver::default())
-    }
-
-    /// The ear of node `id` with a receiver of another model.
-    pub fn with_receiver(id: NodeId, receiver: Receiver) -> Ear {
-        Ear { receiver, medium: Medium::default(), addr: id.mac(), received: 0, lost: [0; REASONS] }
+        Ear {
+            receiver: Receiver::default(),
+            medium: Medium::default(),
+            addr: id.mac(),
+            received: 0,
+            lost: [0; REASONS],
+        }
     }
 
     /// The medium, for inspection.
@@ -72,26 +74,34 @@ impl Ear {
         &self.medium
     }
 
-    /// A copy of `frame` begins to arrive. If it says true, the node's
+    /// A copy of a frame of `airtime` begins to arrive. If it says true, the node's
     /// [`handle_access_lost`](super::Node::handle_access_lost) comes next.
     #[must_use]
     #[inline]
-    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, frame: &Frame, rules: &Rules) -> bool {
-        match self.receiver.arrive(now, copy, frame, self.medium.is_transmitting(now), &rules.phy) {
+    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur, rules: &Rules) -> bool {
+        match self.receiver.arrive(copy, self.medium.is_transmitting(now), &rules.phy) {
             ArrivalEffect::Occupied => self.medium.handle_arrival(now, &rules.medium),
             ArrivalEffect::CapturedAway => {
-                self.medium.handle_captured_away(now, frame.airtime, &rules.medium);
+                self.medium.handle_captured_away(now, airtime, &rules.medium);
                 false
             }
-            ArrivalEffect::Unnoticed => false,
         }
     }
 
     /// A copy of `frame` ends.
     #[inline]
     pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, rules: &Rules) -> Heard {
-        let (departure, busy) = self.receiver.depart(now, tx, self.medium.is_transmitting(now), &rules.phy);
-        let heard = match departure {
+        let departure = self.receiver.depart(tx, self.medium.is_transmitting(now));
+        let heard = self.handle_judgement(now, departure, frame, rules);
+        if !self.receiver.busy(&rules.phy) {
+            self.medium.handle_quiet(now);
+        }
+        heard
+    }
+
+    #[inline]
+    fn handle_judgement(&mut self, now: Time, departure: Departure, frame: &Frame, rules: &Rules) -> Heard {
+        match departure {
             Departure::Judged(Verdict::Good) => {
                 self.received += 1;
                 let for_us = frame.dst == self.addr;
@@ -107,8 +117,36 @@ impl Ear {
                 self.count(reason);
                 Heard::Nothing
             }
-        };
-        if !busy {
+        }
+    }
+
+    /// With a receiver of another model, which is not the ear's own: a copy of `frame` begins to arrive there. As
+    /// [`Ear::handle_arrival`].
+    #[must_use]
+    pub fn handle_arrival_at(
+        &mut self,
+        now: Time,
+        copy: Arrival,
+        frame: &Frame,
+        receiver: &mut sinr::Receiver,
+        rules: &Rules,
+    ) -> bool {
+        let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
+        noticed && self.medium.handle_arrival(now, &rules.medium)
+    }
+
+    /// The same for the end of a copy.
+    pub fn handle_departure_at(
+        &mut self,
+        now: Time,
+        tx: TxId,
+        frame: &Frame,
+        receiver: &mut sinr::Receiver,
+        rules: &Rules,
+    ) -> Heard {
+        let departure = receiver.depart(now, tx, self.medium.is_transmitting(now));
+        let heard = self.handle_judgement(now, departure, frame, rules);
+        if !receiver.busy() {
             self.medium.handle_quiet(now);
         }
         heard

@@ -15,9 +15,16 @@
 mod account;
 mod ear;
 mod endpoint;
+mod gateway;
+mod host;
+mod link_drops;
 mod stack;
+mod transports;
 
 pub use account::{Account, Drops, Layers};
 pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
+pub use gateway::{Gateway, Outbound, Side};
+pub use host::Host;
+pub use link_drops::LinkDrops;
 pub use stack::{Config, Node};

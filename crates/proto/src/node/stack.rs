@@ -2,14 +2,16 @@
 
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
-use super::endpoint::{Endpoint, EndpointKind, Path};
+use super::endpoint::Endpoint;
+use super::gateway::Gateway;
+use super::link_drops::{self, LinkDrops};
+use super::transports::Transports;
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
 use crate::phy;
-use crate::route::{self, Router};
-use crate::tcp::{self, HopSource};
-use crate::wire::{Body, EchoMessage, Frame, Ipv4Packet, PacketMeta, Payload};
+use crate::route::{self, Router, is_wired};
+use crate::wire::{Frame, Ipv4Packet, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time};
 
@@ -41,14 +43,14 @@ impl Config {
 /// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
 /// entered again before its first buffer is back: each has as many as that has ever needed.
 #[derive(Debug)]
-struct Pool<T>(Vec<Vec<T>>);
+pub(super) struct Pool<T>(Vec<Vec<T>>);
 
 impl<T> Pool<T> {
-    fn take(&mut self) -> Vec<T> {
+    pub(super) fn take(&mut self) -> Vec<T> {
         self.0.pop().unwrap_or_default()
     }
 
-    fn give(&mut self, buffer: Vec<T>) {
+    pub(super) fn give(&mut self, buffer: Vec<T>) {
         debug_assert!(buffer.is_empty(), "every action is performed before its buffer returns");
         self.0.push(buffer);
     }
@@ -61,12 +63,11 @@ impl<T> Default for Pool<T> {
 }
 
 #[derive(Debug, Default)]
-struct Scratch {
+pub(super) struct Scratch {
     mac: Vec<mac::Action>,
     link: Pool<net::Action>,
-    route: Pool<route::Action>,
-    tcp: Vec<tcp::Action>,
-    bodies: Pool<Body>,
+    pub(super) route: Pool<route::Action>,
+    packets: Pool<Ipv4Packet>,
 }
 
 /// A node.
@@ -77,19 +78,19 @@ struct Scratch {
 /// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
-    addr: Ipv4Addr,
     mac_addr: MacAddr,
-    ttl: u8,
     mac: Dcf,
     link: Link,
-    router: Router,
-    endpoints: Vec<Endpoint>,
-    next_ident: u16,
-    drops: Drops,
+    pub(super) router: Router,
+    pub(super) transports: Transports,
+    /// Its wired side, if it has one.
+    pub(super) gateway: Option<Box<Gateway>>,
+    pub(super) drops: Drops,
     crossings: Crossings,
+    link_drops: Vec<LinkDrops>,
     /// Earliest timer of the layers above the MAC.
     upper_timeout: Option<Time>,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
 }
 
 impl Node {
@@ -97,31 +98,30 @@ impl Node {
     pub fn new(id: NodeId, seed: u64, config: &Config, router: Router) -> Node {
         let (addr, mac_addr) = (id.ipv4(), id.mac());
         Node {
-            addr,
             mac_addr,
-            ttl: config.ttl,
             mac: Dcf::new(mac_addr, config.mac, Stream::new(seed, id, Purpose::Backoff)),
             link: Link::new(mac_addr, addr, config.link),
             upper_timeout: router.next_timeout(),
             router,
-            endpoints: Vec::new(),
-            next_ident: 0,
+            transports: Transports::new(addr, config.ttl, config.mac.data_rate),
+            gateway: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
+            link_drops: Vec::new(),
             scratch: Scratch::default(),
         }
     }
 
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
-        self.endpoints.push(endpoint);
+        let place = self.transports.add(endpoint);
         self.refresh_upper();
-        self.endpoints.len() - 1
+        place
     }
 
     /// The ends of flows at this node.
     pub fn endpoints(&self) -> &[Endpoint] {
-        &self.endpoints
+        self.transports.endpoints()
     }
 
     /// The MAC, for inspection.
@@ -139,6 +139,11 @@ impl Node {
         &self.router
     }
 
+    /// Packets the MAC gave up, by neighbour.
+    pub fn link_drops(&self) -> &[LinkDrops] {
+        &self.link_drops
+    }
+
     /// Losses so far, those of its ear apart.
     pub fn drops(&self) -> &Drops {
         &self.drops
@@ -149,6 +154,8 @@ impl Node {
         let c = &self.crossings;
         let mac = self.mac.counters();
         let (down, up) = self.link.held();
+        let (from_wires, to_wires, crossing) =
+            self.gateway.as_ref().map_or((0, 0, 0), |gateway| (gateway.received, gateway.sent, gateway.held()));
         let held = |layer, taken, passed, held: usize| Account {
             taken,
             passed,
@@ -171,10 +178,11 @@ impl Node {
             ),
             network: held(
                 Layer::Network,
-                c.originated + c.routing_sent + c.link_to_network + c.given_back,
-                c.network_to_link + c.delivered + c.routing_received,
-                self.router.held(),
+                self.transports.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires,
+                c.network_to_link + c.delivered + c.routing_received + to_wires,
+                self.router.held() + crossing,
             ),
+            wire: Account::default(),
         }
     }
 
@@ -231,28 +239,23 @@ impl Node {
             self.perform_route(now, &mut actions);
             self.scratch.route.give(actions);
         }
-        for index in 0..self.endpoints.len() {
-            if due(self.endpoints[index].next_timeout()) {
-                let mut bodies = self.scratch.bodies.take();
-                let endpoint = &mut self.endpoints[index];
-                endpoint.handle_timeout(now, &mut self.scratch.tcp, &mut bodies);
-                let (peer, notes) = (endpoint.address.peer, endpoint.notes(now));
-                self.originate(peer, notes, &mut bodies);
-                self.scratch.bodies.give(bodies);
-            }
-        }
+        let mut made = self.scratch.packets.take();
+        self.transports.handle_timeout(now, &mut made);
+        self.send_made(now, &mut made);
+        self.scratch.packets.give(made);
     }
 
-    fn refresh_upper(&mut self) {
+    pub(super) fn refresh_upper(&mut self) {
         let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
-        for endpoint in &self.endpoints {
-            at = Time::earlier_of(at, endpoint.next_timeout());
+        at = Time::earlier_of(at, self.transports.next_timeout());
+        if let Some(gateway) = &self.gateway {
+            at = Time::earlier_of(at, gateway.next_timeout());
         }
         self.upper_timeout = at;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
-    fn offer_next(&mut self, now: Time, ear: &mut Ear) {
+    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()
         {
@@ -274,6 +277,7 @@ impl Node {
                 }
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
+                    link_drops::count(&mut self.link_drops, &msdu);
                     let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, neighbour_ip(msdu.dst)) else {
                         continue;
                     };
@@ -310,7 +314,7 @@ impl Node {
         }
     }
 
-    fn perform_route(&mut self, now: Time, actions: &mut Vec<route::Action>) {
+    pub(super) fn perform_route(&mut self, now: Time, actions: &mut Vec<route::Action>) {
         let mut link_actions = self.scratch.link.take();
         for action in actions.drain(..) {
             match action {
@@ -335,9 +339,11 @@ impl Node {
 
     /// A packet from a neighbour.
     fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
+        let leaves = self.gateway.is_some() && is_wired(packet.dst);
+        let ends = leaves || packet.dst == self.transports.addr();
         let meta = &mut packet.meta;
         meta.hops = meta.hops.saturating_add(1);
-        if meta.hops == meta.measure_at || (packet.dst == self.addr && meta.hops < meta.measure_at) {
+        if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
         let mut actions = self.scratch.route.take();
@@ -345,8 +351,10 @@ impl Node {
             self.crossings.routing_received += 1;
             let sender = packet.src;
             self.router.handle_message(now, packet, sender, &mut actions);
-        } else if packet.dst == self.addr {
-            self.deliver(now, packet);
+        } else if leaves {
+            self.leave_mesh(now, packet, from);
+        } else if ends {
+            self.deliver(now, &packet);
         } else {
             self.router.handle_transit(now, packet, neighbour_ip(from), &mut actions);
         }
@@ -354,80 +362,23 @@ impl Node {
         self.scratch.route.give(actions);
     }
 
-    fn deliver(&mut self, now: Time, packet: Ipv4Packet) {
-        let mut bodies = self.scratch.bodies.take();
-        let peer = packet.src;
-        let mut notes = PacketMeta { created: now, ..PacketMeta::default() };
-        let known = match &packet.body {
-            Body::Tcp(segment) => self
-                .endpoint(peer, segment.dst_port, Some(segment.src_port), |kind| {
-                    matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
-                })
-                .map(|index| {
-                    self.tell_path(now, index, &packet, &mut bodies);
-                    let endpoint = &mut self.endpoints[index];
-                    endpoint.handle_segment(now, segment, &packet.meta, &mut self.scratch.tcp, &mut bodies);
-                    notes = endpoint.notes(now);
-                }),
-            Body::Udp(datagram) => self
-                .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
-                    matches!(kind, EndpointKind::UdpReceiver)
-                })
-                .map(|index| self.endpoints[index].handle_datagram(datagram)),
-            Body::Echo(echo) if echo.reply => self
-                .endpoint(peer, echo.ident, None, |kind| matches!(kind, EndpointKind::Pinger(_)))
-                .map(|index| self.endpoints[index].handle_echo_reply(now, echo)),
-            Body::Echo(echo) => {
-                bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
-                Some(())
+    pub(super) fn deliver(&mut self, now: Time, packet: &Ipv4Packet) {
+        let mut made = self.scratch.packets.take();
+        match self.transports.handle_packet(now, packet, |peer| self.router.hops(peer), &mut made) {
+            Ok(()) => self.crossings.delivered += 1,
+            Err(reason) => self.drops.count(reason),
+        }
+        self.send_made(now, &mut made);
+        self.scratch.packets.give(made);
+    }
+
+    /// Sends what the transports have made.
+    fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>) {
+        for packet in made.drain(..) {
+            if self.gateway.is_some() && is_wired(packet.dst) {
+                self.send_wired(packet);
+                continue;
             }
-            Body::Aodv(_) => None,
-        };
-        match known {
-            Some(()) => self.crossings.delivered += 1,
-            None => self.drops.count(DropReason::NoListener),
-        }
-        self.originate(peer, notes, &mut bodies);
-        self.scratch.bodies.give(bodies);
-    }
-
-    /// Tells a TCP sender how many hops its route has and what the interface can do, before the segment in `packet`
-    /// arrives: that is when its window can change.
-    fn tell_path(&mut self, now: Time, index: usize, packet: &Ipv4Packet, bodies: &mut Vec<Body>) {
-        let endpoint = &mut self.endpoints[index];
-        if let Some(hints) = endpoint.path_hints() {
-            let hops = match hints.hops {
-                HopSource::Routing => self.router.hops(endpoint.address.peer),
-                HopSource::Ttl => Some(hops_by_ttl(packet.ttl)),
-                HopSource::Travelled => Some(packet.meta.hops),
-            };
-            let path = Path { hops, link_rate: self.mac.config().data_rate };
-            endpoint.handle_path(now, path, &mut self.scratch.tcp, bodies);
-        }
-    }
-
-    fn endpoint(
-        &self,
-        peer: Ipv4Addr,
-        local_port: u16,
-        remote_port: Option<u16>,
-        kind: impl Fn(&EndpointKind) -> bool,
-    ) -> Option<usize> {
-        self.endpoints.iter().position(|endpoint| {
-            endpoint.address.peer == peer
-                && endpoint.address.local_port == local_port
-                && (endpoint.takes_any_port() || remote_port.is_none_or(|port| endpoint.address.remote_port == port))
-                && kind(&endpoint.kind)
-        })
-    }
-
-    /// Sends what an endpoint has made.
-    fn originate(&mut self, dst: Ipv4Addr, meta: PacketMeta, bodies: &mut Vec<Body>) {
-        let now = meta.created;
-        for body in bodies.drain(..) {
-            self.crossings.originated += 1;
-            let packet = Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta };
-            self.next_ident = self.next_ident.wrapping_add(1);
             let mut actions = self.scratch.route.take();
             self.router.handle_outgoing(now, packet, &mut actions);
             self.perform_route(now, &mut actions);
@@ -441,14 +392,7 @@ impl Node {
     }
 }
 
-/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
-/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems).
-fn hops_by_ttl(ttl: u8) -> u8 {
-    let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
-    (first - ttl).saturating_add(1)
-}
-
 /// The address of the neighbour with this MAC address.
-fn neighbour_ip(mac: MacAddr) -> Option<Ipv4Addr> {
+pub(super) fn neighbour_ip(mac: MacAddr) -> Option<Ipv4Addr> {
     mac.node().map(NodeId::ipv4)
 }

@@ -17,9 +17,11 @@
 
 pub mod aodv;
 mod static_routes;
+mod wired_routes;
 
 pub use aodv::{Aodv, Config, Counters};
 pub use static_routes::{ShortestPaths, StaticRoutes};
+pub use wired_routes::{PortId, WiredRoutes, is_wired};
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
@@ -84,6 +86,23 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_transit(now, packet, out),
             Router::Aodv(r) => r.handle_transit(now, packet, from, out),
+        }
+    }
+
+    /// A packet that came in by a wire, for a node with a radio; its TTL has been looked at. Where there is no route, one is
+    /// searched for, as for a packet of this node's own.
+    pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        match self {
+            Router::Static(r) => r.handle_outgoing(now, packet, out),
+            Router::Aodv(r) => r.handle_entering(now, packet, out),
+        }
+    }
+
+    /// A packet from `src`, received from neighbour `from`, leaves by a wire: the route back to its source was used.
+    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_leaving(now, src, from),
         }
     }
 

@@ -1,16 +1,17 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
 
-use super::error::{Problem, ScenarioError};
+use super::error::{Problem, ScenarioError, did_you_mean};
 use super::key::{Field, Number, Section, Value, Values};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
     AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, RadioModel,
-    RateControl, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, complete_mac, complete_radio,
-    complete_tcp_ap, needs,
+    RateControl, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_mac,
+    complete_radio, complete_tcp_ap, needs,
 };
 use super::tree::{self, Data, Node, Origin};
+use super::wired::{self, Spot, WiredSide};
 use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
@@ -20,8 +21,8 @@ use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 10] =
-    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "traffic", "flows"];
+pub const SECTIONS: [&str; 12] =
+    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "traffic", "flows"];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -111,7 +112,8 @@ impl Builder {
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
-        let flows = self.flows(topology.as_ref().map(|(_, t)| t), &traffic, duration, window);
+        let wired = self.wired(topology.as_ref().map(|(_, t)| t));
+        let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
         if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
             let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
             self.problems.push(missing);
@@ -139,6 +141,7 @@ impl Builder {
             routing: routing?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
+            wired: wired?,
             traffic: traffic?,
             flows: flows?,
         };
@@ -184,7 +187,8 @@ impl Builder {
         .map(str::to_owned);
         let (resolved, radio) =
             self.completed::<Radio>(model.as_deref(), |values, given| complete_radio(values, given))?;
-        let conditions = Radio::KEYS.iter().filter(|key| resolved.is_given(key.name));
+        let conditions =
+            Radio::KEYS.iter().filter(|key| resolved.is_given(key.name) && resolved.values.contains_key(key.name));
         for (key, (other, allowed)) in conditions.filter_map(|key| Some((key.name, needs(key.name, &resolved.values)?)))
         {
             let values: Vec<_> = allowed.iter().map(|value| format!("{value:?}")).collect();
@@ -338,9 +342,48 @@ impl Builder {
         Some(Some(PairTraffic { pairs, stagger: keys.stagger, traffic }))
     }
 
+    /// `[wired]` and `[[wires]]`; the outer `None` if something is wrong, the inner one if all nodes have radios.
+    fn wired(&mut self, topology: Option<&Topology>) -> Option<Option<WiredSide>> {
+        let wires = self.root.entry("wires").cloned();
+        if self.root.entry("wired").is_none() {
+            if let Some(wires) = wires {
+                let problem = wires.at.problem("wires", "links", "links beside a section [wired] only");
+                self.problems.push(problem);
+                return None;
+            }
+            return Some(None);
+        }
+        let (resolved, keys) = self.section::<WiredKeys>()?;
+        let mut side = wired::side(&resolved, &keys, topology?, &mut self.problems)?;
+        match wires.as_ref().map(|entry| &entry.value) {
+            None => wired::usual_wires(&mut side),
+            Some(Node { data: Data::List(items), .. }) if !items.is_empty() => {
+                let before = self.problems.len();
+                for (i, node) in items.iter().enumerate() {
+                    let (path, whole) = (format!("wires[{i}]"), &node.at);
+                    let keys =
+                        resolve::<WireKeys>(Some(node), &path, whole, self.profile, None, &[], &mut self.problems);
+                    let wire = keys.and_then(|keys| wired::wire(&keys, &side, &mut self.problems));
+                    side.wires.extend(wire);
+                }
+                if self.problems.len() > before {
+                    return None;
+                }
+            }
+            Some(node) => {
+                let problem = node.at.problem("wires", node.describe(), "a list of at least one link: [[wires]]");
+                self.problems.push(problem);
+                return None;
+            }
+        }
+        wired::check_joined(&resolved, &side, &mut self.problems);
+        Some(Some(side))
+    }
+
     fn flows(
         &mut self,
         topology: Option<&Topology>,
+        wired: Option<&Option<WiredSide>>,
         traffic: &Option<Option<PairTraffic>>,
         duration: Option<Dur>,
         window: Option<u32>,
@@ -352,7 +395,7 @@ impl Builder {
             self.problems.push(problem);
             return None;
         };
-        let items = items.clone();
+        let (items, entry_at) = (items.clone(), entry.at.clone());
         if items.is_empty() && self.root.entry("traffic").is_none() {
             self.problems.push(entry.value.at.problem(
                 "flows",
@@ -368,7 +411,7 @@ impl Builder {
             let path = format!("flows[{i}]");
             let start = FIRST_START + STAGGER * i as u64;
             let Some((resolved, flow)) =
-                self.flow(node, &path, earlier as usize + i + 1, start, topology, duration, window)
+                self.flow(node, &path, earlier as usize + i + 1, start, topology.zip(wired), duration, window)
             else {
                 continue;
             };
@@ -378,6 +421,17 @@ impl Builder {
             }
             names.push((flow.name.clone(), path));
             flows.push(flow);
+        }
+        let random = |flow: &Flow| [flow.from, flow.to].into_iter().filter(|&spot| spot == Spot::Random).count();
+        let drawn: usize = flows.iter().map(random).sum();
+        let gateways = wired.and_then(Option::as_ref).map_or(0, |side| side.gateways.len());
+        if let Some(nodes) = topology.map(Topology::nodes)
+            && drawn > 0
+            && drawn + gateways > nodes as usize
+        {
+            let found = format!("{drawn} random ends beside {gateways} gateways");
+            let allowed = format!("at most {nodes} together, one for each node");
+            self.problems.push(entry_at.problem("flows", found, allowed));
         }
         (self.problems.len() == before).then_some(flows)
     }
@@ -389,7 +443,7 @@ impl Builder {
         path: &str,
         number: usize,
         start: Time,
-        topology: Option<&Topology>,
+        nodes: Option<(&Topology, &Option<WiredSide>)>,
         duration: Option<Dur>,
         window: Option<u32>,
     ) -> Option<(Resolved, Flow)> {
@@ -407,11 +461,11 @@ impl Builder {
         let start_value = Value::Quantity(Unit::Time, start.as_nanos() as f64);
         resolved.values.entry("start").or_insert(start_value);
         let keys = self.complete::<FlowKeys>(&mut resolved, app, duration)?;
-        let topology = topology?;
-        let from = self.node(&resolved, "from", &keys.from, topology);
-        let to = self.node(&resolved, "to", &keys.to, topology);
+        let (topology, wired) = nodes?;
+        let from = self.node(&resolved, "from", &keys.from, topology, wired.as_ref());
+        let to = self.node(&resolved, "to", &keys.to, topology, wired.as_ref());
         let (from, to) = (from?, to?);
-        if from == to {
+        if from == to && from != Spot::Random {
             let found = format!("{}, where the flow begins", resolved.show("to"));
             self.problems.push(resolved.problem("to", found, "another node"));
         }
@@ -463,15 +517,43 @@ impl Builder {
         Some(S::from_values(&resolved.values))
     }
 
-    fn node(&mut self, resolved: &Resolved, key: &'static str, value: &Value, topology: &Topology) -> Option<NodeId> {
+    fn node(
+        &mut self,
+        resolved: &Resolved,
+        key: &'static str,
+        value: &Value,
+        topology: &Topology,
+        wired: Option<&WiredSide>,
+    ) -> Option<Spot> {
         let last = topology.nodes() - 1;
+        let named = match value {
+            Value::Text(name) => wired.and_then(|side| side.find(name)),
+            _ => None,
+        };
         match value {
-            Value::Text(name) if name == "first" => Some(NodeId(0)),
-            Value::Text(_) => Some(NodeId(last)),
-            Value::Int(n) if *n <= u64::from(last) => Some(NodeId(*n as u32)),
+            Value::Text(name) if name == "first" => Some(Spot::Node(NodeId(0))),
+            Value::Text(name) if name == "last" => Some(Spot::Node(NodeId(last))),
+            Value::Text(name) if name == "random" => Some(Spot::Random),
+            Value::Int(n) if *n <= u64::from(last) => Some(Spot::Node(NodeId(*n as u32))),
+            // What a gateway is called is another name of a node, if it is known which.
+            _ if let Some(Spot::Gateway(index)) = named => wired.map(|side| match side.gateways[index] {
+                Spot::Random => Spot::Gateway(index),
+                known => known,
+            }),
+            _ if named.is_some() => named,
             _ => {
-                let allowed = format!("a node number from 0 to {last}");
-                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+                let names = wired.map(WiredSide::names).unwrap_or_default();
+                let words: Vec<_> =
+                    ["first", "last", "random"].into_iter().chain(names.iter().map(String::as_str)).collect();
+                let quoted: String = words.iter().map(|word| format!(", {word:?}")).collect();
+                // A number that is too large is nobody's misspelt name.
+                let quoted = if matches!(value, Value::Int(_)) { String::new() } else { quoted };
+                let allowed = format!("a node number from 0 to {last}{quoted}");
+                let mut problem = resolved.problem(key, resolved.show(key), allowed);
+                if let Value::Text(name) = value {
+                    problem.hint = did_you_mean(name, words);
+                }
+                self.problems.push(problem);
                 None
             }
         }

@@ -36,8 +36,12 @@ pub enum Kind {
     Text,
     /// A transport: one of congestion control's registry, `udp` or `ping`.
     Transport,
-    /// A node by its number, or `"first"` or `"last"`.
+    /// A node by its number or name, or `"first"`, `"last"` or `"random"`.
     Node,
+    /// A list of nodes, each a number, `"first"`, `"last"` or `"random"`.
+    Gateways,
+    /// A list of texts, at least so many.
+    Names(usize),
     /// A whole number from .. to, or, for the kinds named, a list of such numbers.
     IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.

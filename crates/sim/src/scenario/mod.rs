@@ -26,6 +26,7 @@ mod resolve;
 mod schema;
 pub mod sections;
 mod tree;
+mod wired;
 mod write;
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
@@ -36,11 +37,12 @@ pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
 pub use sections::{Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::mobility::Movement;
 use crate::topology::Topology;
 use fourhop_cc::Transport;
-use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// A scenario with every default filled in.
 #[derive(Clone, Debug)]
@@ -79,6 +81,8 @@ pub struct Scenario {
     pub tcp: Tcp,
     /// Adaptive pacing.
     pub tcp_ap: TcpAp,
+    /// Gateways and what is behind them; `None`: all nodes have radios.
+    pub wired: Option<WiredSide>,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.
@@ -102,9 +106,9 @@ pub struct Flow {
     /// Name in results.
     pub name: String,
     /// Node that sends.
-    pub from: NodeId,
+    pub from: Spot,
     /// Node that receives.
-    pub to: NodeId,
+    pub to: Spot,
     /// What it sends.
     pub traffic: Traffic,
 }

@@ -1,6 +1,7 @@
 //! What a scenario becomes in a run with a given seed: places of nodes, ends of flows.
 
 use super::error::{Problem, ScenarioError};
+use super::wired::Drawn;
 use super::{Scenario, Traffic};
 use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
@@ -11,6 +12,8 @@ use fourhop_units::{NodeId, Purpose, Stream, Time};
 pub struct Network {
     /// Places of the nodes in metres at time zero.
     pub positions: Vec<Position>,
+    /// The nodes that are gateways.
+    pub gateways: Vec<NodeId>,
     /// All flows: those of `[traffic]`, then those of `[[flows]]`.
     pub flows: Vec<NetworkFlow>,
 }
@@ -24,7 +27,8 @@ pub struct NetworkFlow {
     pub src: NodeId,
     /// Node that receives.
     pub dst: NodeId,
-    /// Length of a shortest path at the start; `None` if there is none.
+    /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if there is
+    /// none.
     pub hops: Option<u32>,
     /// What it sends.
     pub traffic: Traffic,
@@ -73,7 +77,16 @@ impl Scenario {
     pub fn network(&self, seed: u64) -> Result<Network, ScenarioError> {
         let positions = self.positions(seed)?;
         let graph = Graph::new(&positions, self.range_m());
-        let hops = |src: NodeId, dst: NodeId| graph.hops_from(src)[dst.index()];
+        let mut drawn = Drawn::new(self, seed);
+        let gateways = drawn.gateways.clone();
+        let hops = |src: NodeId, dst: NodeId| match (src.wired_number(), dst.wired_number()) {
+            (None, None) => graph.hops_from(src)[dst.index()],
+            (Some(_), Some(_)) => None,
+            (radio, _) => {
+                let hops = graph.hops_from(if radio.is_none() { src } else { dst });
+                gateways.iter().filter_map(|gateway| hops[gateway.index()]).min()
+            }
+        };
         let mut flows = Vec::new();
         if let Some(pairs) = &self.traffic {
             for (i, (src, dst)) in self.pairs(seed, pairs.pairs).into_iter().enumerate() {
@@ -83,7 +96,7 @@ impl Scenario {
             }
         }
         for flow in &self.flows {
-            let (src, dst) = (flow.from, flow.to);
+            let (src, dst) = (drawn.node(flow.from), drawn.node(flow.to));
             flows.push(NetworkFlow {
                 name: flow.name.clone(),
                 src,
@@ -92,7 +105,7 @@ impl Scenario {
                 traffic: flow.traffic.clone(),
             });
         }
-        Ok(Network { positions, flows })
+        Ok(Network { positions, gateways, flows })
     }
 
     /// The first `count` natural pairs, or so many distinct random ones. A random network whose places are fixed by a

@@ -68,21 +68,19 @@ impl Scenario {
             deviation: radio.shadowing.expect(GIVEN),
             distance_m: radio.shadowing_distance.expect(GIVEN).0,
         };
-        let fades = |k| fading::Config {
-            k,
-            doppler_hz: radio.doppler.expect(GIVEN).0,
-            wavelength_m: LIGHT_SPEED / radio.frequency.0,
+        let fades = |k| {
+            let doppler_hz = radio.doppler.expect(GIVEN).0;
+            fading::Config { k, doppler_hz, wavelength_m: LIGHT_SPEED / radio.frequency.0 }
         };
         SinrRadio {
             propagation: Propagation {
                 tx_power: radio.tx_power,
                 path_loss: self.path_loss(),
                 shadowing: Some(shadows).filter(|shadows| shadows.deviation > Db(0.0)),
-                fading: match radio.fading.expect(GIVEN) {
-                    Fading::None => None,
-                    Fading::Rayleigh => Some(fades(0.0)),
-                    Fading::Rician => Some(fades(ratio(radio.rician_k.expect(GIVEN)))),
-                },
+                fading: radio.fading.map(|fading| match fading {
+                    Fading::Rayleigh => fades(0.0),
+                    Fading::Rician => fades(ratio(radio.rician_k.expect(GIVEN))),
+                }),
                 cutoff: Watt(receiver.noise.0 / ratio(radio.cutoff.expect(GIVEN))),
             },
             receiver,

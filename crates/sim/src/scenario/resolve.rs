@@ -159,7 +159,9 @@ impl Key {
             Kind::Int(..) | Kind::IntOrList(..) => Value::Int(text.parse().expect("INVARIANT: defaults are numbers")),
             Kind::Quantity(unit, ..) => Value::Quantity(unit, base(unit, text)),
             Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node => Value::Text(text.to_owned()),
-            Kind::Positions | Kind::Waypoints => unreachable!("INVARIANT: lists of places have no default"),
+            Kind::Positions | Kind::Waypoints | Kind::Gateways | Kind::Names(_) => {
+                unreachable!("INVARIANT: lists have no default")
+            }
         })
     }
 }
@@ -174,7 +176,9 @@ impl Kind {
             Kind::Choice(choices) => one_of(choices.iter().map(|&(name, _)| name)),
             Kind::Text => "a text".into(),
             Kind::Transport => one_of(transport_names()),
-            Kind::Node => "a node number, \"first\" or \"last\"".into(),
+            Kind::Node => "a node number, \"first\", \"last\", \"random\" or a name from [wired]".into(),
+            Kind::Gateways => "a list of at least one node number, \"first\", \"last\" or \"random\"".into(),
+            Kind::Names(least) => format!("a list of at least {least} names"),
             Kind::IntOrList(from, to, lists_for) => {
                 let list = if takes_list(lists_for, selector) { ", or a list of such numbers" } else { "" };
                 format!("a whole number from {from} to {to}{list}")
@@ -218,7 +222,23 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
             let names = transport_names();
             if names.contains(&s.as_str()) { Ok(Value::Text(s.clone())) } else { Err(did_you_mean(s, names)) }
         }
-        (Kind::Node, Data::Text(s)) if s == "first" || s == "last" => Ok(Value::Text(s.clone())),
+        // Names are checked with the wired side.
+        (Kind::Node, Data::Text(s)) if !s.trim().is_empty() => Ok(Value::Text(s.clone())),
+        (Kind::Gateways, Data::List(items)) if !items.is_empty() => {
+            let nodes = items.iter().map(|item| match &item.data {
+                Data::Int(n) if *n >= 0 => Ok(Value::Int(*n as u64)),
+                Data::Text(s) if ["first", "last", "random"].contains(&s.as_str()) => Ok(Value::Text(s.clone())),
+                _ => Err(Some(format!("one of them is {}", item.describe()))),
+            });
+            nodes.collect::<Result<_, _>>().map(Value::List)
+        }
+        (Kind::Names(least), Data::List(items)) if items.len() >= *least => {
+            let names = items.iter().map(|item| match &item.data {
+                Data::Text(s) if !s.trim().is_empty() => Ok(Value::Text(s.clone())),
+                _ => Err(Some(format!("one of them is {}", item.describe()))),
+            });
+            names.collect::<Result<_, _>>().map(Value::List)
+        }
         // The range follows from the topology and is checked with it.
         (Kind::Node, Data::Int(n)) if *n >= 0 => Ok(Value::Int(*n as u64)),
         (Kind::IntOrList(from, to, lists_for), Data::List(items))

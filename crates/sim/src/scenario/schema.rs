@@ -6,7 +6,7 @@ use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
     FlowKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind,
-    TrafficKeys,
+    TrafficKeys, WireKeys, WiredKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 11] {
+fn tables() -> [Table; 13] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -34,6 +34,8 @@ fn tables() -> [Table; 11] {
         table::<Routing>(),
         table::<Tcp>(),
         table::<TcpAp>(),
+        table::<WiredKeys>(),
+        table::<WireKeys>(),
         table::<TrafficKeys>(),
         table::<FlowKeys>(),
     ]
@@ -47,7 +49,7 @@ pub fn schema() -> String {
     for section in &sections {
         let object = object(section);
         let schema = match section.name {
-            "flows" => json!({ "type": "array", "minItems": 1, "items": object }),
+            "flows" | "wires" => json!({ "type": "array", "minItems": 1, "items": object }),
             _ => object,
         };
         properties.insert(section.name.to_owned(), schema);
@@ -97,7 +99,15 @@ fn property(key: &Key) -> Json {
         Kind::Choice(choices) => json!({ "enum": choices.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Transport => json!({ "enum": transport_names() }),
-        Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last"] }] }),
+        Kind::Node => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "minLength": 1 }] }),
+        Kind::Gateways => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": { "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["first", "last", "random"] }] },
+        }),
+        Kind::Names(least) => {
+            json!({ "type": "array", "minItems": least, "items": { "type": "string", "minLength": 1 } })
+        }
         Kind::IntOrList(from, to, _) => {
             json!({ "anyOf": [int(from, to), { "type": "array", "items": int(from, to), "minItems": 1 }] })
         }
@@ -183,7 +193,7 @@ pub fn reference_markdown() -> String {
     for table in tables() {
         let title = match table.name {
             "" => "Top level".to_owned(),
-            "flows" => "`[[flows]]`".to_owned(),
+            "flows" | "wires" => format!("`[[{}]]`", table.name),
             name => format!("`[{name}]`"),
         };
         page +=

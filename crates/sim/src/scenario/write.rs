@@ -3,6 +3,7 @@
 
 use super::key::{Metres, Number, Section, Value};
 use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
+use super::wired::{self, Spot};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
 use fourhop_units::{Dur, Time};
@@ -18,7 +19,7 @@ impl Scenario {
         for (name, table) in self.tables() {
             match name {
                 "" => {}
-                "flows" => text += "\n[[flows]]\n",
+                "flows" | "wires" => write!(text, "\n[[{name}]]\n").expect("INVARIANT: writing to a text succeeds"),
                 name => write!(text, "\n[{name}]\n").expect("INVARIANT: writing to a text succeeds"),
             }
             for (key, value) in table {
@@ -31,19 +32,19 @@ impl Scenario {
     /// The scenario as JSON, every key explicit and the keys in alphabetical order: equal scenarios give equal texts.
     pub fn to_json(&self) -> String {
         let mut root = serde_json::Map::new();
-        let mut flows = Vec::new();
+        let mut lists = std::collections::BTreeMap::<_, Vec<_>>::new();
         for (name, table) in self.tables() {
             let map = table.into_iter().map(|(key, value)| (key.to_owned(), json(&value)));
             match name {
                 "" => root.extend(map),
-                "flows" => flows.push(serde_json::Value::Object(map.collect())),
+                "flows" | "wires" => lists.entry(name).or_default().push(serde_json::Value::Object(map.collect())),
                 name => {
                     root.insert(name.to_owned(), serde_json::Value::Object(map.collect()));
                 }
             }
         }
-        if !flows.is_empty() {
-            root.insert("flows".into(), serde_json::Value::Array(flows));
+        for (name, tables) in lists {
+            root.insert(name.to_owned(), serde_json::Value::Array(tables));
         }
         serde_json::Value::Object(root).to_string()
     }
@@ -64,13 +65,18 @@ impl Scenario {
             table(&general, None),
             table(&topology_keys(&self.topology), Some(topology_kind(&self.topology).name())),
             table(&mobility, Some(mobility.model.name())),
-            table(&self.radio, None),
+            table(&self.radio, Some(self.radio.model.name())),
             table(&self.mac, None),
             table(&self.link, None),
             table(&self.routing, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
         ];
+        if let Some(side) = &self.wired {
+            let (wired, wires) = wired::keys(side);
+            tables.push(table(&wired, None));
+            tables.extend(wires.iter().map(|wire| table(wire, None)));
+        }
         if let Some(pairs) = &self.traffic {
             let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
                 spread(&pairs.traffic);
@@ -98,8 +104,8 @@ impl Scenario {
                 spread(&flow.traffic);
             let keys = FlowKeys {
                 name: Some(flow.name.clone()),
-                from: Value::Int(u64::from(flow.from.0)),
-                to: Value::Int(u64::from(flow.to.0)),
+                from: self.spot(flow.from),
+                to: self.spot(flow.to),
                 transport: flow.traffic.transport.name().to_owned(),
                 app,
                 size,
@@ -117,6 +123,18 @@ impl Scenario {
             tables.push(table(&keys, Some(app.name())));
         }
         tables
+    }
+}
+
+impl Scenario {
+    /// An end of a flow as it is written.
+    fn spot(&self, spot: Spot) -> Value {
+        match (spot, &self.wired) {
+            (Spot::Node(node), None) => Value::Int(u64::from(node.0)),
+            (Spot::Node(node), _) if node.wired_number().is_none() => Value::Int(u64::from(node.0)),
+            (spot, Some(side)) => Value::Text(side.name(spot)),
+            (_, None) => Value::Text("random".into()),
+        }
     }
 }
 

@@ -6,8 +6,18 @@ mod series;
 pub use pcap::PcapFolder;
 pub use series::{Column, FLOW_COLUMNS, FlowSample, SeriesFiles, SeriesPaths, SeriesSink};
 
-use fourhop_proto::wire::Frame;
+use fourhop_proto::route::PortId;
+use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
+
+/// The end of a wired link at a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct WireEnd {
+    /// The node.
+    pub node: NodeId,
+    /// Which of its ports.
+    pub port: PortId,
+}
 
 /// Sees the frames of a run as its nodes send and receive them.
 pub trait Tap: Send {
@@ -16,6 +26,9 @@ pub trait Tap: Send {
 
     /// `node` has received `frame` without error, with this power.
     fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame);
+
+    /// `packet` passes the end of a wired link: it has arrived there, or has been taken to be sent.
+    fn wired(&mut self, _now: Time, _end: WireEnd, _packet: &Ipv4Packet) {}
 
     /// The run is over.
     ///

@@ -1,8 +1,11 @@
 //! One capture file per node: radiotap headers (link type 127), nanosecond time stamps, frames as the node sent and
 //! received them. Frames sent are stamped with their beginning, frames received with their end.
+//!
+//! One more for each end of a wired link: bare IPv4 packets (link type 101). Packets sent are stamped with the instant at
+//! which the queue takes them, packets received with their end; what finds the queue full is not there.
 
-use super::Tap;
-use fourhop_proto::wire::{Frame, encode};
+use super::{Tap, WireEnd};
+use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
@@ -11,9 +14,12 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::time::Duration;
 
+type Writer = PcapWriter<BufWriter<File>>;
+
 /// Capture files of a run.
 pub struct PcapFolder {
-    writers: Vec<Option<PcapWriter<BufWriter<File>>>>,
+    writers: Vec<Option<Writer>>,
+    wires: Vec<(WireEnd, Writer)>,
     frequency_mhz: u16,
     buffer: Vec<u8>,
     error: Option<io::Error>,
@@ -33,17 +39,26 @@ impl PcapFolder {
         std::fs::create_dir_all(folder)?;
         let mut writers: Vec<_> = (0..count).map(|_| None).collect();
         for node in nodes {
-            let header = PcapHeader {
-                datalink: DataLink::IEEE802_11_RADIOTAP,
-                endianness: Endianness::Little,
-                ts_resolution: TsResolution::NanoSecond,
-                ..PcapHeader::default()
-            };
-            let file = File::create(folder.join(format!("node-{node}.pcap")))?;
-            let writer = PcapWriter::with_header(BufWriter::new(file), header).map_err(into_io)?;
-            writers[node.index()] = Some(writer);
+            let path = folder.join(format!("node-{node}.pcap"));
+            writers[node.index()] = Some(begin(&path, DataLink::IEEE802_11_RADIOTAP)?);
         }
-        Ok(PcapFolder { writers, frequency_mhz, buffer: Vec::new(), error: None })
+        Ok(PcapFolder { writers, wires: Vec::new(), frequency_mhz, buffer: Vec::new(), error: None })
+    }
+
+    /// Creates a file for each of these ends of wired links as well, named as given.
+    ///
+    /// # Errors
+    /// If a file cannot be made.
+    pub fn with_wires(
+        mut self,
+        folder: &Path,
+        ends: impl Iterator<Item = (WireEnd, String)>,
+    ) -> io::Result<PcapFolder> {
+        for (end, name) in ends {
+            self.wires.push((end, begin(&folder.join(format!("{name}.pcap")), DataLink::RAW)?));
+        }
+        self.wires.sort_by_key(|&(end, _)| end);
+        Ok(self)
     }
 
     fn write(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame) {
@@ -51,10 +66,8 @@ impl PcapFolder {
         self.buffer.clear();
         radiotap(frame.rate, self.frequency_mhz, power, &mut self.buffer);
         encode::frame(frame, &mut self.buffer);
-        let stamp = Duration::from_nanos(now.as_nanos());
-        let record = PcapPacket::new(stamp, self.buffer.len() as u32, &self.buffer);
-        if let Err(error) = writer.write_packet(&record) {
-            self.error.get_or_insert(into_io(error));
+        if let Err(error) = record(writer, now, &self.buffer) {
+            self.error.get_or_insert(error);
         }
     }
 }
@@ -68,12 +81,37 @@ impl Tap for PcapFolder {
         self.write(now, node, Some(power), frame);
     }
 
+    fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
+        let Ok(at) = self.wires.binary_search_by_key(&end, |&(end, _)| end) else { return };
+        self.buffer.clear();
+        encode::packet(packet, &mut self.buffer);
+        if let Err(error) = record(&mut self.wires[at].1, now, &self.buffer) {
+            self.error.get_or_insert(error);
+        }
+    }
+
     fn finish(&mut self) -> Result<(), io::Error> {
-        for writer in self.writers.drain(..).flatten() {
+        let wires = self.wires.drain(..).map(|(_, writer)| writer);
+        for writer in self.writers.drain(..).flatten().chain(wires) {
             io::Write::flush(&mut writer.into_writer())?;
         }
         self.error.take().map_or(Ok(()), Err)
     }
+}
+
+fn begin(path: &Path, datalink: DataLink) -> io::Result<Writer> {
+    let header = PcapHeader {
+        datalink,
+        endianness: Endianness::Little,
+        ts_resolution: TsResolution::NanoSecond,
+        ..PcapHeader::default()
+    };
+    PcapWriter::with_header(BufWriter::new(File::create(path)?), header).map_err(into_io)
+}
+
+fn record(writer: &mut Writer, now: Time, bytes: &[u8]) -> io::Result<()> {
+    let stamp = Duration::from_nanos(now.as_nanos());
+    writer.write_packet(&PcapPacket::new(stamp, bytes.len() as u32, bytes)).map(|_| ()).map_err(into_io)
 }
 
 fn into_io(error: PcapError) -> io::Error {

@@ -6,7 +6,7 @@
 
 use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::node::{Endpoint, EndpointKind};
-use fourhop_units::{Dur, NodeId, Time};
+use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -81,8 +81,8 @@ pub trait SeriesSink: Send {
     /// The flow of that name at the end of a step.
     fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>);
 
-    /// Packets in the interface queue of `node` at the end of a step.
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize);
+    /// Packets in a queue of the node with this number at the end of a step: of its radio, or of its link `to` another.
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize);
 
     /// The run is over.
     ///
@@ -96,7 +96,7 @@ pub trait SeriesSink: Send {
 pub struct SeriesPaths {
     /// Flows: `flow`, `time_s` and [`FLOW_COLUMNS`].
     pub flows: PathBuf,
-    /// Interface queues: `node`, `time_s`, `queue_packets`.
+    /// Interface queues: `node`, `to`, `time_s`, `queue_packets`.
     pub queues: PathBuf,
 }
 
@@ -124,7 +124,7 @@ impl SeriesFiles {
         let columns: String = FLOW_COLUMNS.iter().flat_map(|column| [",", column.name]).collect();
         Ok(SeriesFiles {
             flows: Table::create(&paths.flows, &format!("flow,time_s{columns}"))?,
-            queues: Table::create(&paths.queues, "node,time_s,queue_packets")?,
+            queues: Table::create(&paths.queues, "node,to,time_s,queue_packets")?,
             error: None,
         })
     }
@@ -151,9 +151,10 @@ impl SeriesSink for SeriesFiles {
         self.note(written);
     }
 
-    fn queue(&mut self, now: Time, node: NodeId, packets: usize) {
+    fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize) {
         let row = self.queues.row();
         write!(row, "{node}").expect("INVARIANT: writing to a text succeeds");
+        number(row, to.map(f64::from));
         number(row, Some(now.as_secs_f64()));
         number(row, Some(packets as f64));
         let written = self.queues.write();

@@ -82,6 +82,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         radio: TwoRay::WAVELAN.into(),
         node,
         routing: Routing::Static,
+        wired: None,
         flows: Vec::new(),
     };
     setup.node.link.arp = false;

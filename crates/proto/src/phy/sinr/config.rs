@@ -125,16 +125,14 @@ impl Config {
         Mode::of(self.phy, frame.rate).expect("INVARIANT: the scenario allows the rates of the standard only")
     }
 
-    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air.
-    ///
-    /// # Panics
-    /// If the standard has no such rate.
+    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the standard has
+    /// no such rate.
     pub fn success(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
         let sinr = power.over(self.noise);
         if power < self.sensitivity || sinr < self.preamble_sinr {
             return 0.0;
         }
-        let mode = Mode::of(self.phy, rate).expect("a rate of the standard");
+        let Some(mode) = Mode::of(self.phy, rate) else { return 0.0 };
         // The radio counts the bits that fit into the air time: those of the last OFDM symbol are all sent.
         let air = self.phy.airtime(Dur::ZERO, len, rate).saturating_sub(self.phy.signal_extension());
         let header = self.header();

@@ -17,7 +17,7 @@
 use super::config::{Config, FrameCapture, bits_in};
 use crate::drop::DropReason;
 use crate::phy::error_rate::Mode;
-use crate::phy::{Arrival, ArrivalEffect, Departure, TxId, Verdict};
+use crate::phy::{Arrival, Departure, TxId, Verdict};
 use crate::wire::Frame;
 use fourhop_units::{Rate, Stream, Time, Watt};
 
@@ -84,8 +84,10 @@ impl Receiver {
         self.on_air.iter().filter(|copy| Some(copy.tx) != tx).map(|copy| copy.power).sum()
     }
 
-    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now.
-    pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> ArrivalEffect {
+    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy and this
+    /// copy has to do with it.
+    #[must_use]
+    pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> bool {
         let was_busy = self.busy();
         self.count_up_to(now);
         self.give_up_wrong_header(now);
@@ -113,7 +115,7 @@ impl Receiver {
         if follow {
             self.followed = Some(self.follow(now, copy, frame));
         }
-        if self.busy() && (follow || !was_busy) { ArrivalEffect::Occupied } else { ArrivalEffect::Unnoticed }
+        (follow || !was_busy) && self.busy()
     }
 
     fn takes_over(&self, now: Time, power: f64, followed: &Followed) -> bool {

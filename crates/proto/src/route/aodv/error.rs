@@ -56,7 +56,7 @@ impl Aodv {
             RepairRule::WithinMaxRepairTtl
                 if route.is_valid()
                     && route.next_hop == next_hop
-                    && packet.src != self.addr
+                    && !self.is_source(packet.src)
                     && route.hops <= self.config.max_repair_ttl() =>
             {
                 self.start_repair(now, packet, out);
@@ -65,7 +65,7 @@ impl Aodv {
             }
             _ => {}
         }
-        let own = packet.src == self.addr;
+        let own = self.is_source(packet.src);
         if own && self.config.rediscover_at_source {
             self.break_link(now, next_hop, None, out);
             // Over a route that another message has brought since, the packet goes at once.

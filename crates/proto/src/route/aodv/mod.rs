@@ -12,11 +12,12 @@
 //! | `hello` | 6.9, 6.10 |
 //! | `error` | 6.11 |
 //! | `repair` | 6.12 |
+//! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
 //! RREP-ACK and the blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK prove both directions. Actions
-//! after a reboot (6.13), subnets (7), several interfaces (6.14), multicast. A relay that repairs one destination gives
+//! after a reboot (6.13), subnets of radios (7), several interfaces (6.14), multicast. A relay that repairs one destination gives
 //! the other routes over the broken link up at once instead of flagging them as repairable (6.12 allows both). ICMP
 //! "destination unreachable" is not sent: the drop is reported to the node instead.
 //!
@@ -36,6 +37,7 @@ mod config;
 mod delay;
 mod discovery;
 mod error;
+mod gateway;
 mod hello;
 mod rate;
 mod repair;
@@ -79,7 +81,7 @@ counters! {
         pub rreq_duplicates: u64,
         /// Requests of others passed on.
         pub rreq_relayed: u64,
-        /// Requests of others answered by this node as their destination.
+        /// Requests of others answered by this node as their destination, or as a gateway to it.
         pub rreq_replied_as_destination: u64,
         /// Requests of others answered with a route of this node.
         pub rreq_replied_as_intermediate: u64,
@@ -142,6 +144,8 @@ struct Envelope {
 #[derive(Clone, Debug)]
 pub struct Aodv {
     addr: Ipv4Addr,
+    /// Does it answer for the nodes without a radio?
+    gateway: bool,
     config: Config,
     jitter: Stream,
     /// Own sequence number.
@@ -172,6 +176,7 @@ impl Aodv {
         };
         Aodv {
             addr,
+            gateway: false,
             config,
             jitter,
             seqno,
@@ -197,7 +202,13 @@ impl Aodv {
         }
         if packet.dst == self.addr || packet.dst.is_broadcast() {
             out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-        } else if let Some(packet) = self.try_forward(now, packet, out) {
+        } else {
+            self.forward_or_search(now, packet, out);
+        }
+    }
+
+    fn forward_or_search(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if let Some(packet) = self.try_forward(now, packet, out) {
             let dst = packet.dst;
             self.hold(now, packet, out);
             if !self.waits_for_repair(dst) {

@@ -18,6 +18,8 @@ impl Aodv {
         self.update_reverse_route(now, &rreq, envelope.from, out);
         if rreq.destination == self.addr {
             self.reply_as_destination(&rreq, envelope, out);
+        } else if self.serves(rreq.destination) {
+            self.reply_as_gateway(&rreq, envelope, out);
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
         } else if envelope.ttl > 1 {
@@ -193,7 +195,7 @@ impl Aodv {
     }
 
     /// Sends a reply made here towards its originator.
-    fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
+    pub(super) fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
         let Some(next_hop) = self.table.get(rrep.originator).filter(|r| r.has_next_hop()).map(|r| r.next_hop) else {
             self.counters.rrep_lost += 1;
             return;
@@ -219,6 +221,6 @@ impl Aodv {
 }
 
 /// As the lifetime field of a reply holds it.
-fn saturating_millis(dur: Dur) -> u32 {
+pub(super) fn saturating_millis(dur: Dur) -> u32 {
     u32::try_from(dur.as_millis()).unwrap_or(u32::MAX)
 }

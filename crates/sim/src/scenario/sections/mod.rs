@@ -11,6 +11,7 @@ mod tcp;
 mod tcp_ap;
 mod topology;
 mod traffic;
+mod wired;
 
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
@@ -26,3 +27,4 @@ pub use tcp_ap::{
 };
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
+pub use wired::{WireKeys, WiredKeys};

@@ -60,7 +60,6 @@ choice! {
 choice! {
     /// Fast changes of power.
     Fading {
-        None = "none", "there are none";
         Rayleigh = "rayleigh", "many paths, none of which dominates";
         Rician = "rician", "one path dominates by `rician_k`";
     }
@@ -142,7 +141,7 @@ section! {
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
         /// Displacement of one end after which the correlation of shadows has fallen to 1/e.
         shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
-        /// Fast changes of power.
+        /// Fast changes of power; none: there are none.
         fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
         /// Power of the dominant path over that of all others.
         rician_k: Option<Db>, ratio("-20dB", "40dB"), Both("6dB"), SINR;
@@ -186,9 +185,12 @@ const CONDITIONS: [(&str, &str, &[&str]); 8] = [
 /// What else must hold for `key` to mean something, if it does not: the other key and its values.
 pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'static str])> {
     let &(_, other, allowed) = CONDITIONS.iter().find(|(name, ..)| *name == key)?;
-    // The model `threshold` has none of the others: its antennas are always above two-ray ground.
-    let Some(Value::Text(found)) = values.get(other) else { return None };
-    (!allowed.contains(&found.as_str())).then_some((other, allowed))
+    // With `threshold` the antennas are always above two-ray ground, and the other keys are refused by themselves.
+    if RadioModel::from_value(values.get("model")) == RadioModel::Threshold {
+        return None;
+    }
+    let fits = matches!(values.get(other), Some(Value::Text(found)) if allowed.contains(&found.as_str()));
+    (!fits).then_some((other, allowed))
 }
 
 /// Fills in what follows from the kind of physical layer and the model, and leaves out what means nothing unless it was

@@ -65,9 +65,10 @@ section! {
     FlowKeys = "flows" {
         /// Name in results.
         name: Option<String>, Kind::Text, Computed("flow-1, flow-2, ...");
-        /// Node that sends.
+        /// Node that sends: of the topology, or by its name in `[wired]`. A random one is of the topology, drawn anew in
+        /// every run.
         from: Value, Kind::Node, Required;
-        /// Node that receives.
+        /// Node that receives, named alike.
         to: Value, Kind::Node, Required;
         /// Congestion control of a TCP flow, or `udp` or `ping`.
         transport: String, Kind::Transport, Required;

@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, wired, wires, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -59,7 +59,8 @@ fn missing_key() {
     );
     assert_eq!(
         message("to = \"last\"\n", ""),
-        "chain.toml:8:1: flows[0].to: found nothing, allowed: a node number, \"first\" or \"last\""
+        "chain.toml:8:1: flows[0].to: found nothing, allowed: a node number, \"first\", \"last\", \"random\" or a \
+         name from [wired]"
     );
     assert_eq!(
         load("profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }")
@@ -140,11 +141,13 @@ fn node_out_of_range() {
     assert_eq!(message("\"last\"", "5"), "chain.toml:10:6: flows[0].to: found 5, allowed: a node number from 0 to 4");
     assert_eq!(
         message("\"first\"", "-1"),
-        "chain.toml:9:8: flows[0].from: found -1, allowed: a node number, \"first\" or \"last\""
+        "chain.toml:9:8: flows[0].from: found -1, allowed: a node number, \"first\", \"last\", \"random\" or a \
+         name from [wired]"
     );
     assert_eq!(
         message("\"first\"", "\"middle\""),
-        "chain.toml:9:8: flows[0].from: found \"middle\", allowed: a node number, \"first\" or \"last\""
+        "chain.toml:9:8: flows[0].from: found \"middle\", allowed: a node number from 0 to 4, \"first\", \"last\", \
+         \"random\""
     );
 }
 
@@ -406,7 +409,7 @@ fn keys_of_another_radio() {
     assert!(error.ends_with(" (it belongs to sinr)"), "{error}");
     assert_eq!(
         radio("model = \"sinr\"\nexponent = 2.5\npath_loss = \"two-ray\""),
-        "chain.toml:6:12: radio.exponent: found 2.5, allowed: nothing, or `path_loss` \"log-distance\""
+        "chain.toml:6:12: radio.exponent: found \"2.5\", allowed: nothing, or `path_loss` \"log-distance\""
     );
     assert_eq!(
         radio("model = \"sinr\"\ndoppler = \"2Hz\""),

@@ -2,6 +2,7 @@
 
 use super::resolved::assert_round_trip;
 use super::*;
+use fourhop_units::NodeId;
 use std::path::{Path, PathBuf};
 
 /// Every file of `folder` with that ending, in the order of their names.

@@ -3,7 +3,7 @@
 use super::resolved::assert_round_trip;
 use super::*;
 use crate::mobility::{Mobility, Movement};
-use fourhop_units::Time;
+use fourhop_units::{NodeId, Time};
 use std::path::{Path, PathBuf};
 
 fn place(scenario: &Scenario, node: u32, s: f64) -> (f64, f64) {

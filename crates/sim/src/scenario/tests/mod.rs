@@ -5,6 +5,7 @@ mod documents;
 mod files;
 mod mobility;
 mod resolved;
+mod wired;
 
 use super::*;
 

@@ -1,0 +1,140 @@
+//! A gateway: a node whose radio is one interface and whose wired links are others.
+//!
+//! ```text
+//!    mesh ── handle_packet ──┐                        ┌── cross ◄── handle_wired ──┐
+//!                            ├─ cross ─► ports ─► wires                             wires
+//!    mesh ◄── router ◄───────┴────────────────────────┘
+//! ```
+//!
+//! Packets of the node's own do not cross; neither do routing messages, nor what comes in by one wire and leaves by another.
+
+use super::ear::Ear;
+use super::stack::{Node, neighbour_ip};
+use crate::drop::DropReason;
+use crate::route::{PortId, WiredRoutes, is_wired};
+use crate::wire::Ipv4Packet;
+use fourhop_units::{MacAddr, Time};
+
+/// A packet for a port.
+pub type Outbound = (PortId, Ipv4Packet);
+
+/// Where a packet that crosses the gateway comes from or goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The mesh.
+    Wireless,
+    /// The wired links.
+    Wired,
+}
+
+/// The wired side of a gateway.
+#[derive(Debug)]
+pub struct Gateway {
+    routes: WiredRoutes,
+    /// Packets for the driver, which takes them after each call.
+    out: Vec<Outbound>,
+    /// Packets that came in by wires and were sent to wires.
+    pub(super) received: u64,
+    pub(super) sent: u64,
+}
+
+impl Gateway {
+    /// With ports as in `routes`.
+    pub fn new(routes: WiredRoutes) -> Gateway {
+        Gateway { routes, out: Vec::new(), received: 0, sent: 0 }
+    }
+
+    /// When [`Gateway::handle_timeout`] has something to do.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    /// Packets kept here.
+    pub(super) fn held(&self) -> usize {
+        0
+    }
+}
+
+impl Node {
+    /// Gives the node a wired side.
+    pub fn make_gateway(&mut self, gateway: Gateway) {
+        self.gateway = Some(Box::new(gateway));
+        self.refresh_upper();
+    }
+
+    /// Is it a gateway?
+    pub fn is_gateway(&self) -> bool {
+        self.gateway.is_some()
+    }
+
+    /// Packets for its wires, to be taken after each [`Node::handle_timeout`] and [`Node::handle_wired`]; no other call makes
+    /// any.
+    pub fn outbound(&mut self) -> Option<&mut Vec<Outbound>> {
+        self.gateway.as_mut().map(|gateway| &mut gateway.out).filter(|out| !out.is_empty())
+    }
+
+    /// A packet has come in by a wire; only a gateway gets any.
+    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear) {
+        if let Some(gateway) = &mut self.gateway {
+            gateway.received += 1;
+        }
+        if packet.dst == self.transports.addr() {
+            self.deliver(now, &packet);
+        } else if packet.ttl <= 1 {
+            self.drops.count(DropReason::TtlExpired);
+        } else {
+            packet.ttl -= 1;
+            if is_wired(packet.dst) {
+                self.send_wired(packet);
+            } else {
+                self.cross(now, Side::Wired, packet);
+            }
+        }
+        self.refresh_upper();
+        self.offer_next(now, ear);
+    }
+
+    /// A packet from neighbour `from` leaves the mesh.
+    pub(super) fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
+        if packet.ttl <= 1 {
+            self.drops.count(DropReason::TtlExpired);
+            return;
+        }
+        packet.ttl -= 1;
+        self.router.handle_leaving(now, packet.src, neighbour_ip(from));
+        self.cross(now, Side::Wireless, packet);
+    }
+
+    /// A packet goes through the gateway: the place where something may hold it.
+    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet) {
+        let to = match from {
+            Side::Wireless => Side::Wired,
+            Side::Wired => Side::Wireless,
+        };
+        self.leave_crossing(now, to, packet);
+    }
+
+    fn leave_crossing(&mut self, now: Time, to: Side, packet: Ipv4Packet) {
+        match to {
+            Side::Wired => self.send_wired(packet),
+            Side::Wireless => {
+                let mut actions = self.scratch.route.take();
+                self.router.handle_entering(now, packet, &mut actions);
+                self.perform_route(now, &mut actions);
+                self.scratch.route.give(actions);
+            }
+        }
+    }
+
+    /// A packet for a node without a radio.
+    pub(super) fn send_wired(&mut self, packet: Ipv4Packet) {
+        let Some(gateway) = &mut self.gateway else { return self.drops.count(DropReason::NoRoute) };
+        match gateway.routes.port(packet.dst) {
+            Some(port) => {
+                gateway.sent += 1;
+                gateway.out.push((port, packet));
+            }
+            None => self.drops.count(DropReason::NoRoute),
+        }
+    }
+}

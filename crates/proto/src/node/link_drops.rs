@@ -1,0 +1,38 @@
+//! Packets that the MAC of a node gave up, by the neighbour they were for and by what they were.
+
+use crate::wire::{Body, Msdu, Payload};
+use fourhop_units::{MacAddr, NodeId};
+
+/// What was given up towards one neighbour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkDrops {
+    /// The neighbour.
+    pub to: NodeId,
+    /// TCP segments with payload.
+    pub tcp_data: u64,
+    /// TCP segments without.
+    pub tcp_acks: u64,
+    /// Everything else: datagrams, ping, routing, ARP.
+    pub other: u64,
+}
+
+/// Counts `msdu`, which was for one neighbour and was given up.
+pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
+    let Some(to) = MacAddr::node(msdu.dst) else { return };
+    let at = match table.binary_search_by_key(&to, |drops| drops.to) {
+        Ok(at) => at,
+        Err(at) => {
+            table.insert(at, LinkDrops { to, tcp_data: 0, tcp_acks: 0, other: 0 });
+            at
+        }
+    };
+    let drops = &mut table[at];
+    match &msdu.payload {
+        Payload::Ipv4(packet) => match &packet.body {
+            Body::Tcp(segment) if segment.payload > 0 => drops.tcp_data += 1,
+            Body::Tcp(_) => drops.tcp_acks += 1,
+            _ => drops.other += 1,
+        },
+        Payload::Arp(_) => drops.other += 1,
+    }
+}

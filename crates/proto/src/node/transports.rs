@@ -1,0 +1,174 @@
+//! The transports of a node, whether it has a radio or wires: the ends of its flows, and the packets they make.
+
+use super::endpoint::{Endpoint, EndpointKind, Path};
+use crate::drop::DropReason;
+use crate::tcp::{self, HopSource};
+use crate::wire::{Body, EchoMessage, Ipv4Packet, PacketMeta};
+use core::net::Ipv4Addr;
+use fourhop_units::{Rate, Time};
+
+/// The ends of flows at one address.
+///
+/// Both `handle_*` calls may change `next_timeout`, and leave the packets that are to be sent in their `out`.
+#[derive(Debug)]
+pub struct Transports {
+    addr: Ipv4Addr,
+    /// Time to live of packets made here.
+    ttl: u8,
+    /// Bit rate of the interface, for those who ask.
+    link_rate: Rate,
+    endpoints: Vec<Endpoint>,
+    next_ident: u16,
+    originated: u64,
+    actions: Vec<tcp::Action>,
+    bodies: Vec<Body>,
+}
+
+impl Transports {
+    /// Of `addr`, without flows.
+    pub fn new(addr: Ipv4Addr, ttl: u8, link_rate: Rate) -> Transports {
+        Transports {
+            addr,
+            ttl,
+            link_rate,
+            endpoints: Vec::new(),
+            next_ident: 0,
+            originated: 0,
+            actions: Vec::new(),
+            bodies: Vec::new(),
+        }
+    }
+
+    /// The address.
+    pub fn addr(&self) -> Ipv4Addr {
+        self.addr
+    }
+
+    /// Adds one end of a flow; returns its place.
+    pub fn add(&mut self, endpoint: Endpoint) -> usize {
+        self.endpoints.push(endpoint);
+        self.endpoints.len() - 1
+    }
+
+    /// The ends of flows.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// Packets made so far.
+    pub fn originated(&self) -> u64 {
+        self.originated
+    }
+
+    /// When [`Transports::handle_timeout`] has something to do.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.endpoints.iter().fold(None, |at, endpoint| Time::earlier_of(at, endpoint.next_timeout()))
+    }
+
+    /// Does what is due at `now`; nothing if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Ipv4Packet>) {
+        for index in 0..self.endpoints.len() {
+            let endpoint = &mut self.endpoints[index];
+            if endpoint.next_timeout().is_some_and(|at| at <= now) {
+                endpoint.handle_timeout(now, &mut self.actions, &mut self.bodies);
+                let (peer, notes) = (endpoint.address.peer, endpoint.notes(now));
+                self.originate(peer, notes, out);
+            }
+        }
+    }
+
+    /// A packet for this address, which is not one of routing; `hops_to` says how far away another node is along the present
+    /// route.
+    ///
+    /// # Errors
+    /// If nobody here listens for it.
+    pub fn handle_packet(
+        &mut self,
+        now: Time,
+        packet: &Ipv4Packet,
+        hops_to: impl FnOnce(Ipv4Addr) -> Option<u8>,
+        out: &mut Vec<Ipv4Packet>,
+    ) -> Result<(), DropReason> {
+        let peer = packet.src;
+        let mut notes = PacketMeta { created: now, ..PacketMeta::default() };
+        let known = match &packet.body {
+            Body::Tcp(segment) => self
+                .endpoint(peer, segment.dst_port, Some(segment.src_port), |kind| {
+                    matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
+                })
+                .map(|index| {
+                    self.tell_path(now, index, packet, hops_to);
+                    let endpoint = &mut self.endpoints[index];
+                    endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
+                    notes = endpoint.notes(now);
+                }),
+            Body::Udp(datagram) => self
+                .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
+                    matches!(kind, EndpointKind::UdpReceiver)
+                })
+                .map(|index| self.endpoints[index].handle_datagram(datagram)),
+            Body::Echo(echo) if echo.reply => self
+                .endpoint(peer, echo.ident, None, |kind| matches!(kind, EndpointKind::Pinger(_)))
+                .map(|index| self.endpoints[index].handle_echo_reply(now, echo)),
+            Body::Echo(echo) => {
+                self.bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
+                Some(())
+            }
+            Body::Aodv(_) => None,
+        };
+        self.originate(peer, notes, out);
+        known.ok_or(DropReason::NoListener)
+    }
+
+    /// Tells a TCP sender how many hops its route has and what the interface can do, before the segment in `packet`
+    /// arrives: that is when its window can change.
+    fn tell_path(
+        &mut self,
+        now: Time,
+        index: usize,
+        packet: &Ipv4Packet,
+        hops_to: impl FnOnce(Ipv4Addr) -> Option<u8>,
+    ) {
+        let endpoint = &mut self.endpoints[index];
+        if let Some(hints) = endpoint.path_hints() {
+            let hops = match hints.hops {
+                HopSource::Routing => hops_to(endpoint.address.peer),
+                HopSource::Ttl => Some(hops_by_ttl(packet.ttl)),
+                HopSource::Travelled => Some(packet.meta.hops),
+            };
+            let path = Path { hops, link_rate: self.link_rate };
+            endpoint.handle_path(now, path, &mut self.actions, &mut self.bodies);
+        }
+    }
+
+    fn endpoint(
+        &self,
+        peer: Ipv4Addr,
+        local_port: u16,
+        remote_port: Option<u16>,
+        kind: impl Fn(&EndpointKind) -> bool,
+    ) -> Option<usize> {
+        self.endpoints.iter().position(|endpoint| {
+            endpoint.address.peer == peer
+                && endpoint.address.local_port == local_port
+                && (endpoint.takes_any_port() || remote_port.is_none_or(|port| endpoint.address.remote_port == port))
+                && kind(&endpoint.kind)
+        })
+    }
+
+    /// Makes packets of what an endpoint has made.
+    fn originate(&mut self, dst: Ipv4Addr, meta: PacketMeta, out: &mut Vec<Ipv4Packet>) {
+        for body in self.bodies.drain(..) {
+            self.originated += 1;
+            out.push(Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta });
+            self.next_ident = self.next_ident.wrapping_add(1);
+        }
+    }
+}
+
+/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
+/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems). Hops over wires count too.
+fn hops_by_ttl(ttl: u8) -> u8 {
+    let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
+    (first - ttl).saturating_add(1)
+}

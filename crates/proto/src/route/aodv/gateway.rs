@@ -1,0 +1,66 @@
+//! A gateway: the nodes without a radio are found through it (RFC 3561 section 7).
+//!
+//! A node of the mesh searches for such a node as for any other, and every gateway that a request reaches answers in its
+//! place, as if it were there, no hops behind the gateway. The RFC leaves it to the subnet's one leader to number the
+//! answers. Here several gateways lead to the same nodes and know nothing of each other, so they number alike without
+//! asking: an answer has the number that the request asks for, 0 if it asks for none. Two answers to one request are then
+//! equally new and the nearer gateway wins. Relays raise the number in a request to what they know, and a node that loses
+//! a route has moved its number on before it asks: so the answer is good for everyone on its way, and routes still only
+//! ever lead to a newer number, or to the same with fewer hops, which is what keeps them free of loops. A gateway itself
+//! never follows such a route.
+//!
+//! For packets that come in by the wire the gateway is the source: it searches for their destinations itself.
+
+use super::request::saturating_millis;
+use super::{Action, Aodv, Envelope, Refresh};
+use crate::route::is_wired;
+use crate::wire::{Ipv4Packet, Rrep, Rreq};
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+impl Aodv {
+    /// The same, answering for the nodes without a radio from now on.
+    pub fn with_gateway(self) -> Aodv {
+        Aodv { gateway: true, ..self }
+    }
+
+    /// Does this node answer requests for `dst` as a gateway?
+    pub(super) fn serves(&self, dst: Ipv4Addr) -> bool {
+        self.gateway && is_wired(dst)
+    }
+
+    /// Do packets of `src` begin their way through the mesh here?
+    pub(super) fn is_source(&self, src: Ipv4Addr) -> bool {
+        src == self.addr || self.serves(src)
+    }
+
+    /// A packet from the wire for a node of the mesh. Its TTL stays as it is.
+    pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        self.forward_or_search(now, packet, out);
+    }
+
+    /// A packet from `src` leaves by the wire: it keeps the way back to its source alive as one does that is forwarded (RFC
+    /// 3561 section 6.2).
+    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+        if let Some(from) = from {
+            self.hello.heard(now, from);
+        }
+        if self.config.refresh == Refresh::WholePath
+            && let Some(previous_hop) = self.refresh(now, src)
+        {
+            self.refresh(now, previous_hop);
+        }
+    }
+
+    pub(super) fn reply_as_gateway(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+        let rrep = Rrep {
+            hop_count: 0,
+            destination: rreq.destination,
+            destination_seqno: rreq.destination_seqno.unwrap_or(0),
+            originator: rreq.originator,
+            lifetime_ms: saturating_millis(self.config.my_route_timeout()),
+        };
+        self.counters.rreq_replied_as_destination += 1;
+        self.originate_reply(rrep, envelope.created, out);
+    }
+}

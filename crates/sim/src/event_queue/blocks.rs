@@ -1,0 +1,82 @@
+//! Events of the distant future, in blocks: each holds a span of time, and nothing is sorted before its span has come.
+//!
+//! A heap of ten thousand events is a path of a dozen cache misses for each that is taken. Here an event is planned by a
+//! search in the list of spans, which is short and stays in the cache, and a write to the end of one block; a whole block
+//! is taken at once.
+
+use super::Key;
+
+/// An event and the slot that owns it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    pub key: Key,
+    pub slot: u32,
+}
+
+/// Blocks of events, the last block the first in time.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    /// Where each block's span begins, in the order of `blocks`. It ends where that of the block before begins.
+    begins: Vec<Key>,
+    blocks: Vec<Vec<Entry>>,
+    /// Emptied blocks, to be used again.
+    spare: Vec<Vec<Entry>>,
+    /// How many events a block holds at most; a fuller one is divided.
+    limit: usize,
+}
+
+impl Blocks {
+    /// None yet; each will hold at most `limit` events.
+    pub fn new(limit: usize) -> Blocks {
+        Blocks { begins: Vec::new(), blocks: Vec::new(), spare: Vec::new(), limit }
+    }
+
+    /// Before this there is nothing.
+    pub fn begin(&self) -> Key {
+        self.begins.last().copied().unwrap_or(Key::NEVER)
+    }
+
+    /// Adds an event at [`Blocks::begin`] or later.
+    pub fn push(&mut self, entry: Entry) {
+        let index = self.begins.partition_point(|begin| *begin > entry.key);
+        // INVARIANT: the last block begins where all of them do.
+        let block = &mut self.blocks[index];
+        block.push(entry);
+        if block.len() > self.limit {
+            self.divide(index);
+        }
+    }
+
+    /// Adds events that come before [`Blocks::begin`], given from the last to the first; returns where they begin.
+    pub fn prepend(&mut self, entries: impl Iterator<Item = Entry>) -> Key {
+        let mut block = self.spare.pop().unwrap_or_default();
+        block.extend(entries);
+        if let Some(first) = block.last() {
+            self.begins.push(first.key);
+            self.blocks.push(block);
+        }
+        self.begin()
+    }
+
+    /// Moves the first block into `into`, which is empty, in any order; false if there is none.
+    pub fn take_first(&mut self, into: &mut Vec<Entry>) -> bool {
+        let Some(mut block) = self.blocks.pop() else { return false };
+        self.begins.pop();
+        into.append(&mut block);
+        self.spare.push(block);
+        true
+    }
+
+    #[cold]
+    fn divide(&mut self, index: usize) {
+        let block = &mut self.blocks[index];
+        let middle = block.len() / 2;
+        block.select_nth_unstable_by(middle, |a, b| b.key.cmp(&a.key));
+        // The later half stays, with the middle as its beginning.
+        let mut sooner = self.spare.pop().unwrap_or_default();
+        sooner.extend(block.drain(middle + 1..));
+        let begin = core::mem::replace(&mut self.begins[index], block[middle].key);
+        self.begins.insert(index + 1, begin);
+        self.blocks.insert(index + 1, sooner);
+    }
+}

@@ -1,0 +1,46 @@
+//! `[wired]` and `[[wires]]`: gateways, nodes without radios, and the links between them.
+
+use crate::scenario::key::{Fallback::*, Kind, Value, rate, section, size, time};
+use fourhop_units::{Bytes, Dur, Rate};
+
+section! {
+    /// Hosts and routers without radios, and the gateways between them and the nodes of the topology. Links are full-duplex,
+    /// point to point and lose nothing but what finds a queue full. Without `[[wires]]` every gateway is linked to the first
+    /// node, and the nodes form a line.
+    WiredKeys = "wired" {
+        /// The nodes of the topology that have wires, such as `[4]`. In `[[wires]]` and `[[flows]]` they are called gateway-1,
+        /// gateway-2, ... in this order; of gateways that are equally near the first is taken. A random one is drawn anew in
+        /// every run.
+        gateways: Value, Kind::Gateways, Required;
+        /// Names of the nodes without radios, such as `["router", "host"]`.
+        nodes: Value, Kind::Names(1), Required;
+        /// Rate of every link, in either direction.
+        rate: Rate, rate("1kbps", "400Gbps"), Both("10Mbps");
+        /// Time a packet is under way on a link, after it has been sent.
+        delay: Dur, time("0s", "100s"), Both("40ms");
+        /// Packets that may wait for either direction of a link, besides the one that is being sent.
+        queue: u32, Kind::Int(1, 1_000_000), Both("50");
+        /// Bytes that may wait.
+        queue_bytes: Option<Bytes>, size("1B", "10GB"), Both("none");
+        /// What each packet takes on a link besides itself; Ethernet's frames take 38B.
+        overhead: Bytes, size("0B", "1000B"), Both("0B");
+    }
+}
+
+section! {
+    /// One link between two nodes without radios, or one of them and a gateway.
+    WireKeys = "wires" {
+        /// Names of its ends, such as `["gateway-1", "router"]`.
+        ends: Value, Kind::Names(2), Required;
+        /// Its rate.
+        rate: Option<Rate>, rate("1kbps", "400Gbps"), Computed("`wired.rate`");
+        /// Time a packet is under way, after it has been sent.
+        delay: Option<Dur>, time("0s", "100s"), Computed("`wired.delay`");
+        /// Packets that may wait for either direction.
+        queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("`wired.queue`");
+        /// Bytes that may wait.
+        queue_bytes: Option<Bytes>, size("1B", "10GB"), Computed("`wired.queue_bytes`");
+        /// What each packet takes besides itself.
+        overhead: Option<Bytes>, size("0B", "1000B"), Computed("`wired.overhead`");
+    }
+}

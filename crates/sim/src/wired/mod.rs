@@ -1,0 +1,218 @@
+//! The wired side of a world: hosts, routers and the links between them and the gateways, in virtual time.
+//!
+//! Each direction of a link is an event of its own, the next arrival. What a node sends is handed to the link at once.
+
+mod plan;
+
+pub use plan::{Cable, Plan};
+
+use crate::event_queue::{Class, Key};
+use crate::trace::{Tap, WireEnd};
+use fourhop_proto::net::{Port, port};
+use fourhop_proto::node::{Account, Drops, Endpoint, Gateway, Host, Outbound};
+use fourhop_proto::route::PortId;
+use fourhop_proto::wire::Ipv4Packet;
+use fourhop_units::{NodeId, Time};
+
+/// One direction of a link.
+#[derive(Debug)]
+pub struct Wire {
+    /// Queue, transmitter and delay.
+    pub port: Port,
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// As which port at its beginning, and at its end.
+    ports: [PortId; 2],
+}
+
+/// The wired side of a world.
+#[derive(Debug, Default)]
+pub struct Wired {
+    hosts: Vec<Host>,
+    /// Both directions of each link, that from its first end first.
+    wires: Vec<Wire>,
+    /// Nodes with wires in order, each with the wires that begin there, in the order of its ports.
+    begin: Vec<(NodeId, Vec<u32>)>,
+    /// Packets that arrived over wires.
+    arrivals: u64,
+    drops: Drops,
+    /// Reused.
+    actions: Vec<port::Action>,
+    refused: Vec<port::Action>,
+    out: Vec<Outbound>,
+    changed: Vec<u32>,
+}
+
+impl Wired {
+    /// The wired side of `plan` at time zero, and what its gateways need. `ttl` is that of packets made by hosts;
+    /// `mesh_hops` as for [`Plan::routes`].
+    pub fn new(plan: &Plan, ttl: u8, mesh_hops: &[Vec<Option<u32>>]) -> (Wired, Vec<(NodeId, Gateway)>) {
+        let mut routes = plan.routes(mesh_hops).into_iter();
+        let mut hosts = Vec::new();
+        for (number, routes) in (0..plan.hosts).zip(&mut routes) {
+            let node = NodeId::wired(number);
+            // INVARIANT: scenarios have no node without a link.
+            let (first, _) = plan.ports(node).next().expect("every node has a link");
+            hosts.push(Host::new(node.ipv4(), ttl, plan.cables[first].port.rate, routes));
+        }
+        let gateways = plan.gateways.iter().copied().zip(routes.map(Gateway::new)).collect();
+        let port_of = |node: NodeId, cable: usize| {
+            let place = plan.ports(node).position(|(index, _)| index == cable);
+            PortId(place.map_or(0, |place| place as u16))
+        };
+        let mut wires = Vec::new();
+        let mut begin: Vec<(NodeId, Vec<u32>)> = Vec::new();
+        for (index, cable) in plan.cables.iter().enumerate() {
+            let [a, b] = cable.ends;
+            for (from, to) in [(a, b), (b, a)] {
+                let at = begin.binary_search_by_key(&from, |(node, _)| *node).unwrap_or_else(|at| {
+                    begin.insert(at, (from, Vec::new()));
+                    at
+                });
+                begin[at].1.push(wires.len() as u32);
+                let ports = [port_of(from, index), port_of(to, index)];
+                wires.push(Wire { port: Port::new(cable.port), from, to, ports });
+            }
+        }
+        (Wired { hosts, wires, begin, ..Wired::default() }, gateways)
+    }
+
+    /// Hosts and wires, each of which has an event.
+    pub fn slots(&self) -> usize {
+        self.hosts.len() + self.wires.len()
+    }
+
+    /// The next event of one of them.
+    pub fn next_event(&self, slot: usize) -> Option<Key> {
+        match slot.checked_sub(self.hosts.len()) {
+            None => {
+                let node = NodeId::wired(slot as u32);
+                self.hosts[slot].next_timeout().map(|at| Key::new(at, Class::Timer, node, node))
+            }
+            Some(index) => {
+                let wire = &self.wires[index];
+                // Two links between the same nodes are told apart by their number.
+                wire.port.next_timeout().map(|at| Key::new(at, Class::Wire, wire.to, NodeId(index as u32)))
+            }
+        }
+    }
+
+    /// Lets happen what is due in `slot`. Packets for gateways go to `up`; slots whose events may have changed to
+    /// [`Wired::take_changed`].
+    pub fn handle_event(
+        &mut self,
+        now: Time,
+        slot: usize,
+        up: &mut Vec<(NodeId, Ipv4Packet)>,
+        tap: &mut Option<Box<dyn Tap>>,
+    ) {
+        self.changed.push(slot as u32);
+        let Some(index) = slot.checked_sub(self.hosts.len()) else {
+            let mut out = std::mem::take(&mut self.out);
+            self.hosts[slot].handle_timeout(now, &mut out);
+            self.send(now, NodeId::wired(slot as u32), &mut out, tap);
+            self.out = out;
+            return;
+        };
+        let mut actions = std::mem::take(&mut self.actions);
+        let Wire { port, to, ports, .. } = &mut self.wires[index];
+        let (to, end) = (*to, ports[1]);
+        port.handle_timeout(now, &mut actions);
+        for action in actions.drain(..) {
+            // INVARIANT: what a queue refuses it refuses as it comes.
+            let port::Action::Arrived(packet) = action else { unreachable!("nothing is lost on a wire") };
+            self.arrivals += 1;
+            if let Some(tap) = tap {
+                tap.wired(now, WireEnd { node: to, port: end }, &packet);
+            }
+            match to.wired_number() {
+                Some(host) => {
+                    let mut out = std::mem::take(&mut self.out);
+                    self.hosts[host].handle_packet(now, packet, end, &mut out);
+                    self.send(now, to, &mut out, tap);
+                    self.out = out;
+                    self.changed.push(host as u32);
+                }
+                None => up.push((to, packet)),
+            }
+        }
+        self.actions = actions;
+    }
+
+    /// Puts packets of `node` on its wires.
+    pub fn send(&mut self, now: Time, node: NodeId, out: &mut Vec<Outbound>, tap: &mut Option<Box<dyn Tap>>) {
+        let Ok(at) = self.begin.binary_search_by_key(&node, |(node, _)| *node) else {
+            debug_assert!(out.is_empty(), "routes lead over ports only");
+            return;
+        };
+        for (number, packet) in out.drain(..) {
+            let index = self.begin[at].1[usize::from(number.0)];
+            let wire = &mut self.wires[index as usize];
+            // What finds the queue full never reaches the line, and is not captured there.
+            let copy = tap.as_ref().map(|_| packet.clone());
+            wire.port.handle_packet(now, packet, &mut self.refused);
+            if let Some(port::Action::Drop { reason, .. }) = self.refused.pop() {
+                self.drops.count(reason);
+            } else if let (Some(tap), Some(copy)) = (tap.as_mut(), copy) {
+                tap.wired(now, WireEnd { node, port: number }, &copy);
+            }
+            self.changed.push(self.hosts.len() as u32 + index);
+        }
+    }
+
+    /// A slot whose event may have changed; each until there is none left.
+    pub fn take_changed(&mut self) -> Option<u32> {
+        self.changed.pop()
+    }
+
+    /// The nodes without radios.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Adds one end of a flow to a node without a radio.
+    pub fn add_endpoint(&mut self, host: usize, endpoint: Endpoint) -> usize {
+        self.hosts[host].add_endpoint(endpoint)
+    }
+
+    /// Both directions of each link.
+    pub fn wires(&self) -> &[Wire] {
+        &self.wires
+    }
+
+    /// Packets that arrived over wires.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Losses at hosts and on wires.
+    pub fn drops(&self) -> Drops {
+        let mut sum = self.drops;
+        self.hosts.iter().for_each(|host| sum.add(host.drops()));
+        sum
+    }
+
+    /// The balance of the wires.
+    pub fn wire_account(&self) -> Account {
+        let mut sum = Account::default();
+        for Wire { port, .. } in &self.wires {
+            let counters = port.counters();
+            sum.add(&Account {
+                taken: counters.packets,
+                passed: counters.arrived,
+                dropped: counters.dropped,
+                held: port.held() as u64,
+            });
+        }
+        sum
+    }
+
+    /// The balance of IP at the hosts.
+    pub fn network_account(&self) -> Account {
+        let mut sum = Account::default();
+        self.hosts.iter().for_each(|host| sum.add(&host.account()));
+        sum
+    }
+}

@@ -1,0 +1,106 @@
+//! What the wired side consists of, and the routes that follow from it.
+
+use fourhop_proto::net::port;
+use fourhop_proto::route::{PortId, ShortestPaths, WiredRoutes};
+use fourhop_units::NodeId;
+
+/// A full-duplex link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cable {
+    /// Its ends: nodes without a radio, or gateways.
+    pub ends: [NodeId; 2],
+    /// Either of its two directions.
+    pub port: port::Config,
+}
+
+/// Nodes without radios, gateways and the links between them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Nodes with a radio and wires, in the order in which they are preferred where they are equally near.
+    pub gateways: Vec<NodeId>,
+    /// Number of nodes without radios.
+    pub hosts: u32,
+    /// The links. The ports of a node have the order in which the links that end there are listed.
+    pub cables: Vec<Cable>,
+}
+
+impl Plan {
+    /// The ports of `node`: which cable each is an end of, and the node at the other end.
+    pub fn ports(&self, node: NodeId) -> impl Iterator<Item = (usize, NodeId)> + '_ {
+        self.cables.iter().enumerate().filter_map(move |(index, cable)| match cable.ends {
+            [a, b] if a == node => Some((index, b)),
+            [a, b] if b == node => Some((index, a)),
+            _ => None,
+        })
+    }
+
+    /// All nodes with wires: those without radios, then gateways.
+    fn nodes(&self) -> Vec<NodeId> {
+        (0..self.hosts).map(NodeId::wired).chain(self.gateways.iter().copied()).collect()
+    }
+
+    /// The routing tables of all nodes with wires, in the order of [`Plan::nodes`]: shortest paths by number of links.
+    /// `mesh_hops` says for each gateway how many radio hops each node with a radio is from it at the start.
+    pub fn routes(&self, mesh_hops: &[Vec<Option<u32>>]) -> Vec<WiredRoutes> {
+        let nodes = self.nodes();
+        let place = |node: NodeId| nodes.iter().position(|&other| other == node);
+        let adjacency: Vec<Vec<usize>> =
+            nodes.iter().map(|&node| self.ports(node).filter_map(|(_, peer)| place(peer)).collect()).collect();
+        let paths = ShortestPaths::new(&adjacency);
+        let port = |from: usize, to: usize| {
+            let next = nodes[paths.next_hop(from, to)?];
+            let number = self.ports(nodes[from]).position(|(_, peer)| peer == next)?;
+            Some(PortId(number as u16))
+        };
+        let hosts = self.hosts as usize;
+        let table = |from: usize| {
+            let wired = (0..hosts).map(|to| port(from, to)).collect();
+            if from >= hosts {
+                // For a gateway everything with a radio is on the other side.
+                return WiredRoutes::new(wired, Vec::new());
+            }
+            let radios = mesh_hops.first().map_or(0, Vec::len);
+            let nearest = |node: usize| {
+                let reachable = (0..self.gateways.len()).filter(|gateway| port(from, hosts + gateway).is_some());
+                let gateway = reachable.min_by_key(|&gateway| mesh_hops[gateway][node].unwrap_or(u32::MAX))?;
+                port(from, hosts + gateway)
+            };
+            WiredRoutes::new(wired, (0..radios).map(nearest).collect())
+        };
+        (0..nodes.len()).map(table).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::{Bytes, Dur, Rate};
+
+    fn plan(gateways: &[u32], hosts: u32, cables: &[[NodeId; 2]]) -> Plan {
+        let port = port::Config {
+            rate: Rate::kbps(10_000),
+            delay: Dur::from_millis(40),
+            queue: 50,
+            queue_bytes: None,
+            overhead: Bytes(0),
+        };
+        let cables = cables.iter().map(|&ends| Cable { ends, port }).collect();
+        Plan { gateways: gateways.iter().map(|&n| NodeId(n)).collect(), hosts, cables }
+    }
+
+    #[test]
+    fn mesh_nodes_are_first_sought_behind_the_nearest_gateway_and_the_first_of_equals() {
+        // Radios 0 - 1 - 2 - 3 - 4, gateways 4 and 0, listed in this order; router 0 joins both to host 1.
+        let [router, host] = [0, 1].map(NodeId::wired);
+        let cables = [[NodeId(0), router], [router, NodeId(4)], [host, router]];
+        let plan = plan(&[4, 0], 2, &cables);
+        let far = |gateway: u32| (0..5u32).map(|n| Some(n.abs_diff(gateway))).collect::<Vec<_>>();
+        let routes = plan.routes(&[far(4), far(0)]);
+        let ways: Vec<_> = (0..5).map(|n| routes[0].port(NodeId(n).ipv4()).unwrap().0).collect();
+        assert_eq!(ways, [0, 0, 1, 1, 1], "node 2 is two hops from both and belongs to the gateway listed first");
+        assert_eq!(routes[1].port(NodeId(0).ipv4()), Some(PortId(0)), "the host's one wire");
+        assert_eq!(routes[0].port(host.ipv4()), Some(PortId(2)));
+        assert_eq!(routes[2].port(host.ipv4()), Some(PortId(0)), "a gateway knows the wired nodes");
+        assert_eq!(routes[2].port(NodeId(1).ipv4()), None, "and leaves the others to the mesh");
+    }
+}

@@ -171,11 +171,13 @@ def test_save_and_read_back(result: Result, tmp_path: Path) -> None:
         "counters.parquet",
         "drops.parquet",
         "flows.parquet",
+        "link_drops.parquet",
         "queues.parquet",
         "run.json",
         "scenario.toml",
         "series.parquet",
         "summary.parquet",
+        "wires.parquet",
     ]
     assert pl.read_parquet(folder / "flows.parquet").equals(result.flows)
     assert pl.read_parquet(folder / "series.parquet").equals(result.series)

@@ -261,7 +261,7 @@ def test_time_series_are_files_beside_the_run(fourhop: Command, tmp_path: Path) 
     assert len(kept(tmp_path)) == 6
     for path in kept(tmp_path):
         assert all(beside.exists() for beside in series_of(path))
-        assert pl.read_parquet(series_of(path)[1]).columns == ["node", "time_s", "queue_packets"]
+        assert pl.read_parquet(series_of(path)[1]).columns == ["node", "to", "time_s", "queue_packets"]
     # Nothing is left of what the simulator wrote.
     assert not list(tmp_path.glob(".series*"))
     again = SweepResult.load(tmp_path)

@@ -33,6 +33,15 @@ FLOWS = pl.Schema(
         "timeouts": pl.UInt64(),
         "fast_retransmits": pl.UInt64(),
         "rtt_mean_s": pl.Float64(),
+        "rtt_min_s": pl.Float64(),
+        "rtt_median_s": pl.Float64(),
+        "rtt_max_s": pl.Float64(),
+        "rtt_std_s": pl.Float64(),
+        "route_changes": pl.UInt64(),
+        "route_discoveries": pl.UInt64(),
+        "discovery_first_s": pl.Float64(),
+        "discovery_mean_s": pl.Float64(),
+        "discovery_max_s": pl.Float64(),
         "batch_goodput_bps": pl.List(pl.Float64()),
     }
 )
@@ -41,6 +50,8 @@ FLOWS = pl.Schema(
 COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitted_packets"}
 
 COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
+
+Counted = Literal["drops", "counters", "conservation", "link_drops", "wires"]
 
 # Columns of the summary that are plain means over the runs, and the field of a run each is the mean of.
 _MEANS = {
@@ -79,8 +90,8 @@ def flows(runs: Sequence[RunData]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=FLOWS, orient="row")
 
 
-def counts(runs: Sequence[RunData], table: Literal["drops", "counters", "conservation"]) -> pl.DataFrame:
-    """One row per (seed, layer, name) of the table asked for."""
+def counts(runs: Sequence[RunData], table: Counted) -> pl.DataFrame:
+    """One row per (seed, layer, name) of the table asked for; of links, the link is called its layer."""
     rows = [
         (run["seed"], layer, name, count)
         for run in runs

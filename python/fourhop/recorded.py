@@ -35,7 +35,12 @@ def schema(table: Table) -> pl.Schema:
     import polars as pl
 
     if table == "queues":
-        columns: dict[str, pl.DataType] = {"node": pl.Int64(), "time_s": pl.Float64(), "queue_packets": pl.Int64()}
+        columns: dict[str, pl.DataType] = {
+            "node": pl.Int64(),
+            "to": pl.Int64(),
+            "time_s": pl.Float64(),
+            "queue_packets": pl.Int64(),
+        }
     else:
         columns = {"flow": pl.String(), "time_s": pl.Float64()}
         columns |= {name: pl.Float64() for name, _ in series_columns()}

@@ -63,6 +63,19 @@ class Result:
         return frames.counts(self.runs, "counters")
 
     @cached_property
+    def link_drops(self) -> pl.DataFrame:
+        """Packets the MAC gave up, one row per (seed, link, name): `from-to`, and `tcp_data`, `tcp_acks` or `other`.
+
+        Links that lost nothing have no rows.
+        """
+        return frames.counts(self.runs, "link_drops").rename({"layer": "link"})
+
+    @cached_property
+    def wires(self) -> pl.DataFrame:
+        """What each direction of a wired link did: one row per (seed, link, name)."""
+        return frames.counts(self.runs, "wires").rename({"layer": "link"})
+
+    @cached_property
     def series(self) -> pl.DataFrame:
         """Time series, one row per (seed, time, flow); empty unless the scenario asks for them.
 

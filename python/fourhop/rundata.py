@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 Counts = dict[str, dict[str, int]]
-"""Counts by layer and then by name."""
+"""Counts by layer or link and then by name."""
 
 
 class FlowRun(TypedDict):
@@ -29,6 +29,15 @@ class FlowRun(TypedDict):
     timeouts: int
     fast_retransmits: int
     rtt_mean_s: float | None
+    rtt_min_s: float | None
+    rtt_median_s: float | None
+    rtt_max_s: float | None
+    rtt_std_s: float | None
+    route_changes: int
+    route_discoveries: int
+    discovery_first_s: float | None
+    discovery_mean_s: float | None
+    discovery_max_s: float | None
     batch_goodput_bps: list[float]
 
 
@@ -52,6 +61,10 @@ class RunData(TypedDict):
     drops: Counts
     counters: Counts
     conservation: Counts
+    link_drops: Counts
+    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet."""
+    wires: Counts
+    """What each direction of a wired link did (`"4-R1"`), by name of the count."""
     recorded: NotRequired[dict[Literal["series", "queues"], SeriesColumns] | None]
     """Time series, where they come with the run: in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
 

@@ -192,8 +192,35 @@ class Scenario:
                 document[key] = value
         return cls.from_dict(document)
 
-    def flow(self, src: int, dst: int, *, transport: str, **keys: Any) -> Scenario:
-        """This scenario with one more flow, from node `src` to node `dst`.
+    def wired(
+        self,
+        gateways: Sequence[int | str],
+        nodes: Sequence[str],
+        *,
+        wires: Sequence[tuple[str, str] | Mapping[str, Any]] = (),
+        **keys: Any,
+    ) -> Scenario:
+        """This scenario with gateways to the wired Internet and named hosts and routers behind them.
+
+        `gateways` are nodes of the topology, by number, `"first"`, `"last"` or `"random"`; in `wires` and flows they
+        are called `gateway-1`, `gateway-2`, ... Each of `wires` is a pair of names, or a mapping with `ends` and
+        options of its own; without any, every gateway is linked to the first of `nodes`, and the nodes form a line.
+        `keys` are for all links: `rate="100Mbps"`, `delay="1ms"`, `queue=100`; 10 Mbit/s and 40 ms if not given.
+
+        >>> scenario = Scenario.chain(hops=4).wired(["last"], ["R1", "R2", "B"])
+        >>> scenario = scenario.flow(0, "B", transport="newreno")
+        >>> [" - ".join(wire["ends"]) for wire in scenario.resolved["wires"]]
+        ['gateway-1 - R1', 'R1 - R2', 'R2 - B']
+        """
+        document = json.loads(self._text) if self._format == "json" else tomllib.loads(self._text)
+        document["wired"] = {"gateways": list(gateways), "nodes": list(nodes), **keys}
+        document.pop("wires", None)
+        if wires:
+            document["wires"] = [dict(wire) if isinstance(wire, Mapping) else {"ends": list(wire)} for wire in wires]
+        return Scenario(json.dumps(document), self._file, format="json", overrides=self._overrides)
+
+    def flow(self, src: int | str, dst: int | str, *, transport: str, **keys: Any) -> Scenario:
+        """This scenario with one more flow, from node `src` to node `dst`: numbers, or names as in a scenario file.
 
         `keys` are those of a flow: `app="transfer"`, `size="1MB"`, `start="10s"`. The first flow that is added takes
         the place of the traffic that the constructor gave.

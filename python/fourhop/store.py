@@ -78,6 +78,8 @@ def save(result: Result, folder: Path) -> Path:
             "drops": result.drops,
             "counters": result.counters,
             "conservation": frames.counts(result.runs, "conservation"),
+            "link_drops": result.link_drops,
+            "wires": result.wires,
         }
         for name, table in tables.items():
             replace(folder / f"{name}.parquet", _parquet(table))

@@ -81,6 +81,8 @@ reasons! {
     Network, "buffer-timeout", BufferTimeout, "waited too long for a route";
     Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
     Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
+    Network, "gateway-queue-full", GatewayQueueFull, "a queue at the gateway was full";
+    Network, "codel", Codel, "waited too long at the gateway, says CoDel";
     Network, "no-listener", NoListener, "no socket at its destination";
     Wire, "wired-queue-full", WiredQueueFull, "the queue of a wired link was full";
 }

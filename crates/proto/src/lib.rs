@@ -10,6 +10,7 @@
 //! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
+//! | [`gateway`] | what happens between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
 //!
@@ -23,6 +24,7 @@
 pub mod app;
 mod counters;
 pub mod drop;
+pub mod gateway;
 pub mod mac;
 pub mod net;
 pub mod node;

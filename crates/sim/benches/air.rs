@@ -23,6 +23,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         node: node::Config::ns2(),
         routing,
         wired: None,
+        crossing: None,
         flows,
     };
     setup.node.link.arp = false;

@@ -1,6 +1,6 @@
 //! What a run yields: numbers with their units in their names, as they are written to JSON.
 
-use fourhop_units::Time;
+use fourhop_units::{Dur, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -104,6 +104,24 @@ pub struct FlowResult {
     pub fast_retransmits: u64,
     /// Mean round trip of the samples taken, if any.
     pub rtt_mean_s: Option<f64>,
+    /// Least round trip of ping, if a reply came.
+    pub rtt_min_s: Option<f64>,
+    /// Median round trip of ping: of an even number of replies the mean of the middle two.
+    pub rtt_median_s: Option<f64>,
+    /// Largest round trip of ping.
+    pub rtt_max_s: Option<f64>,
+    /// Standard deviation of ping's round trips (over n - 1), if two replies came.
+    pub rtt_std_s: Option<f64>,
+    /// How often a packet of the flow left its source through another neighbour than the one before it.
+    pub route_changes: u64,
+    /// Searches of the source for the receiver that a route reply ended.
+    pub route_discoveries: u64,
+    /// The first of them, from the first request to the reply.
+    pub discovery_first_s: Option<f64>,
+    /// Their mean.
+    pub discovery_mean_s: Option<f64>,
+    /// The longest.
+    pub discovery_max_s: Option<f64>,
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984): (sum x)^2 / (n sum x^2).
@@ -111,6 +129,31 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
     (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// How the round trips of a ping spread.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct RoundTrips {
+    pub min: Option<f64>,
+    pub median: Option<f64>,
+    pub max: Option<f64>,
+    pub std: Option<f64>,
+}
+
+impl RoundTrips {
+    pub fn new(samples: &[Dur]) -> RoundTrips {
+        let mut sorted: Vec<f64> = samples.iter().map(|dur| dur.as_secs_f64()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let n = sorted.len();
+        let mean = sorted.iter().sum::<f64>() / n as f64;
+        let squares: f64 = sorted.iter().map(|rtt| (rtt - mean) * (rtt - mean)).sum();
+        RoundTrips {
+            min: sorted.first().copied(),
+            median: (n > 0).then(|| (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0),
+            max: sorted.last().copied(),
+            std: (n > 1).then(|| (squares / (n - 1) as f64).sqrt()),
+        }
+    }
 }
 
 /// Bits a second, 0 over no time at all.
@@ -129,6 +172,16 @@ mod tests {
         assert_eq!(jain(&[5.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain(&[5.0]), None);
         assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn round_trips_have_a_middle() {
+        let of = |millis: &[u64]| RoundTrips::new(&millis.iter().map(|&ms| Dur::from_millis(ms)).collect::<Vec<_>>());
+        assert_eq!(of(&[]), RoundTrips::default());
+        assert_eq!((of(&[7]).median, of(&[7]).std), (Some(0.007), None));
+        let spread = of(&[4, 1, 3, 2]);
+        assert_eq!((spread.min, spread.median, spread.max), (Some(0.001), Some(0.0025), Some(0.004)));
+        assert!((spread.std.expect("four replies") - 0.001_290_994).abs() < 1e-9);
     }
 
     #[test]

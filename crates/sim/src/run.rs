@@ -2,14 +2,17 @@
 
 use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
-use crate::result::{Balance, ByLink, FlowResult, Named, RunResult, jain, rate_bps};
+use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
 use fourhop_proto::node::EndpointKind;
+use fourhop_proto::route::Usage;
+use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
 use std::io;
@@ -144,6 +147,7 @@ impl<S: SeriesSink> Sampler<S> {
                 goodput_bps: rate_bps(delivered - *before, self.since, now),
                 sender: endpoint(world, ends.sender),
                 receiver: endpoint(world, ends.receiver),
+                gateway: at_gateway(world, ends),
             };
             *before = delivered;
             self.sink.flow(now, &flow.name, &sample);
@@ -158,6 +162,24 @@ impl<S: SeriesSink> Sampler<S> {
         self.since = now;
         self.next = now + self.step;
     }
+}
+
+/// What the gateways know of a flow, if one paces.
+fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
+    let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
+    let flow = endpoint(world, ends.sender).address;
+    let (here, there) = (address(ends.sender.0), address(ends.receiver.0));
+    let ends = [(here.0, flow.local_port), (there.0, flow.remote_port)];
+    let key = match (here.1, there.1) {
+        (false, true) => FlowKey { wireless: ends[0], wired: ends[1] },
+        (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
+        _ => return None,
+    };
+    gateways(world).find_map(|gateway| gateway.flow(&key))
+}
+
+fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
+    world.nodes().iter().filter_map(|node| node.gateway()?.crossing()?.gateway())
 }
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
@@ -193,6 +215,15 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
 fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
     let stats = sender.stats();
+    let round_trips = match &sender.kind {
+        EndpointKind::Pinger(pinger) => RoundTrips::new(pinger.round_trips()),
+        _ => RoundTrips::default(),
+    };
+    // Wired hosts search for no routes.
+    let usage =
+        world.nodes().get(flow.src.index()).map_or_else(Usage::default, |node| node.router().usage(flow.dst.ipv4()));
+    let found = usage.discoveries;
+    let if_found = |dur: Dur| (found.count > 0).then(|| dur.as_secs_f64());
     let (sent, rtt_mean_s) = match &sender.kind {
         EndpointKind::UdpSender(cbr) => (cbr.sent(), None),
         EndpointKind::Pinger(pinger) => {
@@ -237,6 +268,15 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         timeouts: stats.timeouts,
         fast_retransmits: stats.fast_retransmits,
         rtt_mean_s,
+        rtt_min_s: round_trips.min,
+        rtt_median_s: round_trips.median,
+        rtt_max_s: round_trips.max,
+        rtt_std_s: round_trips.std,
+        route_changes: usage.route_changes,
+        route_discoveries: found.count,
+        discovery_first_s: found.first.map(Dur::as_secs_f64),
+        discovery_mean_s: if_found(found.sum / found.count.max(1)),
+        discovery_max_s: if_found(found.longest),
     }
 }
 
@@ -258,7 +298,15 @@ fn counters(world: &World) -> Named {
         dcf.add(node.mac().counters());
         routing.add(&node.router().counters());
     }
-    Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())])
+    let mut named = Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())]);
+    let counted = |gateway: &Gateway<Ipv4Packet>| {
+        let control = gateway.control_counters().copied().unwrap_or_default();
+        gateway.counters().named().chain(control.named())
+    };
+    for (name, count) in gateways(world).flat_map(counted) {
+        *named.entry("gateway").or_default().entry(name).or_default() += count;
+    }
+    named
 }
 
 fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> {

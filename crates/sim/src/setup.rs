@@ -11,6 +11,7 @@ use crate::wired::{Plan, Wired};
 use crate::world::World;
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::gateway::CrossingConfig;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
@@ -106,6 +107,8 @@ pub struct Setup {
     pub routing: Routing,
     /// Nodes without radios, gateways and wires; `None`: there are none.
     pub wired: Option<Plan>,
+    /// What happens to packets that cross a gateway; `None`: they are passed on.
+    pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
 }
@@ -187,7 +190,10 @@ impl Setup {
             let gateways;
             (wired, gateways) = Wired::new(plan, self.node.ttl, &self.hops_to(&plan.gateways));
             for (gateway, side) in gateways {
-                nodes[gateway.index()].make_gateway(side);
+                nodes[gateway.index()].make_gateway(match &self.crossing {
+                    Some(crossing) => side.with_crossing(crossing),
+                    None => side,
+                });
             }
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {

@@ -30,9 +30,10 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
         },
         routing: match scenario.routing.protocol {
             RoutingProtocol::Static => Routing::Static,
-            RoutingProtocol::Aodv => Routing::Aodv(Box::new(scenario.aodv_config())),
+            RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => Routing::Aodv(Box::new(scenario.aodv_config())),
         },
         wired: scenario.wired_plan(&network.gateways),
+        crossing: scenario.crossing_config(),
         flows,
     };
     Ok((setup, network.flows))
@@ -55,7 +56,9 @@ fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {
             Traffic::Tcp { transport, config: Box::new(scenario.tcp_config(traffic)), source }
         }
         (_, App::Cbr { rate, payload }) => Traffic::Udp(cbr::Config { start, stop, rate, payload }),
-        (_, App::Ping { interval, payload }) => Traffic::Ping(ping::Config { start, stop, interval, payload }),
+        (_, App::Ping { interval, outstanding, payload }) => {
+            Traffic::Ping(ping::Config { start, stop, interval, outstanding, payload })
+        }
         // INVARIANT: the scenario's reader pairs udp with cbr and ping with ping.
         (transport, app) => unreachable!("{} carries no {app:?}", transport.name()),
     }

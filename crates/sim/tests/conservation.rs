@@ -48,6 +48,20 @@ fn movement() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), random]
 }
 
+/// Half of the networks have one or two gateways with a router and a host behind them.
+fn wired() -> impl Strategy<Value = Option<String>> {
+    let side = (1usize..=2, 20u32..=20_000, 0u32..=50, 1u32..=20, any::<bool>());
+    let text = |(gateways, kbps, delay, queue, bytes)| {
+        let list = if gateways == 1 { "0" } else { "0, 1" };
+        let bytes = if bytes { "queue_bytes = '4kB'\noverhead = '38B'\n" } else { "" };
+        format!(
+            "[wired]\ngateways = [{list}]\nnodes = ['R', 'B']\nrate = '{kbps}kbps'\ndelay = '{delay}ms'\n\
+             queue = {queue}\n{bytes}"
+        )
+    };
+    prop::option::of(side.prop_map(text))
+}
+
 prop_compose! {
     /// A small network, dense or torn, with flows between any of its nodes.
     fn network()(
@@ -60,6 +74,7 @@ prop_compose! {
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
         flows in prop::collection::vec(flow(), 1..=4),
         movement in movement(),
+        wired in wired(),
     ) -> String {
         let mut text = format!("profile = '{profile}'\nduration = '{duration}ms'\nwarmup = '0s'\n");
         let places: Vec<String> =
@@ -68,10 +83,16 @@ prop_compose! {
         writeln!(text, "[radio]\nrate = '{rate}'\n[mac]\nrts_threshold = '{rts_threshold}B'").unwrap();
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
         text += &movement;
-        let nodes = places.len() as u32;
+        text += wired.as_deref().unwrap_or("");
+        let mut names: Vec<String> = (0..places.len()).map(|node| node.to_string()).collect();
+        if wired.is_some() {
+            names.extend(["'R'".to_owned(), "'B'".to_owned(), "'B'".to_owned()]);
+        }
         for (from, to, traffic) in flows {
             // Another node than `from`.
-            let (from, to) = (from % nodes, (from % nodes + 1 + to % (nodes - 1)) % nodes);
+            let from = &names[from as usize % names.len()];
+            let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
+            let to = others[to as usize % others.len()];
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
         }
         text
@@ -102,7 +123,17 @@ fn check(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     prop_assert_eq!(mac["accepted"], result.conservation["mac"].taken);
     prop_assert!(result.conservation["radio"].passed <= result.receptions);
 
-    let rate = scenario.mac_config().data_rate.bps() as f64;
+    let up: u64 = result.link_drops.values().flat_map(|kinds| kinds.values()).sum();
+    prop_assert_eq!(up, given_up, "{:?}", result.link_drops);
+    let wires = |name: &str| result.wires.values().map(|wire| wire[name]).sum::<u64>();
+    if let Some(balance) = result.conservation.get("wire") {
+        prop_assert_eq!(balance.dropped, sum(result, "wire", &[]));
+        let counted = ["packets", "arrived", "dropped", "held"].map(wires);
+        prop_assert_eq!([balance.taken, balance.passed, balance.dropped, balance.held], counted);
+    }
+
+    let wire_rate = scenario.wired.as_ref().map_or(0, |side| side.link.rate.bps());
+    let rate = scenario.mac_config().data_rate.bps().max(wire_rate) as f64;
     for (flow, given) in result.flows.iter().zip(&scenario.flows) {
         prop_assert!(flow.goodput_bps <= flow.throughput_bps * (1.0 + 1e-9), "{flow:?}");
         prop_assert!(flow.throughput_bps <= rate, "{flow:?}");

@@ -13,6 +13,8 @@ use fourhop_sim::batch::Control;
 use fourhop_sim::setup::{Flow, Routing, Traffic};
 use fourhop_units::{Bytes, Dur, NodeId, Purpose, Rate, Stream, Time, Watt};
 
+/// Of every frame that is received.
+const POWER: Watt = Watt(1e-9);
 const PROPAGATION_200_M: Dur = Dur::from_nanos(667);
 
 fn us(us: u64) -> Dur {
@@ -93,7 +95,7 @@ impl Pair {
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);
                 if self.ears[to].handle_departure(now, TxId(0), &frame, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, &mut self.ears[to]);
+                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to]);
                 }
                 actor = Some(to);
             } else if let Some(n) =
@@ -259,8 +261,13 @@ fn a_routing_packet_overtakes_the_queue() {
         let mut setup = line(config, &[200.0, 400.0, 600.0, 0.0]);
         setup.routing = Routing::Aodv(Box::new(route::Config::ns2()));
         setup.flows.push(udp(1, 0, Time::ZERO, Dur::from_millis(6)));
-        let ping =
-            ping::Config { start: Time::from_secs(2), stop: None, interval: Dur::from_secs(100), payload: Bytes(56) };
+        let ping = ping::Config {
+            start: Time::from_secs(2),
+            stop: None,
+            interval: Dur::from_secs(100),
+            outstanding: None,
+            payload: Bytes(56),
+        };
         setup.flows.push(Flow { src: NodeId(2), dst: NodeId(3), traffic: Traffic::Ping(ping) });
         let (mut world, _, recorder) = build(&setup, 1);
         world.run_until(Time::from_secs(5), &Control::new());

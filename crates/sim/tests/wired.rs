@@ -8,7 +8,7 @@ use fourhop_proto::net::port;
 use fourhop_proto::node;
 use fourhop_proto::route;
 use fourhop_sim::batch::Control;
-use fourhop_sim::setup::{Flow, Routing, Setup, Traffic};
+use fourhop_sim::setup::{Flow, Routing, Setup, Source, Traffic};
 use fourhop_sim::wired::{Cable, Plan};
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
@@ -118,8 +118,13 @@ fn tcp_crosses_the_gateway_both_ways_by_static_routes_and_by_aodv() {
 
 #[test]
 fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
-    let config =
-        ping::Config { start: Time::from_secs(1), stop: None, interval: Dur::from_secs(1), payload: Bytes(56) };
+    let config = ping::Config {
+        start: Time::from_secs(1),
+        stop: None,
+        interval: Dur::from_secs(1),
+        outstanding: None,
+        payload: Bytes(56),
+    };
     let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config) };
     let setup = mesh_and_wire(2, Routing::Aodv(Box::new(route::Config::ns2())), vec![flow]);
     let (world, ends) = run(&setup, 20);
@@ -152,4 +157,58 @@ fn the_nearer_of_two_gateways_is_taken_and_routers_learn_which() {
     let router = &world.wired().hosts()[0];
     let ways = [1, 3].map(|n| router.routes().port(NodeId(n).ipv4()).unwrap().0);
     assert_eq!(ways, [0, 1]);
+}
+
+/// Flows of NewReno from 1 s on, one each 0.1 s, over a bottleneck between two routers; flow `n` has 2 + 5n ms of its own on
+/// one side, all have 2 ms on the other. Goodput of each from 100 s to 500 s in kbit/s.
+fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
+    let mut setup = line(node::Config::ns2(), &[0.0]);
+    let link = |a, b, kbps, delay, queue| {
+        let port = port::Config { rate: Rate::kbps(kbps), delay: Dur::from_millis(delay), queue, ..wire(a, b).port };
+        Cable { ends: [a, b], port }
+    };
+    let [left, right] = [0, 1].map(NodeId::wired);
+    let mut cables = vec![link(left, right, kbps, 40, queue)];
+    for n in 0..flows {
+        let [src, dst] = [2 + 2 * n, 3 + 2 * n].map(NodeId::wired);
+        cables.push(link(src, left, 10_000, 2 + 5 * u64::from(n), 49));
+        cables.push(link(right, dst, 10_000, 2, 49));
+        let mut flow = between(src, dst, window);
+        let Traffic::Tcp { config, source, .. } = &mut flow.traffic else { unreachable!() };
+        // ns-2.35 begins with the window as threshold.
+        config.initial_ssthresh = window;
+        let Source::Transfer(transfer) = source else { unreachable!() };
+        transfer.start = Time::from_secs(1) + Dur::from_millis(100) * u64::from(n);
+        setup.flows.push(flow);
+    }
+    setup.wired = Some(Plan { gateways: Vec::new(), hosts: 2 + 2 * flows, cables });
+    let (mut world, ends) = setup.build(1, None);
+    world.run_until(Time::from_secs(100), &Control::default());
+    let before: Vec<_> = ends.iter().map(|ends| received(&world, ends.receiver)).collect();
+    world.run_until(Time::from_secs(500), &Control::default());
+    ends.iter()
+        .zip(before)
+        .map(|(ends, before)| (received(&world, ends.receiver) - before) as f64 * 8.0 / 4e5)
+        .collect()
+}
+
+#[test]
+fn newreno_over_a_dumbbell_agrees_with_ns2() {
+    // ns-2.35, Agent/TCP/Newreno with packetSize_ 1460 and TCPSink over duplex-link with DropTail, the same times: bottleneck,
+    // its queue-limit (one more than waits), window_, and what ns-2 had in kbit/s.
+    for (kbps, limit, window, expected) in [
+        (1_500, 20, 64, &[1460.0][..]),
+        (1_500, 10, 64, &[1440.3]),
+        (10_000, 50, 64, &[8152.0]),
+        (10_000, 20, 200, &[9562.8]),
+        (1_500, 20, 64, &[769.9, 690.1]),
+    ] {
+        let found = dumbbell(kbps, limit - 1, window, expected.len() as u32);
+        let [sum, sum_ns2] = [&found[..], expected].map(|each| each.iter().sum::<f64>());
+        println!("{kbps} kbit/s, {limit}, window {window}: {found:.1?}, ns-2 {expected:.1?}");
+        assert!((sum / sum_ns2 - 1.0).abs() < 0.002, "{found:?} instead of {expected:?}");
+        for (flow, ns2) in found.iter().zip(expected) {
+            assert!((flow / ns2 - 1.0).abs() < 0.005, "{found:?} instead of {expected:?}");
+        }
+    }
 }

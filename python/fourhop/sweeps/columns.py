@@ -30,6 +30,15 @@ _FLOW = {
     "timeouts": "retransmission time-outs",
     "fast_retransmits": "losses found by duplicate acknowledgements",
     "rtt_mean_s": "mean round trip of the samples taken, s",
+    "rtt_min_s": "least round trip of ping, s",
+    "rtt_median_s": "median round trip of ping, s",
+    "rtt_max_s": "largest round trip of ping, s",
+    "rtt_std_s": "standard deviation of the round trips of ping, s",
+    "route_changes": "how often a packet left its source through another neighbour than the one before it",
+    "route_discoveries": "searches of the source for the receiver that a route reply ended",
+    "discovery_first_s": "time of the first of them, from its first request to the reply, s",
+    "discovery_mean_s": "their mean time, s",
+    "discovery_max_s": "the longest of them, s",
     "batch_goodput_bps": "goodput in each of the equal parts of the measured time, bit/s",
     "batch": "number of the part of the measured time, from 0",
 }
@@ -49,6 +58,7 @@ _RUN = {
 
 _COUNTS = {
     "layer": "layer that counted",
+    "link": "link that counted, from-to: numbers of nodes with radios, names of those without",
     "name": "what was counted",
     "reason": "why it was dropped",
     "count": "how many, over the whole run",
@@ -57,7 +67,8 @@ _COUNTS = {
 _SERIES = {
     "time_s": "end of the time step, s",
     "node": "number of the node",
-    "queue_packets": "packets in the interface queue",
+    "to": "number of the node that a wired queue leads to; none for the interface queue of a radio",
+    "queue_packets": "packets in the queue",
 }
 
 _SUMMARY = {
@@ -82,6 +93,8 @@ RUN_COLUMNS: Mapping[str, str] = {
     "drops": "packets dropped, one entry a layer and reason",
     "counters": "what the layers counted",
     "conservation": "balance of each layer at the end: in = out + dropped + held",
+    "link_drops": "packets the MAC gave up, one entry a radio link and kind of packet",
+    "wires": "what each direction of a wired link did, one entry a direction and count",
 }
 
 

@@ -37,6 +37,8 @@ TABLES = (
     "drops",
     "counters",
     "conservation",
+    "link_drops",
+    "wires",
     "timing",
 )
 

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Table = Literal[
-    "points", "runs", "flows", "summary", "flow_summary", "batches", "drops", "counters", "conservation", "timing"
+    "points",
+    "runs",
+    "flows",
+    "summary",
+    "flow_summary",
+    "batches",
+    "drops",
+    "counters",
+    "conservation",
+    "link_drops",
+    "wires",
+    "timing",
 ]
 
 
@@ -104,6 +115,16 @@ class SweepResult:
     def conservation(self) -> pl.DataFrame:
         """Balance of every layer, one row per (point, seed, layer, name): in = out + dropped + held."""
         return self._collect(self._nested("conservation"))
+
+    @cached_property
+    def link_drops(self) -> pl.DataFrame:
+        """Packets the MAC gave up, one row per (point, seed, link, name); links that lost nothing have none."""
+        return self._collect(self._nested("link_drops"))
+
+    @cached_property
+    def wires(self) -> pl.DataFrame:
+        """What each direction of a wired link did, one row per (point, seed, link, name)."""
+        return self._collect(self._nested("wires"))
 
     @property
     def series(self) -> pl.LazyFrame:

@@ -22,6 +22,7 @@ from fourhop.sweeps.columns import RUN_COLUMNS
 from fourhop.sweeps.seriesfile import METADATA
 
 _COUNT = pl.Struct({"layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
+_LINK = pl.Struct({"link": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 _FLOW = {name: dtype for name, dtype in frames.FLOWS.items() if name != "seed"}
 
 SCHEMA = pl.Schema(
@@ -42,6 +43,8 @@ SCHEMA = pl.Schema(
         "drops": pl.List(_COUNT),
         "counters": pl.List(_COUNT),
         "conservation": pl.List(_COUNT),
+        "link_drops": pl.List(_LINK),
+        "wires": pl.List(_LINK),
     }
 )
 
@@ -113,6 +116,8 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
         "drops": _rows(run["drops"]),
         "counters": _rows(run["counters"]),
         "conservation": _rows(run["conservation"]),
+        "link_drops": _rows(run["link_drops"], "link"),
+        "wires": _rows(run["wires"], "link"),
     }
     return pl.DataFrame({name: [value] for name, value in row.items()}, schema=SCHEMA, strict=False)
 
@@ -161,6 +166,7 @@ def read(path: Path) -> RunData:
         **{name: row[name] for name in SCALARS},
         "flows": [_fields(flow) for flow in row["flows"]],
         **{table: _counts(row[table]) for table in ("drops", "counters", "conservation")},
+        **{table: _counts(row[table], "link") for table in ("link_drops", "wires")},
     }
     return cast(RunData, run)
 
@@ -171,18 +177,16 @@ def goodputs(path: Path) -> RunData:
     return cast(RunData, {**row, "flows": [_fields(flow) for flow in row["flows"]]})
 
 
-def _rows(counts: Counts) -> list[dict[str, object]]:
+def _rows(counts: Counts, place: str = "layer") -> list[dict[str, object]]:
     return [
-        {"layer": layer, "name": name, "count": count}
-        for layer, names in counts.items()
-        for name, count in names.items()
+        {place: layer, "name": name, "count": count} for layer, names in counts.items() for name, count in names.items()
     ]
 
 
-def _counts(rows: list[dict[str, Any]]) -> Counts:
+def _counts(rows: list[dict[str, Any]], place: str = "layer") -> Counts:
     counts: Counts = {}
     for row in rows:
-        counts.setdefault(row["layer"], {})[row["name"]] = row["count"]
+        counts.setdefault(row[place], {})[row["name"]] = row["count"]
     return counts
 
 

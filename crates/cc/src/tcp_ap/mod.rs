@@ -7,7 +7,11 @@
 //! [`Window::pacing`]. When the stack lets a segment go is its own matter (`fourhop_proto::tcp::Release`).
 //!
 //! Two sets of parameters: [`Params::paper`] follows the text, [`Params::authors_code`] the ns-2 agent that the authors
-//! published; each difference is a field. [`delay`] and [`variation`] hold the two halves of the arithmetic.
+//! published; each difference is a field. [`delay`] and [`variation`] hold the two halves of the arithmetic, [`Pace`] puts
+//! them together: for a sender here, for a gateway in `fourhop_proto::gateway`.
+//!
+//! Behind a gateway that tells the wired part of the round trip ([`Hint::WiredRtt`]; the gateway paper, section 4.2), that
+//! part is taken off each round trip first, and hops are those to the gateway.
 //!
 //! Arithmetic is in whole nanoseconds. The interval differs from that of real numbers by at most 10 ppm plus
 //! (10 ns / (1 - alpha)), as long as mean round trips are at least 100 us; `tests` compares with `f64`.
@@ -16,16 +20,18 @@
 //! samples the variation is that of those there are; with one it is zero.
 
 pub mod delay;
+mod pace;
 pub mod variation;
+
+pub use pace::Pace;
 
 #[cfg(test)]
 mod tests;
 
 use crate::reno::Reno;
 use crate::{Ack, CongestionControl, Hint, Measurements, View, Window};
-use delay::Estimator;
 use fourhop_units::{Dur, Rate};
-use variation::{Spread, Variation};
+use variation::Spread;
 
 /// Longest sample that counts: 64 s, more than the largest retransmission time-out. Keeps every product below 2^63.
 pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
@@ -133,11 +139,9 @@ impl Params {
 pub struct TcpAp {
     params: Params,
     name: &'static str,
-    estimator: Estimator,
-    variation: Variation,
-    /// Smoothed n-hop delay in ns, zero before the first sample.
-    average: u64,
-    measured: Measurements,
+    pace: Pace,
+    /// The wired part of a round trip, as a gateway last told.
+    wired: Dur,
 }
 
 impl TcpAp {
@@ -152,50 +156,15 @@ impl TcpAp {
     }
 
     fn named(name: &'static str, params: Params) -> TcpAp {
-        TcpAp {
-            params,
-            name,
-            estimator: Estimator::new(),
-            variation: Variation::new(params.history),
-            average: 0,
-            measured: Measurements::default(),
-        }
+        TcpAp { params, name, pace: Pace::new(&params), wired: Dur::ZERO }
     }
 
-    /// A round trip: the delay over n hops, its average, the variation, and from them the interval.
+    /// A round trip makes another interval. One that the wired part alone would fill says nothing.
     fn sample(&mut self, win: &mut Window, view: &View, rtt: Dur) {
-        let rtt = rtt.min(MAX_SAMPLE);
-        self.measured.rtt = Some(rtt);
-        let estimate = self.estimator.n_hop_delay(&self.params, view.mss, rtt);
-        let delay = match self.params.delay_source {
-            DelaySource::RoundTrip => estimate,
-            DelaySource::Clocks => self.estimator.measured_delay(&self.params),
-        };
-        let delay = delay.filter(|&delay| self.params.delay_limit.is_none_or(|limit| delay < limit));
-        match (self.params.spread, delay) {
-            (Spread::DeviationOfRoundTrips, _) => self.variation.push(rtt),
-            (Spread::AbsoluteDeviationOfDelays, Some(delay)) => self.variation.push(delay),
-            (Spread::AbsoluteDeviationOfDelays, None) => {}
-        }
-        let variation = self.variation.coefficient(self.params.spread);
-        self.measured.variation = Some(variation);
-        if let Some(delay) = delay {
-            self.average = match self.average {
-                0 => delay.as_nanos(),
-                old => delay::average(old, delay.as_nanos(), self.params.alpha),
-            };
-        }
-        if self.average > 0 {
-            self.measured.delay = Some(Dur::from_nanos(self.average));
-            win.pacing = Some(interval(self.average, variation));
+        if rtt > self.wired {
+            win.pacing = self.pace.sample(&self.params, view.mss, rtt - self.wired).or(win.pacing);
         }
     }
-}
-
-/// Section 4.4: the smoothed delay times 1 + 2 cov; `variation` in units of 1/[`variation::ONE`].
-fn interval(average: u64, variation: u32) -> Dur {
-    // Below 2^36 ns times 2 sqrt(N) in 2^-20: below 2^62.
-    Dur::from_nanos((average + ((average * 2 * u64::from(variation)) >> variation::BITS)).max(1))
 }
 
 impl CongestionControl for TcpAp {
@@ -217,11 +186,12 @@ impl CongestionControl for TcpAp {
     fn on_hint(&mut self, win: &mut Window, view: &View, hint: Hint) {
         match hint {
             Hint::RoundTrip(rtt) if self.params.samples == Samples::EveryAck => self.sample(win, view, rtt),
-            hint => self.estimator.take_hint(hint),
+            Hint::WiredRtt(wired) => self.wired = wired,
+            hint => self.pace.take_hint(hint),
         }
     }
 
     fn measurements(&self) -> Measurements {
-        self.measured
+        self.pace.measurements()
     }
 }

@@ -47,6 +47,11 @@ impl Variation {
         }
     }
 
+    /// Bytes that the samples take.
+    pub fn memory(&self) -> usize {
+        self.samples.capacity() * size_of::<u64>()
+    }
+
     /// Deviation over mean in units of 1/[`ONE`]; zero for fewer than two samples. At most sqrt(N).
     pub fn coefficient(&self, spread: Spread) -> u32 {
         let count = self.samples.len() as u64;

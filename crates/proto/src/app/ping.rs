@@ -1,4 +1,5 @@
-//! ICMP echo requests at fixed intervals (RFC 792) and the round trips of their replies.
+//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with so many under way at
+//! most, as ping's adaptive mode has it.
 
 use fourhop_units::{Bytes, Dur, Time};
 use std::collections::VecDeque;
@@ -12,12 +13,17 @@ pub struct Config {
     pub stop: Option<Time>,
     /// Between requests.
     pub interval: Dur,
+    /// Requests under way at most; a further one waits for an answer, or until one has been under way for [`LOST_AFTER`].
+    pub outstanding: Option<u32>,
     /// Payload of a request.
     pub payload: Bytes,
 }
 
 /// Requests whose replies are still waited for; older ones count as lost.
 const OUTSTANDING: usize = 1024;
+
+/// When a request counts as lost where their number is limited; after the interval, if that is longer.
+pub const LOST_AFTER: Dur = Dur::from_secs(1);
 
 /// The asking side of one flow.
 #[derive(Clone, Debug)]
@@ -28,7 +34,7 @@ pub struct Pinger {
     received: u64,
     outstanding: VecDeque<(u16, Time)>,
     rtt_sum: Dur,
-    last_rtt: Option<Dur>,
+    round_trips: Vec<Dur>,
 }
 
 impl Pinger {
@@ -41,20 +47,21 @@ impl Pinger {
             received: 0,
             outstanding: VecDeque::new(),
             rtt_sum: Dur::ZERO,
-            last_rtt: None,
+            round_trips: Vec::new(),
         }
     }
 
     /// When the next request is due.
     pub fn next_timeout(&self) -> Option<Time> {
-        Some(self.next).filter(|&at| self.config.stop.is_none_or(|stop| at < stop))
+        let at = self.oldest_of_too_many().map_or(self.next, |sent| self.next.max(sent + self.patience()));
+        Some(at).filter(|&at| self.config.stop.is_none_or(|stop| at < stop))
     }
 
     /// The number and payload of the request due at `now`, if any.
     pub fn handle_timeout(&mut self, now: Time) -> Option<(u16, Bytes)> {
         let at = self.next_timeout().filter(|&at| at <= now)?;
         let number = self.sent as u16;
-        if self.outstanding.len() == OUTSTANDING {
+        if self.outstanding.len() == OUTSTANDING || self.oldest_of_too_many().is_some() {
             self.outstanding.pop_front();
         }
         self.outstanding.push_back((number, now));
@@ -71,8 +78,22 @@ impl Pinger {
             let rtt = now.saturating_since(sent);
             self.received += 1;
             self.rtt_sum += rtt;
-            self.last_rtt = Some(rtt);
+            self.round_trips.push(rtt);
+            if self.config.outstanding.is_some() {
+                // What waited for this answer is due now, not when it would have been sent without waiting.
+                self.next = self.next.max(now);
+            }
         }
+    }
+
+    /// When the oldest request was sent, if there are as many under way as may be.
+    fn oldest_of_too_many(&self) -> Option<Time> {
+        let limit = self.config.outstanding?;
+        self.outstanding.front().filter(|_| self.outstanding.len() >= limit as usize).map(|&(_, sent)| sent)
+    }
+
+    fn patience(&self) -> Dur {
+        LOST_AFTER.max(self.config.interval)
     }
 
     /// Requests sent.
@@ -97,7 +118,12 @@ impl Pinger {
 
     /// The newest round trip.
     pub fn last_rtt(&self) -> Option<Dur> {
-        self.last_rtt
+        self.round_trips.last().copied()
+    }
+
+    /// All round trips, in the order of the replies.
+    pub fn round_trips(&self) -> &[Dur] {
+        &self.round_trips
     }
 }
 
@@ -107,7 +133,13 @@ mod tests {
 
     #[test]
     fn round_trips_are_matched_by_number() {
-        let config = Config { start: Time::ZERO, stop: None, interval: Dur::from_millis(100), payload: Bytes(56) };
+        let config = Config {
+            start: Time::ZERO,
+            stop: None,
+            interval: Dur::from_millis(100),
+            outstanding: None,
+            payload: Bytes(56),
+        };
         let mut ping = Pinger::new(config);
         assert_eq!(ping.handle_timeout(Time::ZERO), Some((0, Bytes(56))));
         assert_eq!(ping.handle_timeout(Time::from_millis(100)), Some((1, Bytes(56))));
@@ -117,5 +149,27 @@ mod tests {
         assert_eq!((ping.sent(), ping.received()), (2, 2));
         assert_eq!(ping.rtt_sum(), Dur::from_millis(134));
         assert_eq!(ping.last_rtt(), Some(Dur::from_millis(130)));
+    }
+
+    #[test]
+    fn one_request_at_a_time_waits_for_its_answer_or_a_second() {
+        let ms = Time::from_millis;
+        let interval = Dur::from_millis(10);
+        let config = Config { start: Time::ZERO, stop: None, interval, outstanding: Some(1), payload: Bytes(56) };
+        let mut ping = Pinger::new(config);
+        assert_eq!(ping.handle_timeout(Time::ZERO), Some((0, Bytes(56))));
+        assert_eq!(ping.handle_timeout(ms(10)), None, "one is under way");
+        assert_eq!(ping.next_timeout(), Some(ms(1_000)));
+        // An answer that comes before the next request is due changes nothing about when that is.
+        ping.handle_reply(ms(4), 0);
+        assert_eq!((ping.next_timeout(), ping.handle_timeout(ms(10))), (Some(ms(10)), Some((1, Bytes(56)))));
+        // One that comes later lets the next request go at once, never in the past.
+        ping.handle_reply(ms(55), 1);
+        assert_eq!((ping.next_timeout(), ping.handle_timeout(ms(55))), (Some(ms(55)), Some((2, Bytes(56)))));
+        // No answer: it is given up.
+        assert_eq!(ping.handle_timeout(ms(1_055)), Some((3, Bytes(56))));
+        ping.handle_reply(ms(1_060), 2);
+        assert_eq!((ping.sent(), ping.received()), (4, 2), "too late");
+        assert_eq!(ping.round_trips(), [Dur::from_millis(4), Dur::from_millis(45)]);
     }
 }

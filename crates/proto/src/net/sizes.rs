@@ -35,6 +35,8 @@ impl Sizes {
             (Sizes::Ns2, Body::Aodv(AodvMessage::Rreq(_))) => 48,
             (Sizes::Ns2, Body::Aodv(AodvMessage::Rrep(_))) => 44,
             (Sizes::Ns2, Body::Aodv(AodvMessage::Rerr(rerr))) => 24 + 8 * rerr.unreachable.len() as u32,
+            // ns-2.35 sends none; its header would be the IPv4 header and the message.
+            (Sizes::Ns2, Body::Aodv(message @ AodvMessage::RrepAck)) => 20 + message.len(),
         };
         Bytes(u64::from(len))
     }

@@ -11,6 +11,7 @@
 use super::ear::Ear;
 use super::stack::{Node, neighbour_ip};
 use crate::drop::DropReason;
+use crate::gateway::{Action, Crossing, CrossingConfig, Side};
 use crate::route::{PortId, WiredRoutes, is_wired};
 use crate::wire::Ipv4Packet;
 use fourhop_units::{MacAddr, Time};
@@ -18,21 +19,16 @@ use fourhop_units::{MacAddr, Time};
 /// A packet for a port.
 pub type Outbound = (PortId, Ipv4Packet);
 
-/// Where a packet that crosses the gateway comes from or goes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// The mesh.
-    Wireless,
-    /// The wired links.
-    Wired,
-}
-
 /// The wired side of a gateway.
 #[derive(Debug)]
 pub struct Gateway {
     routes: WiredRoutes,
     /// Packets for the driver, which takes them after each call.
     out: Vec<Outbound>,
+    /// What happens to packets that cross; `None`: nothing.
+    crossing: Option<Crossing<Ipv4Packet>>,
+    /// Reused.
+    actions: Vec<Action<Ipv4Packet>>,
     /// Packets that came in by wires and were sent to wires.
     pub(super) received: u64,
     pub(super) sent: u64,
@@ -41,17 +37,27 @@ pub struct Gateway {
 impl Gateway {
     /// With ports as in `routes`.
     pub fn new(routes: WiredRoutes) -> Gateway {
-        Gateway { routes, out: Vec::new(), received: 0, sent: 0 }
+        Gateway { routes, out: Vec::new(), crossing: None, actions: Vec::new(), received: 0, sent: 0 }
     }
 
-    /// When [`Gateway::handle_timeout`] has something to do.
+    /// With something that happens to packets that cross.
+    pub fn with_crossing(self, config: &CrossingConfig) -> Gateway {
+        Gateway { crossing: Some(Crossing::new(config)), ..self }
+    }
+
+    /// What happens to packets that cross, for inspection.
+    pub fn crossing(&self) -> Option<&Crossing<Ipv4Packet>> {
+        self.crossing.as_ref()
+    }
+
+    /// When the crossing has something to do.
     pub(super) fn next_timeout(&self) -> Option<Time> {
-        None
+        self.crossing.as_ref()?.next_timeout()
     }
 
     /// Packets kept here.
     pub(super) fn held(&self) -> usize {
-        0
+        self.crossing.as_ref().map_or(0, Crossing::held)
     }
 }
 
@@ -60,6 +66,11 @@ impl Node {
     pub fn make_gateway(&mut self, gateway: Gateway) {
         self.gateway = Some(Box::new(gateway));
         self.refresh_upper();
+    }
+
+    /// Its wired side, if it has one, for inspection.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        self.gateway.as_deref()
     }
 
     /// Is it a gateway?
@@ -107,11 +118,50 @@ impl Node {
 
     /// A packet goes through the gateway: the place where something may hold it.
     fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet) {
-        let to = match from {
-            Side::Wireless => Side::Wired,
-            Side::Wired => Side::Wireless,
+        let inside = if from == Side::Wired { packet.dst } else { packet.src };
+        let (hops, rate) = (self.router.hops(inside), self.mac().config().data_rate);
+        let Some(Gateway { crossing: Some(crossing), actions, .. }) = self.gateway.as_deref_mut() else {
+            return self.leave_crossing(now, from.other(), packet);
         };
-        self.leave_crossing(now, to, packet);
+        if let Some(hops) = hops {
+            crossing.handle_path(inside, hops, rate);
+        }
+        crossing.handle_packet(now, from, packet, actions);
+        self.perform_crossing(now);
+    }
+
+    /// What is due at the crossing.
+    pub(super) fn crossing_timeout(&mut self, now: Time) {
+        if let Some(Gateway { crossing: Some(crossing), actions, .. }) = self.gateway.as_deref_mut() {
+            crossing.handle_timeout(now, actions);
+            self.perform_crossing(now);
+        }
+    }
+
+    /// The interface queue has become shorter.
+    pub(super) fn crossing_backlog(&mut self, now: Time) {
+        let waiting = self.link().queue_len();
+        if let Some(Gateway { crossing: Some(crossing), actions, .. }) = self.gateway.as_deref_mut() {
+            crossing.handle_backlog(now, waiting, actions);
+            if !actions.is_empty() {
+                self.perform_crossing(now);
+                self.refresh_upper();
+            }
+        }
+    }
+
+    fn perform_crossing(&mut self, now: Time) {
+        let Some(gateway) = &mut self.gateway else { return };
+        let mut actions = std::mem::take(&mut gateway.actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Forward { packet, to } => self.leave_crossing(now, to, packet),
+                Action::Drop { reason, .. } => self.drops.count(reason),
+            }
+        }
+        if let Some(gateway) = &mut self.gateway {
+            gateway.actions = actions;
+        }
     }
 
     fn leave_crossing(&mut self, now: Time, to: Side, packet: Ipv4Packet) {

@@ -24,7 +24,7 @@ mod transports;
 pub use account::{Account, Drops, Layers};
 pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
-pub use gateway::{Gateway, Outbound, Side};
+pub use gateway::{Gateway, Outbound};
 pub use host::Host;
 pub use link_drops::LinkDrops;
 pub use stack::{Config, Node};

@@ -13,7 +13,7 @@ use crate::phy;
 use crate::route::{self, Router, is_wired};
 use crate::wire::{Frame, Ipv4Packet, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time};
+use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time, Watt};
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -196,14 +196,29 @@ impl Node {
         self.mac.handle_access_lost(now, &mut ear.medium);
     }
 
-    /// The ear has heard `frame`, and it is for this node.
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, ear: &mut Ear) {
+    /// The ear has heard `frame` with this power, and it is for this node.
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear) {
         self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
         if !self.scratch.mac.is_empty() {
+            if self.router.wants_signals() {
+                self.tell_signal(power);
+            }
             self.perform_mac(now);
             self.refresh_upper();
         }
         self.offer_next(now, ear);
+    }
+
+    /// Tells routing how strongly the routing message that goes up was received.
+    fn tell_signal(&mut self, power: Watt) {
+        for action in &self.scratch.mac {
+            if let mac::Action::Deliver { msdu, .. } = action
+                && let Payload::Ipv4(packet) = &msdu.payload
+                && packet.is_routing()
+            {
+                self.router.handle_signal(packet.src, power.to_dbm());
+            }
+        }
     }
 
     /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
@@ -239,6 +254,9 @@ impl Node {
             self.perform_route(now, &mut actions);
             self.scratch.route.give(actions);
         }
+        if self.gateway.as_ref().is_some_and(|gateway| due(gateway.next_timeout())) {
+            self.crossing_timeout(now);
+        }
         let mut made = self.scratch.packets.take();
         self.transports.handle_timeout(now, &mut made);
         self.send_made(now, &mut made);
@@ -261,6 +279,9 @@ impl Node {
         {
             self.crossings.link_to_mac += 1;
             self.mac.handle_packet(now, msdu, &mut ear.medium);
+            if self.gateway.is_some() {
+                self.crossing_backlog(now);
+            }
         }
     }
 

@@ -19,14 +19,14 @@ pub mod aodv;
 mod static_routes;
 mod wired_routes;
 
-pub use aodv::{Aodv, Config, Counters};
+pub use aodv::{Aodv, Config, Counters, Usage};
 pub use static_routes::{ShortestPaths, StaticRoutes};
 pub use wired_routes::{PortId, WiredRoutes, is_wired};
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
-use fourhop_units::Time;
+use fourhop_units::{Dbm, Time};
 
 /// Where a packet goes on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +86,21 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_transit(now, packet, out),
             Router::Aodv(r) => r.handle_transit(now, packet, from, out),
+        }
+    }
+
+    /// Does routing look at the strength of the frames that bring its messages?
+    #[inline]
+    pub fn wants_signals(&self) -> bool {
+        matches!(self, Router::Aodv(r) if r.config().signal.is_some())
+    }
+
+    /// The frame that brings the next message of `neighbour` was received with this strength; only where
+    /// [`Router::wants_signals`].
+    pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_signal(neighbour, strength),
         }
     }
 
@@ -158,6 +173,14 @@ impl Router {
         match self {
             Router::Static(_) => Counters::default(),
             Router::Aodv(r) => *r.counters(),
+        }
+    }
+
+    /// What this node's own packets for `dst` saw of routing so far; static routes never change.
+    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
+        match self {
+            Router::Static(_) => Usage::default(),
+            Router::Aodv(r) => r.usage(dst),
         }
     }
 

@@ -36,6 +36,8 @@ pub struct Rrep {
     pub originator: Ipv4Addr,
     /// How long the route may be used, in milliseconds.
     pub lifetime_ms: u32,
+    /// A: the receiver is to answer with a [`RrepAck`](AodvMessage::RrepAck).
+    pub ack_required: bool,
 }
 
 /// One destination of a route error.
@@ -65,6 +67,8 @@ pub enum AodvMessage {
     Rrep(Rrep),
     /// Route error.
     Rerr(Rerr),
+    /// Acknowledgement of a reply whose A flag was set (section 5.4): the link to its sender works in both directions.
+    RrepAck,
 }
 
 impl AodvMessage {
@@ -77,6 +81,7 @@ impl AodvMessage {
             AodvMessage::Rreq(_) => 24,
             AodvMessage::Rrep(_) => 20,
             AodvMessage::Rerr(rerr) => 4 + 8 * rerr.unreachable.len() as u32,
+            AodvMessage::RrepAck => 2,
         }
     }
 

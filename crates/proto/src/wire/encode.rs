@@ -4,7 +4,10 @@
 //! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
 //! sequences are left out, as most drivers do.
 
-use super::{AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpSegment};
+use super::{
+    AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions, TcpSegment,
+};
+use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{
     IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
@@ -132,6 +135,17 @@ fn tcp(segment: &TcpSegment, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
     }
     // INVARIANT: `TcpOptions` holds at most what fits 40 bytes.
     header.set_options(&options).expect("options fit the header");
+    if let Some(millis) = given.wired_rtt {
+        let mut raw: ArrayVec<u8, 40> = header.options.as_slice()
+            [..TcpOptions { wired_rtt: None, ..given.clone() }.unpadded_len() as usize]
+            .iter()
+            .copied()
+            .collect();
+        raw.extend([TcpOptions::EXPERIMENT, TcpOptions::WIRED_RTT_LEN as u8]);
+        raw.extend(TcpOptions::WIRED_RTT_ID.to_be_bytes());
+        raw.extend(millis.to_be_bytes());
+        header.set_options_raw(&raw).expect("options fit the header");
+    }
     let payload = vec![0; segment.payload as usize];
     // INVARIANT: a segment is at most an MTU long.
     header.checksum = header.calc_checksum_ipv4_raw(src, dst, &payload).expect("a segment fits IPv4");
@@ -148,7 +162,7 @@ fn udp(src_port: u16, dst_port: u16, payload: &[u8], src: [u8; 4], dst: [u8; 4],
     out.extend(payload);
 }
 
-/// Appends the AODV message (RFC 3561 sections 5.1 to 5.3).
+/// Appends the AODV message (RFC 3561 sections 5.1 to 5.4). A route error names at most 255 destinations.
 pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
     match message {
         AodvMessage::Rreq(rreq) => {
@@ -161,7 +175,7 @@ pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
             address(rreq.originator, rreq.originator_seqno, out);
         }
         AodvMessage::Rrep(rrep) => {
-            out.extend([2, 0, 0, rrep.hop_count]);
+            out.extend([2, u8::from(rrep.ack_required) << 6, 0, rrep.hop_count]);
             address(rrep.destination, rrep.destination_seqno, out);
             out.extend(rrep.originator.octets());
             out.extend(rrep.lifetime_ms.to_be_bytes());
@@ -170,6 +184,7 @@ pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
             out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
             rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
         }
+        AodvMessage::RrepAck => out.extend([4, 0]),
     }
 }
 

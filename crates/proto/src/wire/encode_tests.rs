@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::wire::{
-    EchoMessage, PacketMeta, Rerr, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
+    EchoMessage, PacketMeta, Rerr, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
 };
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
@@ -79,6 +79,35 @@ fn a_route_request_is_laid_out_as_in_the_rfc() {
     aodv(&AodvMessage::Rreq(rreq), &mut bytes);
     let expected = [1, 0x18, 0, 3, 1, 2, 3, 4, 10, 0, 0, 9, 0, 0, 0, 0, 10, 0, 0, 1, 0, 0, 0, 5];
     assert_eq!(bytes, expected);
+}
+
+// RFC 3561 sections 5.2 to 5.4. A HELLO is a reply about its sender (section 6.9).
+#[test]
+fn replies_errors_and_acknowledgements_are_laid_out_as_in_the_rfc() {
+    let hello = Rrep {
+        hop_count: 0,
+        destination: Ipv4Addr::new(10, 0, 0, 1),
+        destination_seqno: 9,
+        originator: Ipv4Addr::new(10, 0, 0, 1),
+        lifetime_ms: 2_000,
+        ack_required: false,
+    };
+    let lost = |last, seqno| UnreachableDestination { addr: Ipv4Addr::new(10, 0, 0, last), seqno };
+    let rerr = Rerr { no_delete: true, unreachable: vec![lost(7, 2), lost(8, 0x0102_0304)] };
+    for (message, expected) in [
+        (AodvMessage::Rrep(hello), &[2, 0, 0, 0, 10, 0, 0, 1, 0, 0, 0, 9, 10, 0, 0, 1, 0, 0, 7, 208][..]),
+        (
+            AodvMessage::Rrep(Rrep { hop_count: 3, ack_required: true, ..hello }),
+            &[2, 0x40, 0, 3, 10, 0, 0, 1, 0, 0, 0, 9, 10, 0, 0, 1, 0, 0, 7, 208],
+        ),
+        (AodvMessage::Rerr(rerr), &[3, 0x80, 0, 2, 10, 0, 0, 7, 0, 0, 0, 2, 10, 0, 0, 8, 1, 2, 3, 4]),
+        (AodvMessage::RrepAck, &[4, 0]),
+    ] {
+        let mut bytes = Vec::new();
+        aodv(&message, &mut bytes);
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len() as u32, message.len());
+    }
 }
 
 #[test]

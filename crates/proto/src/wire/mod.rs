@@ -1,8 +1,10 @@
 //! What travels: packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
 //!
-//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants.
+//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants, [`decode`] reads
+//! routing messages out of such bytes.
 
 mod aodv;
+pub mod decode;
 pub mod encode;
 mod frame;
 mod packet;

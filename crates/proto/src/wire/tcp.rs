@@ -1,4 +1,4 @@
-//! TCP segments (RFC 9293 section 3.1) with the options of RFC 7323 and RFC 2018.
+//! TCP segments (RFC 9293 section 3.1) with the options of RFC 7323 and RFC 2018, and one of our own.
 
 use arrayvec::ArrayVec;
 use fourhop_units::Seq;
@@ -43,17 +43,39 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
+    /// Milliseconds that the wired part of the round trip took, as a gateway measured and wrote it.
+    pub wired_rtt: Option<u16>,
 }
 
 impl TcpOptions {
+    /// Kind of the option that carries [`TcpOptions::wired_rtt`]: one of the two for experiments (RFC 4727 section 4.2).
+    pub const EXPERIMENT: u8 = 253;
+    /// Tells our experiment from others (RFC 6994 section 3.1): "4h". Not registered with IANA.
+    pub const WIRED_RTT_ID: u16 = 0x3468;
+    /// Bytes of that option: kind, length, identifier, milliseconds.
+    pub const WIRED_RTT_LEN: u32 = 6;
+    /// Bytes of options that fit a header (RFC 9293 section 3.1).
+    pub const MAX_LEN: u32 = 40;
+
     /// Bytes in the header, padded to a multiple of 4 (RFC 9293: the data offset counts 32-bit words).
     pub fn len(&self) -> u32 {
+        self.unpadded_len().next_multiple_of(4)
+    }
+
+    /// Bytes of the options themselves.
+    pub(super) fn unpadded_len(&self) -> u32 {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let window_scale = if self.window_scale.is_some() { 3 } else { 0 };
         let sack_permitted = if self.sack_permitted { 2 } else { 0 };
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 };
-        u32::next_multiple_of(mss + window_scale + sack_permitted + timestamps + sack, 4)
+        let wired_rtt = if self.wired_rtt.is_some() { TcpOptions::WIRED_RTT_LEN } else { 0 };
+        mss + window_scale + sack_permitted + timestamps + sack + wired_rtt
+    }
+
+    /// Is there room for [`TcpOptions::wired_rtt`], or has it its place already?
+    pub fn fits_wired_rtt(&self) -> bool {
+        self.wired_rtt.is_some() || self.unpadded_len() + TcpOptions::WIRED_RTT_LEN <= TcpOptions::MAX_LEN
     }
 
     /// No option at all?

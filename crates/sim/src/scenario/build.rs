@@ -6,9 +6,9 @@ use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{
-    AppKind, Connections, FlowKeys, General, Link, Mac, MobilityKeys, MobilityModel, Profile, Radio, RadioModel,
-    RateControl, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys, complete_mac,
-    complete_radio, complete_tcp_ap, needs,
+    AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
+    RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
+    complete_mac, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -17,12 +17,13 @@ use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
 use fourhop_proto::phy::PhyKind;
-use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 12] =
-    ["topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "traffic", "flows"];
+pub const SECTIONS: [&str; 13] = [
+    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "gateway", "traffic",
+    "flows",
+];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -30,10 +31,10 @@ pub const FIRST_START: Time = Time::from_secs(1);
 pub const STAGGER: Dur = Dur::from_millis(100);
 
 /// What is under construction.
-struct Builder {
-    root: Node,
+pub(super) struct Builder {
+    pub(super) root: Node,
     profile: Profile,
-    problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
 }
 
 /// Builds a scenario out of a tree and overrides.
@@ -58,17 +59,6 @@ impl Builder {
     fn scenario(&mut self, file: &str) -> Option<Scenario> {
         let general = self.general(file);
         let radio = self.radio();
-        if let Some((resolved, radio)) = &radio {
-            self.rates(resolved, radio);
-            if radio.basic_rate > radio.rate {
-                let allowed = format!("at most `rate`, {}", resolved.show("rate"));
-                self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
-            }
-            if radio.cs_threshold.zip(radio.rx_threshold).is_some_and(|(sensed, decoded)| sensed > decoded) {
-                let allowed = format!("at most `rx_threshold`, {}", resolved.show("rx_threshold"));
-                self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
-            }
-        }
         let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy.kind());
         let mac = self.completed::<Mac>(None, |values, _| complete_mac(values, phy));
         if let Some((resolved, mac)) = &mac
@@ -85,7 +75,7 @@ impl Builder {
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
         let link = self.section::<Link>();
-        let routing = self.section::<Routing>();
+        let routing = self.routing();
         let tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
@@ -113,6 +103,7 @@ impl Builder {
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
         let wired = self.wired(topology.as_ref().map(|(_, t)| t));
+        let gateway = self.gateway();
         let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
         if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
             let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
@@ -138,10 +129,11 @@ impl Builder {
             radio: radio?.1,
             mac: mac?.1,
             link: link?.1,
-            routing: routing?.1,
+            routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
             wired: wired?,
+            gateway: gateway?,
             traffic: traffic?,
             flows: flows?,
         };
@@ -162,7 +154,7 @@ impl Builder {
 
     /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told which
     /// ones were written.
-    fn completed<S: Section>(
+    pub(super) fn completed<S: Section>(
         &mut self,
         selector: Option<&str>,
         complete: impl FnOnce(&mut Values, &dyn Fn(&str) -> bool),
@@ -177,45 +169,18 @@ impl Builder {
         Some((resolved, section))
     }
 
-    fn radio(&mut self) -> Option<(Resolved, Radio)> {
-        let node = self.root.entry("radio").map(|e| &e.value);
-        // With an unknown model keys of either are taken.
-        let model = match node.and_then(|n| n.entry("model")) {
-            None => Some("threshold"),
-            Some(_) => node.and_then(|n| n.text("model")).filter(|model| RadioModel::find(model).is_some()),
-        }
-        .map(str::to_owned);
-        let (resolved, radio) =
-            self.completed::<Radio>(model.as_deref(), |values, given| complete_radio(values, given))?;
-        let conditions =
-            Radio::KEYS.iter().filter(|key| resolved.is_given(key.name) && resolved.values.contains_key(key.name));
-        for (key, (other, allowed)) in conditions.filter_map(|key| Some((key.name, needs(key.name, &resolved.values)?)))
-        {
-            let values: Vec<_> = allowed.iter().map(|value| format!("{value:?}")).collect();
-            let allowed = format!("nothing, or `{other}` {}", values.join(" or "));
-            self.problems.push(resolved.problem(key, resolved.show(key), allowed));
-        }
-        Some((resolved, radio))
-    }
-
-    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
-    fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
-        let kind = radio.phy.kind();
-        let is_sinr = radio.model == RadioModel::Sinr;
-        let names = |mbps: &mut dyn Iterator<Item = String>| mbps.collect::<Vec<_>>().join(" or ");
-        for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {
-            if (kind.is_ofdm() || is_sinr) && !kind.rates().contains(&rate) {
-                let rates = names(&mut kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)));
-                let allowed = format!("{rates} with `phy` {:?}", radio.phy.name());
-                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+    fn routing(&mut self) -> Option<Routing> {
+        let (resolved, routing) = self.completed::<Routing>(None, |values, given| complete_routing(values, given))?;
+        if routing.protocol == RoutingProtocol::SsaAodv {
+            if routing.signal_threshold.is_none() {
+                let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
+                self.problems.push(resolved.problem("signal_threshold", "nothing", allowed));
+            }
+            if !routing.hello {
+                self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));
             }
         }
-        let headers: &[Dur] = if kind.is_ofdm() { &[OFDM_PLCP] } else { &[LONG_PLCP, SHORT_PLCP] };
-        if is_sinr && !headers.contains(&radio.plcp) {
-            let times = names(&mut headers.iter().map(|plcp| format!("\"{}us\"", plcp.as_micros_rounded())));
-            let allowed = format!("{times} with `model` \"sinr\" and `phy` {:?}", radio.phy.name());
-            self.problems.push(resolved.problem("plcp", resolved.show("plcp"), allowed));
-        }
+        Some(routing)
     }
 
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
@@ -378,6 +343,25 @@ impl Builder {
         }
         wired::check_joined(&resolved, &side, &mut self.problems);
         Some(Some(side))
+    }
+
+    /// `[gateway]`; the outer `None` if something is wrong, the inner one if there is no wired side.
+    fn gateway(&mut self) -> Option<Option<GatewayKeys>> {
+        if self.root.entry("wired").is_none() {
+            let Some(entry) = self.root.entry("gateway") else { return Some(None) };
+            self.problems.push(entry.at.problem("gateway", "a section", "a section beside [wired] only"));
+            return None;
+        }
+        let (resolved, keys) = self.section::<GatewayKeys>()?;
+        if keys.kind == GatewayKind::FairShare && keys.capacity.is_none() {
+            self.problems.push(resolved.problem(
+                "capacity",
+                "none",
+                "a rate such as 1Mbps, as `kind` is \"fair-share\"",
+            ));
+            return None;
+        }
+        Some(Some(keys))
     }
 
     fn flows(
@@ -587,7 +571,11 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
             fresh: Connections::from_value(values.get("connection")) == Connections::Fresh,
         },
         AppKind::Cbr => App::Cbr { rate: Field::from_value(values.get("rate")), payload: size("payload") },
-        AppKind::Ping => App::Ping { interval: Field::from_value(values.get("interval")), payload: size("payload") },
+        AppKind::Ping => App::Ping {
+            interval: Field::from_value(values.get("interval")),
+            outstanding: Field::from_value(values.get("outstanding")),
+            payload: size("payload"),
+        },
     };
     let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
     Traffic {

@@ -2,10 +2,12 @@
 
 use super::sections::{
     self, AckPolicy, AnswerRate, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw,
+    GatewayKind, RoutingProtocol,
 };
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
+use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
 use fourhop_proto::{mac, net, route, tcp};
 
@@ -83,15 +85,28 @@ impl Scenario {
             hello: routing.hello.then_some(aodv::HelloConfig {
                 interval: routing.hello_interval,
                 allowed_loss: routing.allowed_hello_loss,
+                always: routing.hello_always,
+                jitter: routing.hello_jitter,
             }),
+            signal: routing.signal_threshold.filter(|_| routing.protocol == RoutingProtocol::SsaAodv).map(
+                |threshold| aodv::SignalConfig {
+                    threshold: threshold.to_dbm(),
+                    weight: routing.signal_weight.0,
+                    hysteresis: routing.signal_hysteresis,
+                    keep_stable: routing.keep_stable,
+                },
+            ),
+            link_layer_detection: routing.link_layer_detection,
             first_search: match routing.first_search {
                 sections::FirstSearch::TtlStart => aodv::FirstSearch::TtlStart,
                 sections::FirstSearch::FullFlood => aodv::FirstSearch::FullFlood,
             },
             retry: routing.retry_tick.map_or(aodv::Retry::Timer, aodv::Retry::PacketOrTick),
-            search_timeout: routing
-                .measured_wait_max
-                .map_or(aodv::SearchTimeout::Traversal, |max| aodv::SearchTimeout::Measured { max }),
+            search_timeout: match (routing.request_wait, routing.measured_wait_max) {
+                (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
+                (None, Some(max)) => aodv::SearchTimeout::Measured { max },
+                (None, None) => aodv::SearchTimeout::Traversal,
+            },
             after_failure: routing.lock_out.map_or(aodv::AfterFailure::Restart, aodv::AfterFailure::LockOut),
             expiry: routing.expiry_tick.map_or(aodv::Expiry::AtDeadline, aodv::Expiry::OnTick),
             delete_invalid_routes: routing.delete_invalid_routes,
@@ -205,6 +220,50 @@ impl Scenario {
                 AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
             },
             time_wait: options.time_wait,
+        }
+    }
+
+    /// What happens to packets that cross a gateway, if anything.
+    pub fn crossing_config(&self) -> Option<CrossingConfig> {
+        let keys = self.gateway.as_ref()?;
+        let hash_key = [0; 2];
+        let per_mille = |number: f64| (number * 1e3).round() as u32;
+        match keys.kind {
+            GatewayKind::Plain => None,
+            GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
+                pacing: keys.pacing,
+                option: keys.option,
+                goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
+                    threshold: per_mille(keys.threshold.0),
+                    interval: keys.interval,
+                    gain: keys.gain.per_mille(),
+                    ageing: keys.ageing.per_mille(),
+                    rest: keys.rest,
+                }),
+                pace: self.tcp_ap_params(),
+                flows: keys.flows,
+                nodes: self.topology.nodes(),
+                buffer: keys.buffer.get(),
+                flow_buffer: keys.flow_buffer.get() as u32,
+                idle_timeout: keys.idle_timeout,
+                half_open_timeout: keys.half_open_timeout,
+                ..gateway::Config::paper()
+            })),
+            GatewayKind::FairShare => Some(CrossingConfig::FairShare(gateway::FairShareConfig {
+                capacity: keys.capacity?,
+                queue: keys.queue.unwrap_or(50),
+                flows: keys.flows,
+                idle_timeout: keys.idle_timeout,
+                hash_key,
+            })),
+            GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
+                capacity: keys.capacity,
+                backlog: keys.backlog,
+                limit: keys.queue.unwrap_or(10_240),
+                codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
+                hash_key,
+                ..gateway::FqCodelConfig::rfc8290()
+            })),
         }
     }
 

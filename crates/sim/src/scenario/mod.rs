@@ -13,6 +13,7 @@
 //! opened by the caller, but for the movement file that `[mobility]` may name.
 
 mod build;
+mod build_radio;
 mod catalog;
 mod convert;
 mod error;
@@ -83,6 +84,8 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
     pub wired: Option<WiredSide>,
+    /// What gateways do, if there is a wired side.
+    pub gateway: Option<sections::GatewayKeys>,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
     /// Flows with given ends; they come after those of `traffic`.
@@ -171,6 +174,8 @@ pub enum App {
     Ping {
         /// Time between requests.
         interval: Dur,
+        /// Most requests without an answer, if there is a limit.
+        outstanding: Option<u32>,
         /// Payload of a request.
         payload: Bytes,
     },

@@ -77,9 +77,22 @@ impl Scenario {
             tables.push(table(&wired, None));
             tables.extend(wires.iter().map(|wire| table(wire, None)));
         }
+        tables.extend(self.gateway.iter().map(|gateway| table(gateway, None)));
         if let Some(pairs) = &self.traffic {
-            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
-                spread(&pairs.traffic);
+            let Spread {
+                app,
+                size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
+                rate,
+                payload,
+                interval,
+                outstanding,
+                start,
+                stop,
+            } = spread(&pairs.traffic);
             let keys = TrafficKeys {
                 pairs: Some(pairs.pairs),
                 transport: pairs.traffic.transport.name().to_owned(),
@@ -92,6 +105,7 @@ impl Scenario {
                 rate,
                 payload,
                 interval,
+                outstanding,
                 start,
                 stagger: pairs.stagger,
                 stop,
@@ -100,8 +114,20 @@ impl Scenario {
             tables.push(table(&keys, Some(app.name())));
         }
         for flow in &self.flows {
-            let Spread { app, size, mean_size, shape, mean_pause, connection, rate, payload, interval, start, stop } =
-                spread(&flow.traffic);
+            let Spread {
+                app,
+                size,
+                mean_size,
+                shape,
+                mean_pause,
+                connection,
+                rate,
+                payload,
+                interval,
+                outstanding,
+                start,
+                stop,
+            } = spread(&flow.traffic);
             let keys = FlowKeys {
                 name: Some(flow.name.clone()),
                 from: self.spot(flow.from),
@@ -116,6 +142,7 @@ impl Scenario {
                 rate,
                 payload,
                 interval,
+                outstanding,
                 start: Some(start),
                 stop,
                 window: flow.traffic.window,
@@ -161,6 +188,7 @@ struct Spread {
     rate: Option<fourhop_units::Rate>,
     payload: Option<fourhop_units::Bytes>,
     interval: Option<Dur>,
+    outstanding: Option<u32>,
     start: Dur,
     stop: Option<Dur>,
 }
@@ -177,6 +205,7 @@ fn spread(traffic: &Traffic) -> Spread {
         rate: None,
         payload: None,
         interval: None,
+        outstanding: None,
         start: since_zero(traffic.start),
         stop: traffic.stop.map(since_zero),
     };
@@ -192,8 +221,8 @@ fn spread(traffic: &Traffic) -> Spread {
             ..keys
         },
         App::Cbr { rate, payload } => Spread { app: AppKind::Cbr, rate: Some(rate), payload: Some(payload), ..keys },
-        App::Ping { interval, payload } => {
-            Spread { app: AppKind::Ping, interval: Some(interval), payload: Some(payload), ..keys }
+        App::Ping { interval, outstanding, payload } => {
+            Spread { app: AppKind::Ping, interval: Some(interval), outstanding, payload: Some(payload), ..keys }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! `.part`; the ending goes when the last row has been written, so a file without it is whole.
 
 use fourhop_cc::tcp_ap::variation;
+use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
@@ -21,6 +22,8 @@ pub struct FlowSample<'a> {
     pub sender: &'a Endpoint,
     /// The receiving end; for ping the sender again.
     pub receiver: &'a Endpoint,
+    /// The flow at the gateway that paces it, if there is one that knows it.
+    pub gateway: Option<FlowState>,
 }
 
 /// A column of the series of flows.
@@ -73,6 +76,31 @@ pub const FLOW_COLUMNS: &[Column] = &[
         name: "pacing_interval_s",
         about: "least time between segments, if paced",
         value: |flow| flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_interval_s",
+        about: "least time between segments that adaptive pacing at the gateway asks for",
+        value: |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_throttle_bps",
+        about: "what goodput control allows, if it throttles the flow",
+        value: |flow| flow.gateway?.throttle.map(|throttle| throttle.rate as f64),
+    },
+    Column {
+        name: "gateway_wireless_rtt_s",
+        about: "newest round trip between gateway and wireless receiver",
+        value: |flow| flow.gateway?.measured.rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_wired_rtt_s",
+        about: "newest round trip between gateway and wired receiver",
+        value: |flow| flow.gateway?.wired_rtt.map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "gateway_held_bytes",
+        about: "payload that waits at the gateway",
+        value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
     },
 ];
 

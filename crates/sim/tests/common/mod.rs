@@ -83,6 +83,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         node,
         routing: Routing::Static,
         wired: None,
+        crossing: None,
         flows: Vec::new(),
     };
     setup.node.link.arp = false;

@@ -5,6 +5,7 @@
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
 //! behaviour is replaced by the other one.
 
+use super::SignalConfig;
 use fourhop_units::{Dur, Time};
 
 /// TTL of a search for a destination that has never been reached.
@@ -39,6 +40,9 @@ pub enum SearchTimeout {
         /// Longest wait; ns-2: 10 s.
         max: Dur,
     },
+    /// So long, whatever the request. Gupta, Wormsbecker, Williamson (MASCOTS 2004), section 5.2, give 320 ms, which is
+    /// also RING_TRAVERSAL_TIME for a TTL of 2.
+    Fixed(Dur),
 }
 
 /// What follows when every request stayed unanswered; the waiting packets are dropped in both cases.
@@ -126,12 +130,18 @@ pub struct HelloConfig {
     pub interval: Dur,
     /// ALLOWED_HELLO_LOSS; RFC 3561 section 10: 2.
     pub allowed_loss: u32,
+    /// Every node sends HELLOs, not only those on an active route (section 6.9), and also after other broadcasts.
+    pub always: bool,
+    /// Each HELLO comes at a random instant from so much before the end of its interval to so much after it, the first one
+    /// at any instant of the first interval. RFC 3561 has none; without it nodes that were switched on together send
+    /// together for ever.
+    pub jitter: Dur,
 }
 
 impl HelloConfig {
     /// RFC 3561 section 10.
     pub const fn standard() -> HelloConfig {
-        HelloConfig { interval: Dur::from_secs(1), allowed_loss: 2 }
+        HelloConfig { interval: Dur::from_secs(1), allowed_loss: 2, always: false, jitter: Dur::ZERO }
     }
 
     /// How long a silent neighbour counts as reachable.
@@ -141,7 +151,7 @@ impl HelloConfig {
 }
 
 /// Parameters and options of AODV. Names in capitals in the documentation are those of RFC 3561 section 10.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     /// ACTIVE_ROUTE_TIMEOUT. RFC 3 s; ns-2 10 s (3 s there: 0 / 0 / +27 / +30 %, 50 s: 0 / 0 / -52 / -61 %).
     pub active_route_timeout: Dur,
@@ -174,6 +184,11 @@ pub struct Config {
     pub gratuitous: bool,
     /// HELLO messages. Off in both profiles: the link layer reports broken links.
     pub hello: Option<HelloConfig>,
+    /// Signal-strength awareness. Off in both profiles.
+    pub signal: Option<SignalConfig>,
+    /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost, and
+    /// HELLOs have to find out.
+    pub link_layer_detection: bool,
 
     /// TTL of the first request.
     pub first_search: FirstSearch,
@@ -261,6 +276,8 @@ impl Config {
             destination_only: false,
             gratuitous: true,
             hello: None,
+            signal: None,
+            link_layer_detection: true,
             first_search: FirstSearch::TtlStart,
             retry: Retry::Timer,
             search_timeout: SearchTimeout::Traversal,
@@ -309,6 +326,8 @@ impl Config {
             destination_only: false,
             gratuitous: false,
             hello: None,
+            signal: None,
+            link_layer_detection: true,
             first_search: FirstSearch::FullFlood,
             retry: Retry::PacketOrTick(Dur::from_millis(500)),
             search_timeout: SearchTimeout::Measured { max: Dur::from_secs(10) },

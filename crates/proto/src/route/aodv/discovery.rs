@@ -50,6 +50,7 @@ impl Aodv {
                 config.net_traversal_time().saturating_mul(1 << (floods - 1).min(16))
             }
             SearchTimeout::Traversal => config.ring_traversal_time(ttl),
+            SearchTimeout::Fixed(wait) => wait,
             SearchTimeout::Measured { max } => {
                 let per_hop = search.latency_per_hop().unwrap_or(config.node_traversal_time);
                 (per_hop * (2 * u64::from(ttl) * floods.max(1))).min(max)
@@ -66,6 +67,7 @@ impl Aodv {
         });
         let route = self.table.entry(dst);
         route.search.timeout = Some(now + wait);
+        route.search.begun.get_or_insert(now);
         if route.state == RouteState::InRepair {
             // ns-2 clears the lifetime of what it searches for, which only a route under repair remembers.
             route.expires = Time::ZERO;
@@ -93,6 +95,7 @@ impl Aodv {
         self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);
         let search = &mut self.table.entry(dst).search;
         search.full_floods = 0;
+        search.begun = None;
         match self.config.after_failure {
             AfterFailure::Restart => {
                 search.timeout = None;
@@ -127,6 +130,7 @@ impl Aodv {
             route.search.timeout = None;
             route.search.full_floods = 0;
             route.search.last_ttl = 0;
+            route.search.begun = None;
         }
     }
 

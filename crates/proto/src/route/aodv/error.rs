@@ -205,6 +205,14 @@ impl Aodv {
     }
 
     fn send_error(&mut self, now: Time, rerr: Rerr, audience: Audience, relayed: bool, out: &mut Vec<Action>) {
+        let mut rerr = rerr;
+        if rerr.unreachable.len() > usize::from(u8::MAX) {
+            // DestCount has eight bits (RFC 3561 section 5.3).
+            let rest = rerr.unreachable.split_off(usize::from(u8::MAX));
+            let rest = Rerr { no_delete: rerr.no_delete, unreachable: rest };
+            self.send_error(now, rerr, audience, relayed, out);
+            return self.send_error(now, rest, audience, relayed, out);
+        }
         let (dst, next_hop) = match audience {
             _ if rerr.unreachable.is_empty() => return,
             Audience::Nobody => return,

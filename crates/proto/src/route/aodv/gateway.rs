@@ -42,7 +42,9 @@ impl Aodv {
     /// A packet from `src` leaves by the wire: it keeps the way back to its source alive as one does that is forwarded (RFC
     /// 3561 section 6.2).
     pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
-        if let Some(from) = from {
+        if let Some(from) = from
+            && self.config.signal.is_none()
+        {
             self.hello.heard(now, from);
         }
         if self.config.refresh == Refresh::WholePath
@@ -59,6 +61,7 @@ impl Aodv {
             destination_seqno: rreq.destination_seqno.unwrap_or(0),
             originator: rreq.originator,
             lifetime_ms: saturating_millis(self.config.my_route_timeout()),
+            ack_required: false,
         };
         self.counters.rreq_replied_as_destination += 1;
         self.originate_reply(rrep, envelope.created, out);

@@ -3,7 +3,7 @@
 use super::{Action, Aodv, HelloConfig};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep};
 use core::net::Ipv4Addr;
-use fourhop_units::Time;
+use fourhop_units::{Stream, Time};
 
 /// The HELLO option's state; empty while it is off.
 #[derive(Clone, Debug)]
@@ -18,8 +18,11 @@ pub(super) struct Hello {
 }
 
 impl Hello {
-    pub fn new(config: Option<HelloConfig>) -> Hello {
-        let next_at = config.map_or(Time::ZERO, |hello| Time::ZERO + hello.interval);
+    pub fn new(config: Option<HelloConfig>, jitter: &mut Stream) -> Hello {
+        let next_at = config.map_or(Time::ZERO, |hello| match hello.jitter.is_zero() {
+            true => Time::ZERO + hello.interval,
+            false => Time::ZERO + jitter.duration(hello.interval),
+        });
         Hello { config, next_at, last_broadcast: None, neighbours: Vec::new() }
     }
 
@@ -87,14 +90,19 @@ impl Aodv {
             return;
         }
         self.hello.next_at = now + config.interval;
+        if !config.jitter.is_zero() {
+            let early = config.jitter.min(config.interval);
+            self.hello.next_at = self.hello.next_at - early + self.jitter.duration(early * 2);
+        }
         let quiet = self.hello.last_broadcast.is_none_or(|at| at + config.interval <= now);
-        if quiet && self.table.routes().iter().any(|route| route.is_valid()) {
+        if config.always || (quiet && self.table.routes().iter().any(|route| route.is_valid())) {
             let rrep = Rrep {
                 hop_count: 0,
                 destination: self.addr,
                 destination_seqno: self.seqno,
                 originator: self.addr,
                 lifetime_ms: u32::try_from(config.neighbour_lifetime().as_millis()).unwrap_or(u32::MAX),
+                ack_required: false,
             };
             self.counters.hellos_sent += 1;
             let packet = self.message(AodvMessage::Rrep(rrep), Ipv4Packet::BROADCAST, 1, now);

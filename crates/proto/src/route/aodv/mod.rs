@@ -13,11 +13,14 @@
 //! | `error` | 6.11 |
 //! | `repair` | 6.12 |
 //! | `gateway` | 7, for one subnet behind each of several gateways |
+//! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
+//! | `usage` | what a node's own packets saw: discovery times, route changes |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
-//! RREP-ACK and the blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK prove both directions. Actions
-//! after a reboot (6.13), subnets of radios (7), several interfaces (6.14), multicast. A relay that repairs one destination gives
+//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK prove
+//! both directions. A reply that asks for one gets it. Actions after a reboot (6.13), subnets of radios (7), several
+//! interfaces (6.14), multicast. A relay that repairs one destination gives
 //! the other routes over the broken link up at once instead of flagging them as repairable (6.12 allows both). ICMP
 //! "destination unreachable" is not sent: the drop is reported to the node instead.
 //!
@@ -44,15 +47,19 @@ mod repair;
 mod reply;
 mod request;
 mod seen;
+mod signal;
 mod table;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
     Retry, ReverseLifetime, SearchTimeout,
 };
+pub use signal::{Signal, SignalConfig};
 pub use table::{Route, RouteState, is_newer};
+pub use usage::{Discoveries, Usage};
 
 use super::{Action, NextHop};
 use crate::counters::counters;
@@ -66,7 +73,9 @@ use hello::Hello;
 use rate::RateLimit;
 use repair::Repairs;
 use seen::SeenRequests;
+use signal::Signals;
 use table::Table;
+use usage::Usages;
 
 counters! {
     /// What a node's AODV has done.
@@ -121,6 +130,10 @@ counters! {
         pub hellos_sent: u64,
         /// HELLOs received.
         pub hellos_received: u64,
+        /// Acknowledgements of replies, sent because a reply asked for one.
+        pub rrep_acks_sent: u64,
+        /// Messages ignored because their sender is received too weakly.
+        pub weak_ignored: u64,
     }
 }
 
@@ -158,6 +171,8 @@ pub struct Aodv {
     seen: SeenRequests,
     repairs: Repairs,
     hello: Hello,
+    signals: Signals,
+    usages: Usages,
     rreq_rate: RateLimit,
     rerr_rate: RateLimit,
     /// No entry of the table has anything to do before this.
@@ -170,10 +185,12 @@ pub struct Aodv {
 impl Aodv {
     /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts.
     pub fn new(addr: Ipv4Addr, config: Config, jitter: Stream) -> Aodv {
+        let mut jitter = jitter;
         let seqno = match config.own_seqno {
             OwnSeqno::Rfc => 0,
             OwnSeqno::Even => 2,
         };
+        let hello = Hello::new(config.hello, &mut jitter);
         Aodv {
             addr,
             gateway: false,
@@ -186,7 +203,9 @@ impl Aodv {
             delay: Delay::default(),
             seen: SeenRequests::default(),
             repairs: Repairs::default(),
-            hello: Hello::new(config.hello),
+            hello,
+            signals: Signals::default(),
+            usages: Usages::default(),
             rreq_rate: RateLimit::new(config.rreq_rate_limit),
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
             sweep_at: None,
@@ -220,7 +239,9 @@ impl Aodv {
     /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
     /// option that the neighbour lives.
     pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        if let Some(from) = from {
+        if let Some(from) = from
+            && self.config.signal.is_none()
+        {
             self.hello.heard(now, from);
         }
         if packet.src == self.addr {
@@ -246,11 +267,16 @@ impl Aodv {
         let Body::Aodv(message) = packet.body else { return };
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
+        if self.is_too_weak(from) {
+            self.counters.weak_ignored += 1;
+            return;
+        }
         self.hello.heard(now, from);
         match message {
             AodvMessage::Rreq(rreq) => self.handle_request(now, rreq, envelope, out),
             AodvMessage::Rrep(rrep) => self.handle_reply(now, rrep, envelope, out),
             AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
+            AodvMessage::RrepAck => {}
         }
     }
 
@@ -267,6 +293,9 @@ impl Aodv {
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
         match packet {
+            packet if !self.config.link_layer_detection => {
+                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+            }
             Some(packet) if !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
             packet => {
                 if let Some(packet) = packet {
@@ -352,6 +381,9 @@ impl Aodv {
         let Some(next_hop) = self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop) else {
             return Some(packet);
         };
+        if src == self.addr {
+            self.usages.note(dst, next_hop);
+        }
         self.refresh(now, dst);
         if self.config.refresh == Refresh::WholePath {
             self.refresh(now, next_hop);
@@ -407,6 +439,9 @@ impl Aodv {
                 out.push(Action::Drop { packet, reason: DropReason::NoRoute });
                 continue;
             };
+            if packet.src == self.addr {
+                self.usages.note(dst, next_hop);
+            }
             let next_hop = NextHop::Unicast(next_hop);
             if at > now {
                 self.delay.push(at, packet, next_hop);

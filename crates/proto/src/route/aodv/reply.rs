@@ -2,6 +2,7 @@
 
 use super::{Action, Aodv, Envelope, NextHop, SearchTimeout};
 use crate::wire::{AodvMessage, Rrep};
+use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
@@ -13,14 +14,23 @@ impl Aodv {
             return;
         }
         self.neighbour_seen(now, envelope.from, out);
+        if rrep.ack_required {
+            self.acknowledge(now, envelope.from, out);
+        }
         let hops = rrep.hop_count.saturating_add(1);
         let mine = rrep.originator == self.addr;
-        let route = self.table.entry(rrep.destination);
-        if rrep.destination == self.addr || !route.accepts(rrep.destination_seqno, hops) {
+        self.table.entry(rrep.destination);
+        let better = self
+            .table
+            .get(rrep.destination)
+            .is_none_or(|route| self.is_better(route, rrep.destination_seqno, hops, envelope.from, !mine));
+        if rrep.destination == self.addr || !better {
             self.counters.rrep_suppressed += 1;
             return;
         }
+        let route = self.table.entry(rrep.destination);
         let before = route.state;
+        let begun = route.search.begun;
         route.update(rrep.destination_seqno, hops, envelope.from);
         let expires = now + Dur::from_millis(u64::from(rrep.lifetime_ms));
         route.expires = expires;
@@ -31,10 +41,21 @@ impl Aodv {
         self.route_came_up(now, rrep.destination, before, self.config.flush_spacing, out);
         if mine {
             self.counters.rrep_accepted += 1;
+            if let Some(begun) = begun {
+                self.usages.discovered(rrep.destination, now.saturating_since(begun));
+            }
             return;
         }
         rrep.hop_count = hops;
+        rrep.ack_required = false;
         self.forward_reply(now, rrep, envelope, out);
+    }
+
+    /// RFC 3561 section 6.7: answers the A flag. The flag concerns this one hop, so that forwarding clears it.
+    fn acknowledge(&mut self, now: Time, to: Ipv4Addr, out: &mut Vec<Action>) {
+        self.counters.rrep_acks_sent += 1;
+        let packet = self.message(AodvMessage::RrepAck, to, 1, now);
+        out.push(Action::Send { packet, next_hop: NextHop::Unicast(to) });
     }
 
     fn forward_reply(&mut self, now: Time, rrep: Rrep, envelope: Envelope, out: &mut Vec<Action>) {

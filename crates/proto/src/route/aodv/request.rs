@@ -13,6 +13,10 @@ impl Aodv {
         let forget_at = self.config.id_forgotten_at(now);
         if rreq.originator == self.addr || !self.seen.insert(now, rreq.originator, rreq.rreq_id, forget_at) {
             self.counters.rreq_duplicates += 1;
+            if rreq.originator != self.addr {
+                let hops = rreq.hop_count.saturating_add(1);
+                self.prefer_stronger(rreq.originator, rreq.originator_seqno, hops, envelope.from);
+            }
             return;
         }
         self.update_reverse_route(now, &rreq, envelope.from, out);
@@ -80,8 +84,13 @@ impl Aodv {
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
         };
+        self.table.entry(rreq.originator);
+        // What is told about the originator is passed on with the request or its reply.
+        let better = self
+            .table
+            .get(rreq.originator)
+            .is_none_or(|route| self.is_better(route, rreq.originator_seqno, hops, from, true));
         let route = self.table.entry(rreq.originator);
-        let better = route.accepts(rreq.originator_seqno, hops);
         let before = route.state;
         if better {
             route.update(rreq.originator_seqno, hops, from);
@@ -124,6 +133,7 @@ impl Aodv {
             destination_seqno: self.seqno,
             originator: rreq.originator,
             lifetime_ms: saturating_millis(self.config.my_route_timeout()),
+            ack_required: false,
         };
         self.counters.rreq_replied_as_destination += 1;
         self.originate_reply(rrep, envelope.created, out);
@@ -164,6 +174,7 @@ impl Aodv {
             destination_seqno: route.seqno,
             originator: rreq.originator,
             lifetime_ms: 0,
+            ack_required: false,
         };
         rrep.lifetime_ms = self.remaining_lifetime(now, expires);
         self.table.entry(rreq.originator).add_precursor(towards_destination);
@@ -176,6 +187,7 @@ impl Aodv {
                 destination_seqno: rreq.originator_seqno,
                 originator: rreq.destination,
                 lifetime_ms: self.remaining_lifetime(now, originator_expires),
+                ack_required: false,
             };
             self.counters.rrep_gratuitous += 1;
             self.originate_reply(rrep, envelope.created, out);

@@ -24,6 +24,8 @@ pub enum RouteState {
 pub(super) struct Search {
     /// No further request before this; none if no search is under way. In the past: the request was not answered.
     pub timeout: Option<Time>,
+    /// When its first request was sent.
+    pub begun: Option<Time>,
     /// Full floods since the last answer.
     pub full_floods: u8,
     /// TTL of the last request, or hop count of the route it found; 0 before the first.
@@ -50,6 +52,7 @@ impl Search {
     /// The destination was found; the next search starts from `last_ttl`.
     pub fn succeed(&mut self, last_ttl: u8) {
         self.timeout = None;
+        self.begun = None;
         self.full_floods = 0;
         self.last_ttl = last_ttl;
     }

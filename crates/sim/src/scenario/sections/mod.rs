@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow.
 
+mod gateway;
 mod general;
 mod link;
 mod mac;
@@ -13,6 +14,7 @@ mod topology;
 mod traffic;
 mod wired;
 
+pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
 pub use mac::{AnswerRate, BackoffDraw, Mac, RateControl, complete as complete_mac};
@@ -20,7 +22,9 @@ pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{
     Environment, Errors, Fading, FrameCapture, PathLossKind, Phy, Radio, RadioModel, complete as complete_radio, needs,
 };
-pub use routing::{FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol};
+pub use routing::{
+    FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol, complete as complete_routing,
+};
 pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
 pub use tcp_ap::{
     ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,

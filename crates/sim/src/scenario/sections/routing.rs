@@ -1,12 +1,14 @@
 //! `[routing]`: how packets find their way.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, section, time};
-use fourhop_units::Dur;
+use crate::scenario::key::{Fallback::*, Kind, Number, Value, Values, choice, number, power, section, time};
+use crate::scenario::quantity::Unit;
+use fourhop_units::{Db, Dur, Watt};
 
 choice! {
     /// Routing protocol.
     RoutingProtocol {
         Aodv = "aodv", "Ad hoc On-demand Distance Vector, RFC 3561";
+        SsaAodv = "ssa-aodv", "AODV with HELLO messages that routes over neighbours received strongly (docs/aodv.md)";
         Static = "static", "shortest paths by hops, known from the start and never changed";
     }
 }
@@ -68,7 +70,8 @@ section! {
         node_traversal_time: Dur, time("1us", "10s"), Profile("30ms", "40ms");
         /// Hops added to the waiting time of a ring.
         timeout_buffer: u8, Kind::Int(0, 255), Both("2");
-        /// Time to live of the first request.
+        /// Time to live of the first request. `ssa-aodv`: 2, if the key is not given, as RFC 3561 section 10 asks for with
+        /// HELLO messages.
         ttl_start: u8, Kind::Int(1, 255), Profile("5", "1");
         /// Step of the expanding ring.
         ttl_increment: u8, Kind::Int(1, 255), Both("2");
@@ -86,18 +89,38 @@ section! {
         destination_only: bool, Kind::Bool, Both("false");
         /// Does a relay that answers tell the destination about the route back?
         gratuitous: bool, Kind::Bool, Profile("false", "true");
-        /// Are HELLO messages sent? Without, the link layer reports broken links.
+        /// Are HELLO messages sent? Without, the link layer alone reports broken links. `ssa-aodv`: true, if the key is not
+        /// given.
         hello: bool, Kind::Bool, Both("false");
         /// Time between HELLO messages.
         hello_interval: Dur, time("1ms", "1000s"), Both("1s");
         /// HELLO messages missed before a link counts as broken.
         allowed_hello_loss: u32, Kind::Int(1, 255), Both("2");
+        /// Does every node send HELLO messages, not only those on an active route? `ssa-aodv`: true, if the key is not given.
+        hello_always: bool, Kind::Bool, Both("false");
+        /// HELLO messages come so much or less before or after the end of the interval, at random, and the first one at any
+        /// time in it; 0s: all nodes send at the same instants. `ssa-aodv`: 100ms, if the key is not given.
+        hello_jitter: Dur, time("0s", "1000s"), Both("0s");
+        /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out. `ssa-aodv`: false,
+        /// if the key is not given.
+        link_layer_detection: bool, Kind::Bool, Both("true");
+        /// Least smoothed strength of a neighbour's routing messages for `ssa-aodv` to look at them. The paper does not state
+        /// its value; it has to be given.
+        signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("`ssa-aodv` needs it, others ignore it");
+        /// Weight of the newest message's strength in `ssa-aodv`'s average.
+        signal_weight: Number, number("0.001", "1"), Both("0.25");
+        /// How far above the threshold the average must rise before `ssa-aodv` looks at a neighbour's messages again.
+        signal_hysteresis: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Both("0dB");
+        /// Does `ssa-aodv` keep a route over a strong neighbour when a fresher or shorter one over a weaker turns up?
+        keep_stable: bool, Kind::Bool, Both("true");
         /// Time to live of the first search.
         first_search: FirstSearch, Kind::Choice(FirstSearch::CHOICES), Profile("full-flood", "ttl-start");
         /// Requests are repeated at multiples of this and when a packet comes; none: by a timer at the end of the wait.
         retry_tick: Option<Dur>, time("1us", "1000s"), Profile("500ms", "none");
         /// The wait for a reply is measured, up to this; none: it follows from `node_traversal_time`.
         measured_wait_max: Option<Dur>, time("1us", "1000s"), Profile("10s", "none");
+        /// Every request waits so long for its reply; none: as the keys above say.
+        request_wait: Option<Dur>, time("1us", "1000s"), Both("none");
         /// No request for this long after an unsuccessful search; none: the next packet starts one.
         lock_out: Option<Dur>, time("1us", "1000s"), Profile("10s", "none");
         /// Routes expire at multiples of this; none: when their life is over.
@@ -147,5 +170,22 @@ section! {
         buffer_capacity: u32, Kind::Int(1, 1_000_000), Both("64");
         /// Longest stay in the send buffer.
         buffer_timeout: Dur, time("1ms", "10000s"), Both("30s");
+    }
+}
+
+/// Fills in what follows from the protocol. `given` says whether a key was written.
+pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
+    if values.get("protocol") != Some(&Value::Text(RoutingProtocol::SsaAodv.name().to_owned())) {
+        return;
+    }
+    let rows = [
+        ("ttl_start", Value::Int(2)),
+        ("hello", Value::Bool(true)),
+        ("hello_always", Value::Bool(true)),
+        ("hello_jitter", Value::Quantity(Unit::Time, 1e8)),
+        ("link_layer_detection", Value::Bool(false)),
+    ];
+    for (key, value) in rows.into_iter().filter(|(key, _)| !given(key)) {
+        values.insert(key, value);
     }
 }

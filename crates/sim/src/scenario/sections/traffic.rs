@@ -49,6 +49,9 @@ section! {
         payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
         /// Time between requests.
         interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
+        /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
+        /// if that is longer).
+        outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
         /// When the first flow starts.
         start: Dur, time("0s", "1000000s"), Both("1s");
         /// How much later each further flow starts.
@@ -90,6 +93,9 @@ section! {
         payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
         /// Time between requests.
         interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
+        /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
+        /// if that is longer).
+        outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
         /// When it starts.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");
         /// When it stops; none: at the end of the run.

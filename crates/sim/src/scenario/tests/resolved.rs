@@ -395,3 +395,46 @@ fn the_sinr_radio_has_keys_of_its_own() {
     let (two_ray, _) = radio(&["radio.path_loss=two-ray", "radio.antenna_height=1m"]);
     assert!(matches!(two_ray.propagation.path_loss, PathLoss::TwoRay(law) if law.antenna_height_m == 1.0));
 }
+
+#[test]
+fn awareness_of_signals_brings_its_hellos() {
+    use fourhop_proto::route::aodv::{HelloConfig, SearchTimeout, SignalConfig};
+    use fourhop_units::{Db, Dbm};
+    let plain = with(&["profile=standard", "routing.signal_threshold=-80dBm"]).unwrap().aodv_config();
+    assert_eq!(plain, fourhop_proto::route::Config::standard(), "only the protocol switches it on");
+    let aware = ["profile=standard", "routing.protocol=ssa-aodv", "routing.signal_threshold=-80dBm"];
+    let scenario = with(&aware).unwrap();
+    let config = scenario.aodv_config();
+    let often = HelloConfig { always: true, jitter: Dur::from_millis(100), ..HelloConfig::standard() };
+    assert_eq!((config.hello, config.ttl_start, config.link_layer_detection), (Some(often), 2, false));
+    let signal = config.signal.expect("it was asked for");
+    assert!((signal.threshold - Dbm(-80.0)).0.abs() < 1e-9);
+    assert_eq!(signal, SignalConfig { threshold: signal.threshold, ..SignalConfig::paper(Dbm(-80.0)) });
+    // What was written counts; and the resolved scenario says the same when it is read again.
+    let mut own = aware.to_vec();
+    own.extend([
+        "routing.ttl_start=1",
+        "routing.hello_jitter=0s",
+        "routing.hello_always=false",
+        "routing.link_layer_detection=true",
+        "routing.signal_hysteresis=3dB",
+        "routing.request_wait=320ms",
+    ]);
+    let scenario = with(&own).unwrap();
+    let config = scenario.aodv_config();
+    assert_eq!((config.hello, config.ttl_start), (Some(HelloConfig::standard()), 1));
+    assert!(config.link_layer_detection);
+    assert_eq!(config.search_timeout, SearchTimeout::Fixed(Dur::from_millis(320)));
+    assert_eq!(config.signal.expect("still").hysteresis, Db(3.0));
+    let again = load_toml(&scenario.to_toml(), "again.toml", &[]).unwrap();
+    assert_eq!(again.aodv_config(), config);
+}
+
+#[test]
+fn awareness_of_signals_needs_a_threshold_and_hellos() {
+    let error = with(&["routing.protocol=ssa-aodv", "routing.hello=false"]).unwrap_err().to_string();
+    for part in ["routing.signal_threshold: found nothing", "a power such as \"-85dBm\"", "routing.hello: found false"]
+    {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -5,10 +5,12 @@ mod ns2;
 mod random;
 mod rfc3561;
 mod rfc3561_errors;
+mod signal;
+mod walk;
 
 use super::*;
 use crate::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
-use fourhop_units::{NodeId, Purpose};
+use fourhop_units::{Db, Dbm, NodeId, Purpose};
 use network::Network;
 
 fn ip(node: u32) -> Ipv4Addr {
@@ -159,6 +161,7 @@ fn rrep(destination: u32, seqno: u32, hop_count: u8, originator: u32) -> Rrep {
         destination_seqno: seqno,
         originator: ip(originator),
         lifetime_ms: 6_000,
+        ack_required: false,
     }
 }
 

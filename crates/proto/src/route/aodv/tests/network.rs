@@ -13,8 +13,28 @@ pub struct Transmission {
 }
 
 enum Event {
-    Arrive { to: u32, from: u32, packet: Ipv4Packet },
+    Arrive { to: u32, from: u32, packet: Ipv4Packet, strength: Dbm },
     Fail { at: u32, next_hop: u32, packet: Ipv4Packet },
+}
+
+/// A radio over which a robust broadcast reaches farther than data: power falls with the cube of the distance and fades
+/// for each frame anew.
+#[derive(Clone, Copy)]
+pub struct Radio {
+    /// Place of a node on a line in metres.
+    pub place: fn(u32, Time) -> f64,
+    /// Least strength of a broadcast and of data that arrives.
+    pub broadcast_floor: Dbm,
+    pub data_floor: Dbm,
+}
+
+impl Radio {
+    /// Log-distance with exponent 3 from -40 dBm at 1 m, and a sum of four uniform numbers of 4 dB standard deviation.
+    fn strength(&self, now: Time, from: u32, to: u32, chance: &mut Stream) -> Dbm {
+        let metres = ((self.place)(from, now) - (self.place)(to, now)).abs().max(1.0);
+        let fade: f64 = (0..4).map(|_| f64::from(chance.below(65_536)) / 65_536.0 - 0.5).sum();
+        Dbm(-40.0 - 30.0 * metres.log10() + 4.0 * 3f64.sqrt() * fade)
+    }
 }
 
 /// Nodes 0.. with the same configuration.
@@ -33,6 +53,10 @@ pub struct Network {
     pub fail_next: Option<(u32, u32)>,
     /// Call every node at all multiples of this, asked for or not.
     pub poke: Option<Dur>,
+    /// Where the nodes are, if links follow from places instead of `connect` and `cut`.
+    pub radio: Option<Radio>,
+    /// Strengths of messages are anything from -90 to -70 dBm.
+    pub faded: bool,
     chance: Stream,
     /// Interface queues: packets sent by routing, not on the air yet. Key: (departure, order).
     events: BTreeMap<(Time, u64), Event>,
@@ -55,6 +79,8 @@ impl Network {
             unicast_loss: 0,
             fail_next: None,
             poke: None,
+            radio: None,
+            faded: false,
             chance: Stream::global(3, Purpose::Impairment),
             events: BTreeMap::new(),
             order: 0,
@@ -136,11 +162,21 @@ impl Network {
             self.log.push(Transmission { at: self.now, from, message, ttl });
         }
         match next_hop {
+            NextHop::Broadcast if self.radio.is_some() => {
+                let radio = self.radio.expect("just looked at");
+                for to in (0..self.nodes.len() as u32).filter(|&to| to != from) {
+                    let strength = radio.strength(self.now, from, to, &mut self.chance);
+                    if strength >= radio.broadcast_floor {
+                        self.schedule(self.hop, Event::Arrive { to, from, packet: packet.clone(), strength });
+                    }
+                }
+            }
             NextHop::Broadcast => {
                 let receivers: Vec<u32> = self.links.range((from, 0)..(from + 1, 0)).map(|&(_, to)| to).collect();
                 for to in receivers {
                     if self.chance.below(256) >= self.broadcast_loss {
-                        self.schedule(self.hop, Event::Arrive { to, from, packet: packet.clone() });
+                        let strength = self.strength();
+                        self.schedule(self.hop, Event::Arrive { to, from, packet: packet.clone(), strength });
                     }
                 }
             }
@@ -150,8 +186,18 @@ impl Network {
                 if fails {
                     self.fail_next = None;
                 }
+                if let Some(radio) = self.radio {
+                    // Seven attempts, as the MAC makes.
+                    let mut attempts = (0..7).map(|_| radio.strength(self.now, from, to, &mut self.chance));
+                    match attempts.find(|&strength| strength >= radio.data_floor) {
+                        Some(strength) => self.schedule(self.hop, Event::Arrive { to, from, packet, strength }),
+                        None => self.schedule(self.give_up, Event::Fail { at: from, next_hop: to, packet }),
+                    }
+                    return;
+                }
                 if !fails && self.links.contains(&(from, to)) && self.chance.below(256) >= self.unicast_loss {
-                    self.schedule(self.hop, Event::Arrive { to, from, packet });
+                    let strength = self.strength();
+                    self.schedule(self.hop, Event::Arrive { to, from, packet, strength });
                 } else {
                     self.schedule(self.give_up, Event::Fail { at: from, next_hop: to, packet });
                 }
@@ -159,14 +205,24 @@ impl Network {
         }
     }
 
+    /// Other losses and strengths.
+    pub fn reseed(&mut self, seed: u64) {
+        self.chance = Stream::global(seed, Purpose::Impairment);
+    }
+
+    fn strength(&mut self) -> Dbm {
+        Dbm(if self.faded { -90.0 + f64::from(self.chance.below(20)) } else { -60.0 })
+    }
+
     fn handle(&mut self, event: Event) {
         let mut out = Vec::new();
         let now = self.now;
         match event {
-            Event::Arrive { to, from, mut packet } => {
+            Event::Arrive { to, from, mut packet, strength } => {
                 packet.meta.hops += 1;
                 let node = &mut self.nodes[to as usize];
                 if packet.is_routing() {
+                    node.handle_signal(ip(from), strength);
                     node.handle_message(now, packet, ip(from), &mut out);
                 } else if packet.dst == ip(to) {
                     self.delivered.push((now, packet));

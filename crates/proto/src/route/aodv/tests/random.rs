@@ -34,7 +34,20 @@ fn configs() -> impl Strategy<Value = Config> {
         after_failure: AfterFailure::LockOut(Dur::from_secs(10)),
         ..Config::standard()
     };
-    prop_oneof![Just(Config::standard()), Just(Config::ns2()), Just(hello), Just(mixed), Just(ticking)]
+    let often = HelloConfig { always: true, jitter: ms(100), ..HelloConfig::standard() };
+    let paper = SignalConfig::paper(Dbm(-80.0));
+    let ssa = Config { hello: Some(often), signal: Some(paper), link_layer_detection: false, ..Config::standard() };
+    let held = SignalConfig { hysteresis: Db(3.0), ..paper };
+    let detecting = Config { signal: Some(held), link_layer_detection: true, ..ssa };
+    prop_oneof![
+        Just(Config::standard()),
+        Just(Config::ns2()),
+        Just(hello),
+        Just(mixed),
+        Just(ticking),
+        Just(ssa),
+        Just(detecting)
+    ]
 }
 
 /// What a node knows: (destination, its number, until when it may not be forgotten).
@@ -89,6 +102,7 @@ proptest! {
     ) {
         let mut network = Network::new(NODES, config);
         (network.broadcast_loss, network.unicast_loss) = loss;
+        network.faded = true;
         for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
             network.connect(a, b);
         }

@@ -1,0 +1,128 @@
+//! CoDel (RFC 8289): drops at the head of a queue whose packets have waited too long for too long.
+//!
+//! Written from the RFC's section 5. The control law's division by a square root is done with integers.
+
+use fourhop_units::{Dur, Time};
+
+/// Parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Acceptable standing delay. RFC 8289 section 4.3: 5 ms; below the time one packet takes to send it makes no sense.
+    pub target: Dur,
+    /// Worst round trip expected. Section 4.3: 100 ms.
+    pub interval: Dur,
+}
+
+/// State of one queue.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Codel {
+    /// When the delay, above the target since, will have been so for an interval.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+}
+
+/// What to do with the packet at the head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Send it.
+    Pass,
+    /// Drop it, and ask about the next.
+    Drop,
+}
+
+impl Codel {
+    /// Section 5.3, `control_law`: the next drop comes interval / sqrt(count) after `at`.
+    fn next_drop(&self, config: &Config, at: Time) -> Time {
+        // The square root in 1/2^16.
+        let root = (u64::from(self.count.max(1)) << 32).isqrt();
+        at + Dur::from_nanos((u128::from(config.interval.as_nanos()) << 16).div_euclid(u128::from(root)) as u64)
+    }
+
+    /// Section 5.6, `dodequeue`: has the delay been above the target for an interval? `backlog` bytes stay behind this packet.
+    fn may_drop(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> bool {
+        if waited < config.target || backlog <= u64::from(mtu) {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + config.interval);
+                false
+            }
+            Some(at) => now >= at,
+        }
+    }
+
+    /// Section 5.5, `dequeue`, for the packet at the head, which has waited that long. Asked again after [`Verdict::Drop`].
+    pub fn handle_head(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> Verdict {
+        let may_drop = self.may_drop(config, now, waited, backlog, mtu);
+        if self.dropping {
+            if !may_drop {
+                self.dropping = false;
+            } else if now >= self.drop_next {
+                self.count += 1;
+                self.drop_next = self.next_drop(config, self.drop_next);
+                return Verdict::Drop;
+            }
+        } else if may_drop {
+            self.dropping = true;
+            // A drop rate that held the queue a short while ago is taken up again.
+            let delta = self.count.saturating_sub(self.last_count);
+            let recent = now.saturating_since(self.drop_next) < config.interval * 16;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = self.next_drop(config, now);
+            self.last_count = self.count;
+            return Verdict::Drop;
+        }
+        Verdict::Pass
+    }
+
+    /// The queue ran empty (section 5.6).
+    pub fn handle_empty(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: Config = Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) };
+
+    /// A queue that always has packets which have waited for `wait`, looked at each millisecond: when it drops.
+    fn drops(wait: Dur, millis: u64) -> Vec<u64> {
+        let mut codel = Codel::default();
+        let mut found = Vec::new();
+        for ms in 0..millis {
+            while codel.handle_head(&CONFIG, Time::from_millis(1_000 + ms), wait, 100_000, 1_500) == Verdict::Drop {
+                found.push(ms);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn below_the_target_nothing_is_dropped() {
+        assert_eq!(drops(Dur::from_millis(4), 1_000), []);
+    }
+
+    /// The first drop an interval after the delay rose, then at distances of interval / sqrt(n).
+    #[test]
+    fn drops_come_faster_until_the_delay_falls() {
+        let found = drops(Dur::from_millis(20), 500);
+        assert_eq!(&found[..5], [100, 200, 271, 329, 379]);
+    }
+
+    #[test]
+    fn a_last_packet_is_never_dropped() {
+        let mut codel = Codel::default();
+        for ms in 0..1_000 {
+            let verdict = codel.handle_head(&CONFIG, Time::from_millis(ms), Dur::from_secs(1), 1_500, 1_500);
+            assert_eq!(verdict, Verdict::Pass);
+        }
+    }
+}

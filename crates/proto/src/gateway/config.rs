@@ -1,0 +1,79 @@
+//! Options of a gateway.
+
+use fourhop_cc::tcp_ap;
+use fourhop_units::Dur;
+
+/// What a gateway does, and how much it may keep.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Are flows from the wired to the wireless side paced? The paper, section 4.3.
+    pub pacing: bool,
+    /// Is the wired part of the round trip told to wireless senders? Section 4.2.
+    pub option: bool,
+    /// Are flows throttled that run ahead of the others? Section 4.4.
+    pub goodput_control: Option<GoodputControl>,
+    /// Arithmetic of the interval; the parameters of TCP-AP.
+    pub pace: tcp_ap::Params,
+    /// Longest packet that may leave, in bytes: a longer one would be fragmented. IEEE 802 links: 1500.
+    pub mtu: u32,
+    /// Flows known at the same time.
+    pub flows: u32,
+    /// Wireless nodes whose distance is kept.
+    pub nodes: u32,
+    /// Payload bytes that may wait in all flows together. The paper, section 4.3: the sum of the advertised windows.
+    pub buffer: u64,
+    /// Payload bytes that may wait in one flow; fewer if its receiver advertises less.
+    pub flow_buffer: u32,
+    /// Packets that may wait in one flow, those without payload included.
+    pub flow_packets: u32,
+    /// A flow that is silent for this long is forgotten. The paper: a few minutes.
+    pub idle_timeout: Dur,
+    /// The same for one of which only one side has been heard.
+    pub half_open_timeout: Dur,
+    /// Secret that decides the places in the flow table, so that nobody can choose flows that share one.
+    pub hash_key: [u64; 2],
+}
+
+/// Parameters of goodput control (section 4.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GoodputControl {
+    /// S in thousandths: a flow is fast above S times the mean. The paper: 1100.
+    pub threshold: u32,
+    /// How often goodputs are compared. The paper: 5 s.
+    pub interval: Dur,
+    /// By how much, in thousandths, the goodput of the slower flows must rise for a throttle to stay. The paper: "an
+    /// increase". Assumed: 50, to tell it from chance.
+    pub gain: u32,
+    /// By how much a throttled rate rises each interval, in thousandths. Open in the paper. Assumed: 50.
+    pub ageing: u32,
+    /// Intervals between a probe that was in vain and the next. Open in the paper. Assumed: 4.
+    pub rest: u32,
+}
+
+impl GoodputControl {
+    /// The paper's values, and ours where it has none.
+    pub const fn paper() -> GoodputControl {
+        GoodputControl { threshold: 1_100, interval: Dur::from_secs(5), gain: 50, ageing: 50, rest: 4 }
+    }
+}
+
+impl Config {
+    /// The paper's gateway, with room for 4096 flows and, as in section 4.3, 64 segments of 1460 bytes for each of 200.
+    pub const fn paper() -> Config {
+        Config {
+            pacing: true,
+            option: true,
+            goodput_control: Some(GoodputControl::paper()),
+            pace: tcp_ap::Params::paper(),
+            mtu: 1_500,
+            flows: 4_096,
+            nodes: 4_096,
+            buffer: 200 * 64 * 1_460,
+            flow_buffer: 1 << 20,
+            flow_packets: 1_024,
+            idle_timeout: Dur::from_secs(180),
+            half_open_timeout: Dur::from_secs(30),
+            hash_key: [0; 2],
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whatever it could
+//! use. What goes to the wireless side leaves at that rate, from a queue of its own; what comes from there passes.
+
+use super::packet::Packet;
+use super::table::{FlowKey, FlowTable, Standing};
+use super::{Action, Side};
+use crate::drop::DropReason;
+use fourhop_units::{Bytes, Dur, Rate, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// What all flows together get, headers included.
+    pub capacity: Rate,
+    /// Packets that may wait in a flow; of more the newest is dropped.
+    pub queue: u32,
+    /// Flows known at the same time; more of them pass unlimited.
+    pub flows: u32,
+    /// A flow that is silent for this long no longer counts.
+    pub idle_timeout: Dur,
+    /// Decides places in the flow table.
+    pub hash_key: [u64; 2],
+}
+
+#[derive(Clone, Debug)]
+struct Share<P> {
+    queue: VecDeque<P>,
+    /// Its share is used up until then.
+    free_at: Time,
+}
+
+/// The limiter. For the order of calls see [`super::Crossing`].
+#[derive(Clone, Debug)]
+pub struct FairShare<P> {
+    config: Config,
+    table: FlowTable<Share<P>>,
+    due: BTreeSet<(Time, u32)>,
+    held: usize,
+}
+
+impl<P: Packet> FairShare<P> {
+    /// Without flows.
+    pub fn new(config: Config) -> FairShare<P> {
+        FairShare { table: FlowTable::new(config.flows, config.hash_key), due: BTreeSet::new(), held: 0, config }
+    }
+
+    /// A packet.
+    pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
+        self.forget_silent(now, out);
+        let Some(slot) = packet.tcp().and_then(|view| {
+            let (src, dst) = ((view.src, view.src_port), (view.dst, view.dst_port));
+            let key = match from {
+                Side::Wireless => FlowKey { wireless: src, wired: dst },
+                Side::Wired => FlowKey { wireless: dst, wired: src },
+            };
+            let share = Share { queue: VecDeque::new(), free_at: now };
+            self.table.find(&key).or_else(|| (!self.table.is_full()).then(|| self.table.insert(now, key, share)))
+        }) else {
+            out.push(Action::Forward { packet, to: from.other() });
+            return;
+        };
+        self.table.touch(now, slot);
+        if from == Side::Wireless {
+            out.push(Action::Forward { packet, to: Side::Wired });
+            return;
+        }
+        let limit = self.config.queue.max(1) as usize;
+        let share = self.table.get_mut(slot).expect("INVARIANT: the slot has just been found");
+        if share.queue.len() >= limit {
+            out.push(Action::Drop { packet, reason: DropReason::GatewayQueueFull });
+            return;
+        }
+        share.queue.push_back(packet);
+        self.held += 1;
+        if share.queue.len() == 1 {
+            self.due.insert((share.free_at.max(now), slot));
+        }
+        self.handle_timeout(now, out);
+    }
+
+    /// Lets go what is due.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        while let Some(&(at, slot)) = self.due.first()
+            && at <= now
+        {
+            self.due.pop_first();
+            // Its share of the capacity is what one of n flows gets.
+            let flows = self.table.len() as u64;
+            self.table.touch(now, slot);
+            let Some(share) = self.table.get_mut(slot) else { continue };
+            let Some(packet) = share.queue.pop_front() else { continue };
+            self.held -= 1;
+            share.free_at = now + self.config.capacity.time_for(Bytes(u64::from(packet.len()) * flows));
+            if !share.queue.is_empty() {
+                self.due.insert((share.free_at, slot));
+            }
+            out.push(Action::Forward { packet, to: Side::Wireless });
+        }
+        self.forget_silent(now, out);
+    }
+
+    /// When the next packet leaves, or a flow is forgotten.
+    pub fn next_timeout(&self) -> Option<Time> {
+        let silent = self.table.oldest(Standing::HalfOpen).map(|(_, seen)| seen + self.config.idle_timeout);
+        Time::earlier_of(self.due.first().map(|&(at, _)| at), silent)
+    }
+
+    /// Packets that wait.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    fn forget_silent(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        while let Some((slot, seen)) = self.table.oldest(Standing::HalfOpen)
+            && seen + self.config.idle_timeout <= now
+            && let Some(share) = self.table.remove(slot)
+        {
+            // A share so small that a packet waits longer than a flow may be silent: what waits goes.
+            if let Some(first) = self.due.iter().find(|due| due.1 == slot).copied() {
+                self.due.remove(&first);
+            }
+            self.held -= share.queue.len();
+            out.extend(share.queue.into_iter().map(|packet| Action::Forward { packet, to: Side::Wireless }));
+        }
+    }
+}

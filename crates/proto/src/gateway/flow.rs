@@ -1,0 +1,238 @@
+//! One flow at the gateway: what has been seen of it, and its pacing queue.
+
+use super::Side;
+use super::goodput::Throttle;
+use super::packet::TcpView;
+use super::rtt::RttMeter;
+use fourhop_cc::tcp_ap::{self, Pace};
+use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
+use std::collections::VecDeque;
+
+/// A packet that waits, with what its release needs to know.
+#[derive(Clone, Debug)]
+pub struct Waiting<P> {
+    pub packet: P,
+    pub payload: u32,
+    seq: Seq,
+    fin: bool,
+}
+
+impl<P> Waiting<P> {
+    pub fn new(packet: P, view: &TcpView) -> Waiting<P> {
+        Waiting { packet, payload: view.payload, seq: view.data_seq(), fin: view.flags.fin }
+    }
+}
+
+/// What the gateway has last taken into account of a flow's queue.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Settled {
+    pub held: u32,
+    pub waiting: u32,
+    pub due: Option<Time>,
+}
+
+/// The direction from the wired to the wireless side, once it has carried data.
+#[derive(Clone, Debug)]
+pub struct Down<P> {
+    /// Packets in the order in which they came.
+    pub queue: VecDeque<Waiting<P>>,
+    /// Payload bytes in the queue.
+    pub held: u32,
+    /// Payload bytes of the gateway's buffer that are this flow's.
+    pub reserved: u32,
+    pub meter: RttMeter,
+    pub pace: Pace,
+    /// What adaptive pacing asks for.
+    pub interval: Option<Dur>,
+    /// What goodput control asks for.
+    pub throttle: Option<Throttle>,
+    /// Largest payload seen: what the four-hop delay is that of.
+    pub mss: u32,
+    /// When the last data left, and how much.
+    last: Option<(Time, u32)>,
+    pub settled: Settled,
+}
+
+/// What is known about a flow.
+#[derive(Clone, Debug)]
+pub struct Flow<P> {
+    /// Data from the wireless side and its acknowledgements from the wired side.
+    pub up: Option<Box<RttMeter>>,
+    pub down: Option<Box<Down<P>>>,
+    /// Round trip on the wired side, newest.
+    pub wired_rtt: Option<Dur>,
+    /// Largest window the wireless side has advertised, in bytes; 0: none yet.
+    pub window: u32,
+    /// When it was last seen to carry data.
+    pub carried: Time,
+    /// Bytes that had been acknowledged at the last comparison of goodputs: up, down.
+    pub marks: (u64, u64),
+    /// Was it among the slower ones when a probe began?
+    pub slow: bool,
+    /// Which side made it known, and window scales as the SYNs said.
+    first: Side,
+    scales: [Option<u8>; 2],
+    /// What a FIN ends at, by the side that sent it.
+    fins: [Option<Seq>; 2],
+    fins_acked: [bool; 2],
+    /// It is over: forgotten when nothing waits.
+    pub ended: bool,
+}
+
+impl<P> Flow<P> {
+    /// A flow that a packet from `first` has made known.
+    pub fn new(now: Time, first: Side) -> Flow<P> {
+        Flow {
+            up: None,
+            down: None,
+            wired_rtt: None,
+            window: 0,
+            carried: now,
+            marks: (0, 0),
+            slow: false,
+            first,
+            scales: [None; 2],
+            fins: [None; 2],
+            fins_acked: [false; 2],
+            ended: false,
+        }
+    }
+
+    /// Has the other side than the one that made it known been heard now?
+    pub fn is_answered_by(&self, from: Side) -> bool {
+        self.first != from
+    }
+
+    /// Takes what concerns beginning and end of the connection, and the advertised window.
+    pub fn note(&mut self, from: Side, view: &TcpView) {
+        if view.flags.syn {
+            if !view.flags.ack && (self.ended || self.fins.iter().any(Option::is_some)) {
+                // Another connection between the same ports.
+                self.restart();
+            }
+            self.scales[from as usize] = view.window_scale;
+        }
+        if from == Side::Wireless && view.flags.ack {
+            let both = self.scales[0].and(self.scales[1]).is_some();
+            // The window of a SYN is never scaled (RFC 7323 section 2.2).
+            let shift = self.scales[from as usize].filter(|_| both && !view.flags.syn).unwrap_or(0);
+            self.window = self.window.max(u32::from(view.window) << shift);
+        }
+        if view.flags.fin {
+            self.fins[from as usize] = Some(view.data_seq() + view.payload + 1);
+        }
+        if view.flags.ack
+            && let Some(end) = self.fins[from.other() as usize]
+            && !view.ack.before(end)
+        {
+            self.fins_acked[from.other() as usize] = true;
+        }
+        self.ended |= view.flags.rst || self.fins_acked == [true, true];
+    }
+
+    fn restart(&mut self) {
+        (self.fins, self.fins_acked, self.ended) = ([None; 2], [false; 2], false);
+        if let Some(up) = &mut self.up {
+            up.restart();
+        }
+        if let Some(down) = &mut self.down {
+            down.meter.restart();
+        }
+    }
+
+    /// A segment goes up.
+    pub fn handle_data_up(&mut self, now: Time, view: &TcpView) {
+        if view.payload > 0 {
+            self.carried = now;
+            self.up.get_or_insert_default();
+        }
+        if let Some(up) = &mut self.up {
+            up.handle_data(now, view.data_seq(), view.payload, view.flags.fin);
+        }
+    }
+
+    /// The wired side acknowledges.
+    pub fn handle_ack_up(&mut self, now: Time, view: &TcpView) {
+        if let Some(up) = &mut self.up {
+            self.wired_rtt = up.handle_ack(now, view.ack, &view.sack).or(self.wired_rtt);
+        }
+    }
+
+    /// Bytes acknowledged in both directions.
+    pub fn acked(&self) -> (u64, u64) {
+        (self.up.as_ref().map_or(0, |up| up.acked()), self.down.as_ref().map_or(0, |down| down.meter.acked()))
+    }
+
+    /// Is data under way or waiting?
+    pub fn is_busy(&self) -> bool {
+        self.up.as_ref().is_some_and(|up| up.is_outstanding())
+            || self.down.as_ref().is_some_and(|down| down.meter.is_outstanding() || !down.queue.is_empty())
+    }
+
+    /// Bytes it takes elsewhere than in the table, without the packets that wait.
+    pub fn memory(&self) -> usize {
+        self.up.as_ref().map_or(0, |up| size_of::<RttMeter>() + up.memory())
+            + self.down.as_ref().map_or(0, |down| {
+                size_of::<Down<P>>()
+                    + down.queue.capacity() * size_of::<Waiting<P>>()
+                    + down.meter.memory()
+                    + down.pace.memory()
+            })
+    }
+}
+
+impl<P> Down<P> {
+    /// Before the first data.
+    pub fn new(pace: &tcp_ap::Params) -> Down<P> {
+        Down {
+            queue: VecDeque::new(),
+            held: 0,
+            reserved: 0,
+            meter: RttMeter::default(),
+            pace: Pace::new(pace),
+            interval: pace.first_interval,
+            throttle: None,
+            mss: 0,
+            last: None,
+            settled: Settled::default(),
+        }
+    }
+
+    /// When the next data may leave; `None`: at once.
+    pub fn due(&self) -> Option<Time> {
+        let (last, payload) = self.last?;
+        let throttled =
+            self.throttle.and_then(|throttle| Some(Rate::from_bps(throttle.rate)?.time_for(Bytes(u64::from(payload)))));
+        match (self.interval, throttled) {
+            (Some(interval), Some(throttled)) => Some(last + interval.max(throttled)),
+            (interval, throttled) => interval.or(throttled).map(|interval| last + interval),
+        }
+    }
+
+    /// May it leave, if nothing is before it? What has no payload needs no distance.
+    pub fn may_leave(&self, now: Time, waiting: &Waiting<P>) -> bool {
+        waiting.payload == 0 || self.due().is_none_or(|due| due <= now)
+    }
+
+    /// A packet at the end of the queue.
+    pub fn queue_up(&mut self, waiting: Waiting<P>) {
+        self.held += waiting.payload;
+        self.queue.push_back(waiting);
+    }
+
+    /// The packet at its head leaves.
+    pub fn pop(&mut self, now: Time) -> Option<P> {
+        let waiting = self.queue.pop_front()?;
+        self.held -= waiting.payload;
+        self.note_departure(now, &waiting);
+        Some(waiting.packet)
+    }
+
+    /// A packet leaves.
+    pub fn note_departure(&mut self, now: Time, waiting: &Waiting<P>) {
+        self.meter.handle_data(now, waiting.seq, waiting.payload, waiting.fin);
+        if waiting.payload > 0 {
+            self.last = Some((now, waiting.payload));
+        }
+    }
+}

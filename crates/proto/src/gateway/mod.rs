@@ -1,0 +1,186 @@
+//! The gateway between a multihop wireless network and the Internet: TCP with Gateway Adaptive Pacing.
+//!
+//! Source: ElRakabawy, Klemm, Lindemann, "Gateway adaptive pacing for TCP across multihop wireless networks and the
+//! Internet" and its journal version, Computer Networks 52, 2008, sections 4.1 to 4.6. [`Gateway`] is the paper's; for
+//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Crossing`] is any of them, at the one
+//! place where packets go from one side to the other.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `packet`, `simulated`, `bytes` | what is seen and changed of a packet: of the simulator, as bytes |
+//! | `gap` | the gateway: who is who, what leaves when |
+//! | `table`, `hash` | the flow table |
+//! | `flow`, `rtt` | one flow; round trips on either side |
+//! | `goodput` | goodput control |
+//! | `fair_share`, `fq_codel`, `codel` | the others |
+//!
+//! # Promises
+//! Whatever comes: a gateway loses, duplicates or reorders no packet of a flow (in a direction), changes none but by
+//! its option, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a reason.
+//!
+//! What is left out: IPv6; ECN.
+
+mod bytes;
+mod codel;
+mod config;
+mod fair_share;
+mod flow;
+mod fq_codel;
+mod gap;
+mod goodput;
+mod hash;
+mod packet;
+mod rtt;
+mod simulated;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use codel::Config as CodelConfig;
+pub use config::{Config, GoodputControl};
+pub use fair_share::{Config as FairShareConfig, FairShare};
+pub use fq_codel::{Config as FqCodelConfig, FqCodel};
+pub use gap::{Counters, FlowState, Gateway};
+pub use goodput::{ControlCounters, Throttle};
+pub use packet::{FiveTuple, Packet, TcpView};
+pub use table::FlowKey;
+
+use crate::drop::DropReason;
+use core::net::Ipv4Addr;
+use fourhop_units::{Rate, Time};
+
+/// An interface of the gateway.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The multihop wireless network.
+    Wireless,
+    /// The Internet.
+    Wired,
+}
+
+impl Side {
+    /// The opposite one.
+    pub const fn other(self) -> Side {
+        match self {
+            Side::Wireless => Side::Wired,
+            Side::Wired => Side::Wireless,
+        }
+    }
+}
+
+/// What the driver has to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action<P> {
+    /// Send this packet out on that side.
+    Forward {
+        /// The packet.
+        packet: P,
+        /// Where to.
+        to: Side,
+    },
+    /// This packet is lost.
+    Drop {
+        /// The packet.
+        packet: P,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// What a gateway does with packets that cross it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CrossingConfig {
+    /// The paper's gateway.
+    Gap(Config),
+    /// The same share for each flow.
+    FairShare(FairShareConfig),
+    /// FQ-CoDel.
+    FqCodel(FqCodelConfig),
+}
+
+/// What happens to packets that cross a gateway.
+///
+/// # Call order
+/// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with time
+/// that never runs backwards, [`handle_packet`](Crossing::handle_packet), [`handle_backlog`](Crossing::handle_backlog) and
+/// [`handle_timeout`](Crossing::handle_timeout); each may change [`next_timeout`](Crossing::next_timeout). An early
+/// `handle_timeout` does nothing.
+#[derive(Clone, Debug)]
+pub enum Crossing<P> {
+    /// The paper's gateway.
+    Gap(Box<Gateway<P>>),
+    /// The same share for each flow.
+    FairShare(Box<FairShare<P>>),
+    /// FQ-CoDel.
+    FqCodel(Box<FqCodel<P>>),
+}
+
+impl<P: Packet> Crossing<P> {
+    /// With nothing in it.
+    pub fn new(config: &CrossingConfig) -> Crossing<P> {
+        match config {
+            CrossingConfig::Gap(config) => Crossing::Gap(Box::new(Gateway::new(*config))),
+            CrossingConfig::FairShare(config) => Crossing::FairShare(Box::new(FairShare::new(*config))),
+            CrossingConfig::FqCodel(config) => Crossing::FqCodel(Box::new(FqCodel::new(*config))),
+        }
+    }
+
+    /// A wireless node is `hops` away, over links of `rate`.
+    pub fn handle_path(&mut self, node: Ipv4Addr, hops: u8, rate: Rate) {
+        if let Crossing::Gap(gateway) = self {
+            gateway.handle_path(node, hops, rate);
+        }
+    }
+
+    /// A packet has come in on side `from` and is to leave on the other.
+    pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
+        match self {
+            Crossing::Gap(gateway) => gateway.handle_packet(now, from, packet, out),
+            Crossing::FairShare(limiter) => limiter.handle_packet(now, from, packet, out),
+            Crossing::FqCodel(queue) => queue.handle_packet(now, from, packet, out),
+        }
+    }
+
+    /// That many packets wait for the wireless interface.
+    pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
+        if let Crossing::FqCodel(queue) = self {
+            queue.handle_backlog(now, packets, out);
+        }
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        match self {
+            Crossing::Gap(gateway) => gateway.handle_timeout(now, out),
+            Crossing::FairShare(limiter) => limiter.handle_timeout(now, out),
+            Crossing::FqCodel(queue) => queue.handle_timeout(now, out),
+        }
+    }
+
+    /// When `handle_timeout` wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        match self {
+            Crossing::Gap(gateway) => gateway.next_timeout(),
+            Crossing::FairShare(limiter) => limiter.next_timeout(),
+            Crossing::FqCodel(queue) => queue.next_timeout(),
+        }
+    }
+
+    /// Packets that wait.
+    pub fn held(&self) -> usize {
+        match self {
+            Crossing::Gap(gateway) => gateway.held(),
+            Crossing::FairShare(limiter) => limiter.held(),
+            Crossing::FqCodel(queue) => queue.held(),
+        }
+    }
+
+    /// The paper's gateway, if it is one.
+    pub fn gateway(&self) -> Option<&Gateway<P>> {
+        match self {
+            Crossing::Gap(gateway) => Some(gateway),
+            _ => None,
+        }
+    }
+}

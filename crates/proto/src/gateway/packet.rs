@@ -1,0 +1,78 @@
+//! What a gateway sees of a packet, and the one thing it may change.
+
+use crate::wire::{SackBlocks, TcpFlags};
+use core::net::Ipv4Addr;
+use fourhop_units::Seq;
+
+/// A TCP segment in an IPv4 packet, as its headers show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpView {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// Sequence number.
+    pub seq: Seq,
+    /// Acknowledgement number; counts where `flags.ack`.
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Window field, before scaling.
+    pub window: u16,
+    /// Window scale (RFC 7323), on SYN only, at most 14.
+    pub window_scale: Option<u8>,
+    /// SACK blocks, the most recent first.
+    pub sack: SackBlocks,
+    /// Bytes of payload.
+    pub payload: u32,
+}
+
+impl TcpView {
+    /// Number of the first byte of payload.
+    pub fn data_seq(&self) -> Seq {
+        self.seq + u32::from(self.flags.syn)
+    }
+}
+
+/// Addresses, protocol and ports (RFC 8290 section 4.1.1); ports are 0 where the protocol has none, or where a fragment does
+/// not show them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct FiveTuple {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Protocol number of IPv4.
+    pub protocol: u8,
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+}
+
+/// A packet as it crosses a gateway: a simulated one ([`crate::wire::Ipv4Packet`]) or bytes (`Vec<u8>` that begin with an
+/// IPv4 header).
+pub trait Packet {
+    /// Bytes of the packet.
+    fn len(&self) -> u32;
+
+    /// Has it no byte at all?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The TCP segment in it; `None` for anything else: other protocols, fragments, whatever is malformed.
+    fn tcp(&self) -> Option<TcpView>;
+
+    /// Who talks to whom; `None` for what is not IPv4.
+    fn five_tuple(&self) -> Option<FiveTuple>;
+
+    /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and puts lengths
+    /// and checksums right; a checksum that was wrong stays wrong. Does nothing, and says so, where the header has no room,
+    /// a signature covers it, or the packet would become longer than `mtu`.
+    fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool;
+}

@@ -1,0 +1,303 @@
+//! Round trips of one direction of a flow on one side of the gateway, from data that passes and acknowledgements that come
+//! back.
+//!
+//! What never gives a sample, as what is measured would not be the path:
+//! - data sent again, and all that was under way after it: either copy may be what is acknowledged, and what came after may
+//!   have waited for it at the receiver (Karn);
+//! - data that fills a hole made before the gateway, and what passed meanwhile, for the same reason: to the gateway it looks
+//!   like data sent again;
+//! - a cumulative acknowledgement of data that a SACK block has told of before.
+//!
+//! One ambiguity is left where there is no SACK, as for every TCP: an acknowledgement that was lost is made up for by the
+//! next, which says no more, though a later segment beyond a hole made it.
+//!
+//! Of several segments acknowledged at once the newest is the one that made the receiver answer. Sequence numbers may wrap.
+
+use fourhop_units::{Dur, Seq, Time};
+use std::collections::VecDeque;
+
+/// Segments under way that are timed; of more the oldest go without. The paper's window has 64.
+const MOST: usize = 64;
+/// What lies farther apart than any window (RFC 7323 section 2.3) is another connection or no connection.
+const FARTHEST: u32 = 1 << 30;
+
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    end: Seq,
+    at: Time,
+}
+
+/// Follows one direction.
+#[derive(Clone, Debug, Default)]
+pub struct RttMeter {
+    /// First number not acknowledged and first not sent; `None` before the first data.
+    span: Option<(Seq, Seq)>,
+    timed: VecDeque<Timed>,
+    acked: u64,
+}
+
+impl RttMeter {
+    /// Has data passed?
+    pub fn is_used(&self) -> bool {
+        self.span.is_some()
+    }
+
+    /// Is data under way?
+    pub fn is_outstanding(&self) -> bool {
+        self.span.is_some_and(|(una, max)| una != max)
+    }
+
+    /// Bytes that have been acknowledged, each once.
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Bytes it takes elsewhere.
+    pub fn memory(&self) -> usize {
+        self.timed.capacity() * size_of::<Timed>()
+    }
+
+    /// Another connection begins.
+    pub fn restart(&mut self) {
+        self.span = None;
+        self.timed.clear();
+    }
+
+    /// `len` bytes of data pass on, and after them a FIN if `fin`. A FIN alone is not timed: it is no data packet.
+    pub fn handle_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) {
+        let end = seq + len + u32::from(fin);
+        if len == 0 && (!fin || self.span.is_none()) {
+            return;
+        }
+        let span = self.span.filter(|&(una, max)| near(seq, una) && near(end, max));
+        let Some((una, max)) = span else {
+            self.restart();
+            self.span = Some((seq, end));
+            self.time(now, end);
+            return;
+        };
+        if seq.before(max) {
+            while self.timed.back().is_some_and(|last| last.end.after(seq)) {
+                self.timed.pop_back();
+            }
+        } else if len > 0 {
+            self.time(now, end);
+        }
+        self.span = Some((una, max.max(end)));
+    }
+
+    fn time(&mut self, now: Time, end: Seq) {
+        if self.timed.len() == MOST {
+            self.timed.pop_front();
+        }
+        self.timed.push_back(Timed { end, at: now });
+    }
+
+    /// An acknowledgement comes back. The round trip it tells, if it tells one.
+    pub fn handle_ack(&mut self, now: Time, ack: Seq, sack: &[(Seq, Seq)]) -> Option<Dur> {
+        let (una, max) = self.span?;
+        if ack.after(max) || !near(ack, una) {
+            return None;
+        }
+        let mut newest = None;
+        if ack.after(una) {
+            self.acked += u64::from(ack.offset_from(una));
+            self.span = Some((ack, max));
+            while let Some(first) = self.timed.front().copied().filter(|first| !first.end.after(ack)) {
+                // Beyond that: what is newest among the acknowledged is not timed.
+                newest = (first.end == ack).then_some(first.at);
+                self.timed.pop_front();
+            }
+        }
+        for (index, &(left, right)) in sack.iter().enumerate() {
+            // A block below the acknowledgement is a D-SACK (RFC 2883): of a copy.
+            if left.before(ack) || !right.after(left) || right.after(max) {
+                continue;
+            }
+            let told = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
+            // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that was
+            // sent again and so made the end untimed. What lies below had an answer of its own, which was lost.
+            if index == 0 {
+                newest = self.timed.iter().find(|timed| timed.end == right).map(|timed| timed.at);
+            }
+            self.timed.retain(|timed| !told(timed));
+        }
+        newest.map(|at| now.saturating_since(at)).filter(|rtt| !rtt.is_zero())
+    }
+}
+
+/// Can both belong to one window?
+fn near(a: Seq, b: Seq) -> bool {
+    a.offset_from(b).min(b.offset_from(a)) <= FARTHEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const BASE: u32 = u32::MAX - 2_500;
+
+    fn seq(segment: u32) -> Seq {
+        Seq::from_wire(BASE) + 1_000 * segment
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// Segments `sent` at 10 ms steps from zero on; the numbers wrap after the second.
+    fn meter(sent: &[u32]) -> RttMeter {
+        let mut meter = RttMeter::default();
+        for (index, &segment) in sent.iter().enumerate() {
+            meter.handle_data(ms(10 * index as u64), seq(segment), 1_000, false);
+        }
+        meter
+    }
+
+    #[test]
+    fn each_acknowledgement_tells_the_round_trip_of_the_newest_it_covers() {
+        let mut meter = meter(&[0, 1, 2, 3, 4]);
+        assert_eq!(meter.handle_ack(ms(100), seq(1), &[]), Some(Dur::from_millis(100)));
+        // Delayed: two at once.
+        assert_eq!(meter.handle_ack(ms(130), seq(3), &[]), Some(Dur::from_millis(110)));
+        // A copy of it, and one from before.
+        assert_eq!(meter.handle_ack(ms(131), seq(3), &[]), None);
+        assert_eq!(meter.handle_ack(ms(132), seq(2), &[]), None);
+        assert_eq!(meter.acked(), 3_000);
+        // Of what was never sent.
+        assert_eq!(meter.handle_ack(ms(140), seq(9), &[]), None);
+        assert_eq!(meter.acked(), 3_000);
+    }
+
+    #[test]
+    fn what_was_sent_again_and_what_waited_for_it_give_no_sample() {
+        let mut meter = meter(&[0, 1, 2, 3]);
+        assert_eq!(meter.handle_ack(ms(100), seq(1), &[]), Some(Dur::from_millis(100)));
+        meter.handle_data(ms(110), seq(1), 1_000, false);
+        assert_eq!(meter.handle_ack(ms(200), seq(2), &[]), None);
+        assert_eq!(meter.handle_ack(ms(210), seq(4), &[]), None);
+        assert_eq!(meter.acked(), 4_000);
+        // New data is timed again.
+        meter.handle_data(ms(220), seq(4), 1_000, false);
+        assert_eq!(meter.handle_ack(ms(300), seq(5), &[]), Some(Dur::from_millis(80)));
+    }
+
+    #[test]
+    fn a_hole_made_before_the_gateway_counts_as_sent_again() {
+        let mut meter = meter(&[0, 2, 3, 1]);
+        assert_eq!(meter.handle_ack(ms(90), seq(1), &[]), Some(Dur::from_millis(90)));
+        assert_eq!(meter.handle_ack(ms(110), seq(4), &[]), None);
+    }
+
+    #[test]
+    fn a_sack_block_gives_the_sample_and_the_later_acknowledgement_none() {
+        let mut meter = meter(&[0, 1, 2, 3]);
+        // 0 is lost; 1, then 2 and 3 are told of; the answer to 2 is lost.
+        assert_eq!(meter.handle_ack(ms(100), seq(0), &[(seq(1), seq(2))]), Some(Dur::from_millis(90)));
+        assert_eq!(meter.handle_ack(ms(120), seq(0), &[(seq(1), seq(4))]), Some(Dur::from_millis(90)));
+        assert_eq!(meter.handle_ack(ms(121), seq(0), &[(seq(1), seq(4))]), None);
+        meter.handle_data(ms(130), seq(0), 1_000, false);
+        assert_eq!(meter.handle_ack(ms(230), seq(4), &[]), None);
+        assert_eq!(meter.acked(), 4_000);
+    }
+
+    #[test]
+    fn a_duplicate_sack_says_nothing() {
+        let mut meter = meter(&[0, 1]);
+        assert_eq!(meter.handle_ack(ms(100), seq(1), &[(seq(0), seq(1))]), Some(Dur::from_millis(100)));
+        assert_eq!(meter.handle_ack(ms(105), seq(1), &[(seq(0), seq(1))]), None);
+    }
+
+    #[test]
+    fn another_connection_on_the_same_ports_starts_afresh() {
+        let mut meter = meter(&[0, 1]);
+        let other = Seq::from_wire(BASE.wrapping_add(1 << 31));
+        meter.handle_data(ms(50), other, 100, false);
+        assert_eq!(meter.handle_ack(ms(100), seq(1), &[]), None);
+        assert_eq!(meter.handle_ack(ms(100), other + 100, &[]), Some(Dur::from_millis(50)));
+    }
+
+    #[test]
+    fn a_fin_is_acknowledged_but_not_timed() {
+        let mut meter = meter(&[0]);
+        meter.handle_data(ms(5), seq(1), 0, true);
+        assert_eq!(meter.handle_ack(ms(100), seq(1) + 1, &[]), None);
+        assert!(!meter.is_outstanding());
+    }
+
+    #[test]
+    fn what_it_keeps_is_bounded() {
+        let mut meter = RttMeter::default();
+        for n in 0..10_000 {
+            meter.handle_data(ms(n.into()), seq(n), 1_000, false);
+        }
+        assert_eq!(meter.timed.len(), MOST);
+        assert_eq!(meter.handle_ack(ms(10_100), seq(10_000), &[]), Some(Dur::from_millis(101)));
+    }
+
+    /// An acknowledgement with its SACK blocks.
+    type Answer = (Seq, Vec<(Seq, Seq)>);
+
+    /// What a receiver answers, with blocks of what it has beyond a hole, the newest first.
+    fn answer(got: &BTreeSet<u32>, newest: u32) -> Answer {
+        let next = (0..).find(|n| !got.contains(n)).unwrap_or(0);
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for &n in got.iter().filter(|&&n| n > next) {
+            match runs.last_mut() {
+                Some(run) if run.1 == n => run.1 = n + 1,
+                _ => runs.push((n, n + 1)),
+            }
+        }
+        runs.sort_by_key(|&(left, right)| u32::MAX * u32::from((left..right).contains(&newest)));
+        runs.reverse();
+        (seq(next), runs.into_iter().take(3).map(|(left, right)| (seq(left), seq(right))).collect())
+    }
+
+    proptest! {
+        /// Where data takes 30 ms and answers 20 ms, whatever is lost before or behind the gateway and sent again when,
+        /// every sample is 50 ms; without SACK as long as no answer is lost.
+        #[test]
+        fn no_sample_is_anything_but_a_round_trip(
+            steps in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), 0u8..8, 0u8..8, 1u64..9), 1..300),
+            sacks: bool,
+        ) {
+            let (there, back) = (30, 20);
+            let mut meter = RttMeter::default();
+            let (mut now, mut next) = (0, 0);
+            let mut got = BTreeSet::new();
+            let mut data: VecDeque<(u64, u32)> = VecDeque::new();
+            let mut acks: VecDeque<(u64, Answer)> = VecDeque::new();
+            for (which, again, lost_there, lost_back, wait) in steps {
+                // A new segment, one sent again, or one that jumps ahead because those between were lost before.
+                let segment = if again && next > 0 { which.index(next as usize) as u32 } else { next + u32::from(wait == 8) };
+                next = next.max(segment + 1);
+                meter.handle_data(ms(now), seq(segment), 1_000, false);
+                if lost_there != 0 {
+                    data.push_back((now + there, segment));
+                }
+                let until = now + wait * 5;
+                loop {
+                    let arrival = data.front().map(|first| first.0).filter(|&at| at <= until);
+                    let answered = acks.front().map(|first| first.0).filter(|&at| at <= until);
+                    if let Some(at) = answered.filter(|&at| arrival.is_none_or(|arrival| at <= arrival)) {
+                        let (_, (ack, blocks)) = acks.pop_front().expect("looked at");
+                        let sample = meter.handle_ack(ms(at), ack, if sacks { &blocks } else { &[] });
+                        prop_assert!(sample.is_none_or(|rtt| rtt == Dur::from_millis(there + back)), "{sample:?}");
+                    } else if let Some(at) = arrival {
+                        let (_, segment) = data.pop_front().expect("looked at");
+                        got.insert(segment);
+                        let answer = answer(&got, segment);
+                        if lost_back != 0 || !sacks {
+                            acks.push_back((at + back, answer));
+                        }
+                    } else {
+                        break;
+                    }
+                }
+                now = until;
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Packets of the simulator at a gateway.
+
+use super::packet::{FiveTuple, Packet, TcpView};
+use crate::wire::{AodvMessage, Body, Ipv4Packet, TcpOptions};
+
+impl Packet for Ipv4Packet {
+    fn len(&self) -> u32 {
+        Ipv4Packet::len(self)
+    }
+
+    fn tcp(&self) -> Option<TcpView> {
+        let Body::Tcp(segment) = &self.body else { return None };
+        Some(TcpView {
+            src: self.src,
+            dst: self.dst,
+            src_port: segment.src_port,
+            dst_port: segment.dst_port,
+            seq: segment.seq,
+            ack: segment.ack,
+            flags: segment.flags,
+            window: segment.window,
+            window_scale: segment.options.window_scale,
+            sack: segment.options.sack.clone(),
+            payload: segment.payload,
+        })
+    }
+
+    fn five_tuple(&self) -> Option<FiveTuple> {
+        let (protocol, src_port, dst_port) = match &self.body {
+            Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
+            Body::Udp(datagram) => (17, datagram.src_port, datagram.dst_port),
+            Body::Aodv(_) => (17, AodvMessage::PORT, AodvMessage::PORT),
+            Body::Echo(_) => (1, 0, 0),
+        };
+        Some(FiveTuple { src: self.src, dst: self.dst, protocol, src_port, dst_port })
+    }
+
+    fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool {
+        let before = Ipv4Packet::len(self);
+        let Body::Tcp(segment) = &mut self.body else { return false };
+        let with = TcpOptions { wired_rtt: Some(millis), ..segment.options.clone() };
+        if !segment.options.fits_wired_rtt() || before - segment.options.len() + with.len() > mtu {
+            return false;
+        }
+        segment.options = with;
+        true
+    }
+}

@@ -1,0 +1,324 @@
+//! The flow table: a fixed number of flows, found by both ends' addresses and ports, the longest silent first to go.
+//!
+//! Open addressing with linear probing over places that a keyed hash chooses ([`super::hash`]), at most half full; a removed
+//! flow closes its gap, so that no tombstones gather. Flows of which both sides have been heard and those half open stand in
+//! a list each, in the order of their last packet: forgetting the silent ones costs nothing while none is due, and where
+//! the table is full the oldest half-open flow gives way (a flood of SYNs displaces only its like).
+
+use super::hash::siphash;
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// Both ends of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowKey {
+    /// Address and port on the wireless side.
+    pub wireless: (Ipv4Addr, u16),
+    /// Address and port on the wired side.
+    pub wired: (Ipv4Addr, u16),
+}
+
+impl FlowKey {
+    fn words(&self) -> [u64; 2] {
+        let end = |(addr, port): (Ipv4Addr, u16)| u64::from(u32::from(addr)) << 16 | u64::from(port);
+        [end(self.wireless), end(self.wired)]
+    }
+}
+
+/// No entry: end of a list, an empty place.
+const NONE: u32 = u32::MAX;
+
+/// Which list a flow stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Only one side has been heard.
+    HalfOpen,
+    /// Both have.
+    Confirmed,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<F> {
+    key: FlowKey,
+    hash: u32,
+    seen: Time,
+    standing: Standing,
+    before: u32,
+    after: u32,
+    /// `None`: free; `after` is then the next free one.
+    flow: Option<F>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    oldest: u32,
+    newest: u32,
+}
+
+/// The table.
+#[derive(Clone, Debug)]
+pub struct FlowTable<F> {
+    hash_key: [u64; 2],
+    places: Vec<u32>,
+    entries: Vec<Entry<F>>,
+    free: u32,
+    lists: [List; 2],
+    len: usize,
+    capacity: usize,
+}
+
+impl<F> FlowTable<F> {
+    /// For at most `capacity` flows. Takes 8 to 16 bytes for each at once, the rest as they come.
+    pub fn new(capacity: u32, hash_key: [u64; 2]) -> FlowTable<F> {
+        let capacity = (capacity.clamp(1, 1 << 24)) as usize;
+        FlowTable {
+            hash_key,
+            places: vec![NONE; (2 * capacity).next_power_of_two()],
+            entries: Vec::new(),
+            free: NONE,
+            lists: [List { oldest: NONE, newest: NONE }; 2],
+            len: 0,
+            capacity,
+        }
+    }
+
+    /// Flows in it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Is there no room for another?
+    pub fn is_full(&self) -> bool {
+        self.len == self.capacity
+    }
+
+    /// Bytes it takes, without what flows own elsewhere.
+    pub fn memory(&self) -> usize {
+        self.places.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<Entry<F>>()
+    }
+
+    fn hash(&self, key: &FlowKey) -> u32 {
+        siphash(self.hash_key, key.words()) as u32
+    }
+
+    fn mask(&self) -> usize {
+        self.places.len() - 1
+    }
+
+    /// Where the flow is, valid until it is removed.
+    pub fn find(&self, key: &FlowKey) -> Option<u32> {
+        let hash = self.hash(key);
+        let mut place = hash as usize & self.mask();
+        loop {
+            let slot = self.places[place];
+            if slot == NONE {
+                return None;
+            }
+            let entry = &self.entries[slot as usize];
+            if entry.hash == hash && entry.key == *key {
+                return Some(slot);
+            }
+            place = (place + 1) & self.mask();
+        }
+    }
+
+    /// Adds a half-open flow that is not in the table.
+    ///
+    /// # Panics
+    /// If the table is full.
+    pub fn insert(&mut self, now: Time, key: FlowKey, flow: F) -> u32 {
+        assert!(!self.is_full(), "room was made before");
+        debug_assert!(self.find(&key).is_none(), "a flow has one entry");
+        let hash = self.hash(&key);
+        let entry =
+            Entry { key, hash, seen: now, standing: Standing::HalfOpen, before: NONE, after: NONE, flow: Some(flow) };
+        let slot = match self.free {
+            NONE => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as u32
+            }
+            slot => {
+                self.free = self.entries[slot as usize].after;
+                self.entries[slot as usize] = entry;
+                slot
+            }
+        };
+        let mut place = hash as usize & self.mask();
+        while self.places[place] != NONE {
+            place = (place + 1) & self.mask();
+        }
+        self.places[place] = slot;
+        self.len += 1;
+        self.append(slot);
+        slot
+    }
+
+    /// Takes a flow out.
+    pub fn remove(&mut self, slot: u32) -> Option<F> {
+        let flow = self.entries[slot as usize].flow.take()?;
+        self.unlink(slot);
+        let mask = self.mask();
+        let mut gap = self.entries[slot as usize].hash as usize & mask;
+        while self.places[gap] != slot {
+            gap = (gap + 1) & mask;
+        }
+        // Whatever comes after moves into the gap unless that lies before the place its hash chose.
+        let mut place = gap;
+        loop {
+            place = (place + 1) & mask;
+            let next = self.places[place];
+            if next == NONE {
+                break;
+            }
+            let home = self.entries[next as usize].hash as usize & mask;
+            if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(gap) & mask) {
+                self.places[gap] = next;
+                gap = place;
+            }
+        }
+        self.places[gap] = NONE;
+        self.entries[slot as usize].after = self.free;
+        self.free = slot;
+        self.len -= 1;
+        Some(flow)
+    }
+
+    /// A packet of this flow: it is the newest of its list now.
+    pub fn touch(&mut self, now: Time, slot: u32) {
+        let entry = &mut self.entries[slot as usize];
+        entry.seen = now;
+        if entry.after != NONE {
+            self.unlink(slot);
+            self.append(slot);
+        }
+    }
+
+    /// The other side of this flow has been heard.
+    pub fn confirm(&mut self, slot: u32) {
+        if self.entries[slot as usize].standing == Standing::HalfOpen {
+            self.unlink(slot);
+            self.entries[slot as usize].standing = Standing::Confirmed;
+            self.append(slot);
+        }
+    }
+
+    /// The flow that has been silent longest among those of that standing, and since when.
+    pub fn oldest(&self, standing: Standing) -> Option<(u32, Time)> {
+        let slot = self.lists[standing as usize].oldest;
+        (slot != NONE).then(|| (slot, self.entries[slot as usize].seen))
+    }
+
+    /// The flow, if that slot has one.
+    pub fn get(&self, slot: u32) -> Option<&F> {
+        self.entries.get(slot as usize)?.flow.as_ref()
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, slot: u32) -> Option<&mut F> {
+        self.entries.get_mut(slot as usize)?.flow.as_mut()
+    }
+
+    /// Every flow with its slot, in the order of slots.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &FlowKey, &F)> {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, entry)| Some((slot as u32, &entry.key, entry.flow.as_ref()?)))
+    }
+
+    /// The same, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut F)> {
+        self.entries.iter_mut().enumerate().filter_map(|(slot, entry)| Some((slot as u32, entry.flow.as_mut()?)))
+    }
+
+    fn append(&mut self, slot: u32) {
+        let list = self.entries[slot as usize].standing as usize;
+        let newest = self.lists[list].newest;
+        let entry = &mut self.entries[slot as usize];
+        (entry.before, entry.after) = (newest, NONE);
+        match newest {
+            NONE => self.lists[list].oldest = slot,
+            newest => self.entries[newest as usize].after = slot,
+        }
+        self.lists[list].newest = slot;
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        let Entry { before, after, standing, .. } = self.entries[slot as usize];
+        let list = &mut self.lists[standing as usize];
+        match before {
+            NONE => list.oldest = after,
+            before => self.entries[before as usize].after = after,
+        }
+        let list = &mut self.lists[standing as usize];
+        match after {
+            NONE => list.newest = before,
+            after => self.entries[after as usize].before = before,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn key(n: u16) -> FlowKey {
+        FlowKey { wireless: (Ipv4Addr::new(10, 0, 0, 1), n), wired: (Ipv4Addr::new(10, 128, 0, 1), 80) }
+    }
+
+    proptest! {
+        /// A small table, so that places collide, against a map.
+        #[test]
+        fn finds_what_was_put_in_and_not_taken_out(
+            ops in prop::collection::vec((0u16..24, 0u8..4), 1..400),
+            hash_key: [u64; 2],
+        ) {
+            let mut table = FlowTable::new(16, hash_key);
+            let mut model: BTreeMap<u16, u16> = BTreeMap::new();
+            for (now, (n, op)) in ops.into_iter().enumerate() {
+                let now = Time::from_nanos(now as u64);
+                let slot = table.find(&key(n));
+                prop_assert_eq!(slot.and_then(|slot| table.get(slot)).copied(), model.get(&n).copied());
+                match (slot, op) {
+                    (None, _) if table.is_full() => prop_assert_eq!(model.len(), 16),
+                    (None, _) => {
+                        table.insert(now, key(n), n);
+                        model.insert(n, n);
+                    }
+                    (Some(slot), 0 | 1) => {
+                        prop_assert_eq!(table.remove(slot), Some(n));
+                        model.remove(&n);
+                    }
+                    (Some(slot), 2) => table.confirm(slot),
+                    (Some(slot), _) => table.touch(now, slot),
+                }
+                prop_assert_eq!(table.len(), model.len());
+                let found: Vec<u16> = table.iter().map(|(_, _, &n)| n).collect();
+                prop_assert_eq!(found.len(), model.len());
+                let oldest = [Standing::HalfOpen, Standing::Confirmed].map(|standing| table.oldest(standing));
+                prop_assert_eq!(oldest.iter().any(Option::is_some), !model.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_silent_goes_first() {
+        let mut table = FlowTable::new(4, [1, 2]);
+        let slots: Vec<u32> = (0..4).map(|n| table.insert(Time::from_secs(n.into()), key(n), n)).collect();
+        table.touch(Time::from_secs(9), slots[0]);
+        table.confirm(slots[1]);
+        assert_eq!(table.oldest(Standing::HalfOpen), Some((slots[2], Time::from_secs(2))));
+        assert_eq!(table.oldest(Standing::Confirmed), Some((slots[1], Time::from_secs(1))));
+        assert!(table.is_full());
+        assert_eq!(table.remove(slots[2]), Some(2));
+        assert_eq!(table.remove(slots[2]), None);
+        assert_eq!(table.oldest(Standing::HalfOpen), Some((slots[3], Time::from_secs(3))));
+    }
+}

@@ -1,0 +1,129 @@
+//! The other things a gateway can do.
+
+use super::*;
+use crate::drop::DropReason;
+use Side::{Wired, Wireless};
+use fourhop_units::Bytes;
+
+/// Runs a crossing in time; what left to the wireless side: (ms, flow), and what was dropped.
+struct Run {
+    crossing: Crossing<Ipv4Packet>,
+    out: Vec<Action<Ipv4Packet>>,
+    left: Vec<(u64, u16)>,
+    dropped: Vec<DropReason>,
+}
+
+impl Run {
+    fn new(config: CrossingConfig) -> Run {
+        Run { crossing: Crossing::new(&config), out: Vec::new(), left: Vec::new(), dropped: Vec::new() }
+    }
+
+    fn packet(&mut self, at: u64, n: u16, seq: u32) {
+        self.until(at);
+        self.crossing.handle_packet(ms(at), Wired, segment(n, true, seq, 1, 960), &mut self.out);
+        self.collect(ms(at));
+    }
+
+    fn until(&mut self, at: u64) {
+        while let Some(due) = self.crossing.next_timeout().filter(|&due| due <= ms(at)) {
+            self.crossing.handle_timeout(due, &mut self.out);
+            self.collect(due);
+        }
+    }
+
+    fn collect(&mut self, now: Time) {
+        for action in self.out.drain(..) {
+            match action {
+                Action::Forward { packet, to } => {
+                    let view = packet.tcp().expect("TCP");
+                    if to == Wireless {
+                        self.left.push((now.as_nanos() / 1_000_000, view.dst_port - 40_000));
+                    }
+                }
+                Action::Drop { reason, .. } => self.dropped.push(reason),
+            }
+        }
+    }
+
+    fn count(&self, n: u16) -> usize {
+        self.left.iter().filter(|left| left.1 == n).count()
+    }
+}
+
+/// 1000 bytes each at 80 kbit/s: ten packets a second, five for each of two flows, however much they bring.
+#[test]
+fn fair_shares_are_equal() {
+    let limiter = FairShareConfig {
+        capacity: Rate::kbps(80),
+        queue: 20,
+        flows: 16,
+        idle_timeout: Dur::from_secs(10),
+        hash_key: [0; 2],
+    };
+    let mut run = Run::new(CrossingConfig::FairShare(limiter));
+    for tick in 0..1_000u32 {
+        run.packet(10 * u64::from(tick), 0, tick);
+        if tick % 10 == 0 {
+            run.packet(10 * u64::from(tick), 1, tick);
+        }
+    }
+    assert!((50..=52).contains(&run.count(0)), "{}", run.count(0));
+    assert!((49..=51).contains(&run.count(1)), "{}", run.count(1));
+    assert!(run.dropped.iter().all(|&reason| reason == DropReason::GatewayQueueFull));
+    let held = run.crossing.held();
+    assert_eq!(run.left.len() + run.dropped.len() + held, 1_100);
+    run.until(100_000);
+    assert_eq!((run.crossing.held(), run.crossing.next_timeout()), (0, None));
+}
+
+fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
+    FqCodelConfig { capacity, ..FqCodelConfig::rfc8290() }
+}
+
+/// One flow brings three times what fits, the other little: the little one loses nothing, and its packets pass by the queue
+/// of the other.
+#[test]
+fn fq_codel_isolates_flows() {
+    let rate = Rate::kbps(800);
+    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(rate))));
+    let per_packet = rate.time_for(Bytes(1_000)).as_nanos() / 1_000_000;
+    assert_eq!(per_packet, 10);
+    for tick in 0..3_000u32 {
+        run.packet(3 * u64::from(tick), 0, tick);
+        if tick % 50 == 0 {
+            run.packet(3 * u64::from(tick), 1, tick);
+        }
+    }
+    assert_eq!(run.count(1), 60, "none is lost, none waits");
+    assert!(run.dropped.len() > 100 && run.dropped.iter().all(|&reason| reason == DropReason::Codel));
+    // 9 s at 100 packets a second.
+    assert!((895..=900).contains(&run.left.len()), "{}", run.left.len());
+    assert_eq!(run.left.len() + run.dropped.len() + run.crossing.held(), 3_060);
+}
+
+/// Without a shaper the interface draws packets.
+#[test]
+fn fq_codel_follows_the_interface() {
+    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(None)));
+    (0..10).for_each(|n| run.packet(0, 0, n));
+    assert_eq!((run.left.len(), run.crossing.held()), (2, 8));
+    assert_eq!(run.crossing.next_timeout(), None);
+    run.crossing.handle_backlog(ms(1), 1, &mut run.out);
+    run.collect(ms(1));
+    assert_eq!((run.left.len(), run.crossing.held()), (3, 7));
+    run.crossing.handle_backlog(ms(2), 0, &mut run.out);
+    run.collect(ms(2));
+    assert_eq!((run.left.len(), run.crossing.held()), (5, 5));
+}
+
+/// The limit holds, and the longest queue pays.
+#[test]
+fn fq_codel_drops_from_the_longest_queue() {
+    let mut run = Run::new(CrossingConfig::FqCodel(FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) }));
+    (0..50).for_each(|n| run.packet(0, 0, n));
+    run.packet(0, 1, 0);
+    assert_eq!(run.crossing.held(), 10);
+    assert!(run.dropped.iter().all(|&reason| reason == DropReason::GatewayQueueFull));
+    run.until(2_000);
+    assert_eq!(run.count(1), 1);
+}

@@ -1,0 +1,182 @@
+//! Bounds, and when state goes.
+
+use super::*;
+use Side::{Wired, Wireless};
+
+fn config() -> Config {
+    Config { goodput_control: None, ..Config::paper() }
+}
+
+/// A flow with a round trip of 100 ms, so that it is paced at 48 ms, and whose receiver advertises `window`.
+fn paced(script: &mut Script, at: u64, n: u16, window: u16) {
+    script.down(at, n, 1);
+    let ack = flagged(segment(n, false, 1, 1_001, 0), |segment| segment.window = window);
+    script.packet(at + 100, Wireless, ack);
+    script.down(at + 100, n, 1_001);
+}
+
+fn syn(n: u16, down: bool) -> Ipv4Packet {
+    flagged(segment(n, down, 0, 0, 0), |segment| {
+        (segment.flags.syn, segment.flags.ack) = (true, false);
+    })
+}
+
+fn fin(packet: Ipv4Packet) -> Ipv4Packet {
+    flagged(packet, |segment| segment.flags.fin = true)
+}
+
+/// Section 4.3: no flow needs more than its receiver advertises. What comes beyond makes the oldest leave early.
+#[test]
+fn a_flow_holds_at_most_the_advertised_window() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 4_500);
+    script.left();
+    for n in 2..9 {
+        script.down(110, 0, 1 + 1_000 * n);
+        assert!(script.gateway.held_bytes() <= 4_000);
+    }
+    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(4_000));
+    assert_eq!(script.gateway.counters().early, 3);
+    assert_eq!(script.left(), [(110, 2_001, Wireless), (110, 3_001, Wireless), (110, 4_001, Wireless)]);
+    script.run(10_000);
+    assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
+}
+
+/// RFC 7323: the window counts in units of the scale, if both SYNs had the option.
+#[test]
+fn windows_are_scaled_as_agreed() {
+    for (both, held) in [(true, 8_000), (false, 1_000)] {
+        let mut script = Script::new(config());
+        let scaled = |packet, shift| flagged(packet, move |segment| segment.options.window_scale = shift);
+        script.packet(0, Wired, scaled(syn(0, true), Some(2)));
+        let answer = scaled(syn(0, false), both.then_some(3));
+        script.packet(
+            10,
+            Wireless,
+            flagged(answer, |segment| {
+                segment.flags.ack = true;
+                segment.window = 1_001;
+            }),
+        );
+        paced(&mut script, 20, 0, 1_001);
+        (2..20).for_each(|n| script.down(130, 0, 1 + 1_000 * n));
+        assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(held));
+    }
+}
+
+/// Section 4.3: when the buffer is full, new flows pass unpaced until old ones end.
+#[test]
+fn without_room_in_the_buffer_new_flows_pass_unpaced() {
+    let mut script = Script::new(Config { buffer: 10_000, ..config() });
+    paced(&mut script, 0, 0, 8_000);
+    paced(&mut script, 200, 1, 8_000);
+    script.left();
+    (2..6).for_each(|n| script.down(310, 0, 1 + 1_000 * n));
+    script.left();
+    (2..6).for_each(|n| script.down(310, 1, 1 + 1_000 * n));
+    assert_eq!(script.left().len(), 4, "all at once");
+    assert_eq!(script.gateway.counters().buffer_full, 4);
+    script.run(1_000);
+    script.packet(1_001, Wireless, flagged(segment(0, false, 1, 1, 0), |segment| segment.flags.rst = true));
+    script.left();
+    (6..10).for_each(|n| script.down(1_010, 1, 1 + 1_000 * n));
+    assert_eq!(script.left().len(), 1, "there is room now");
+    script.run(2_000);
+}
+
+#[test]
+fn a_flow_is_forgotten_when_both_sides_have_closed() {
+    let mut script = Script::new(config());
+    script.packet(0, Wired, syn(0, true));
+    script.packet(10, Wireless, flagged(syn(0, false), |segment| segment.flags.ack = true));
+    paced(&mut script, 20, 0, 50_000);
+    script.packet(200, Wired, fin(segment(0, true, 2_001, 1, 0)));
+    script.packet(250, Wireless, fin(segment(0, false, 1, 2_002, 0)));
+    assert_eq!(script.gateway.flows(), 1, "one FIN is not acknowledged");
+    script.packet(260, Wired, segment(0, true, 2_002, 2, 0));
+    assert_eq!((script.gateway.flows(), script.gateway.counters().ended), (0, 1));
+    assert_eq!(script.gateway.next_timeout(), None, "nothing is left to do");
+    // What comes late makes no new one.
+    script.packet(300, Wireless, fin(segment(0, false, 1, 2_002, 0)));
+    assert_eq!(script.gateway.flows(), 0);
+}
+
+/// FINs and the queue: the flow is known until its last packet has left.
+#[test]
+fn what_waits_keeps_an_ended_flow() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 50_000);
+    script.down(110, 0, 2_001);
+    script.packet(111, Wireless, flagged(segment(0, false, 1, 1_001, 0), |segment| segment.flags.rst = true));
+    assert_eq!((script.gateway.flows(), script.gateway.held()), (1, 1));
+    script.run(148);
+    assert_eq!((script.gateway.flows(), script.gateway.held()), (0, 0));
+}
+
+#[test]
+fn silent_flows_are_forgotten_after_minutes() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 50_000);
+    script.packet(0, Wired, syn(1, true));
+    script.run(29_999);
+    assert_eq!(script.gateway.flows(), 2);
+    script.run(30_000);
+    assert_eq!(script.gateway.flows(), 1, "half open: half a minute");
+    script.run(180_099);
+    assert_eq!(script.gateway.flows(), 1);
+    script.run(180_100);
+    assert_eq!((script.gateway.flows(), script.gateway.counters().timed_out), (0, 2));
+}
+
+/// A flood of SYNs finds no more room than the table has, and takes none from flows that have been answered.
+#[test]
+fn a_flood_of_syns_displaces_only_its_like() {
+    let mut script = Script::new(Config { flows: 8, ..config() });
+    (0..4).for_each(|n| paced(&mut script, 0, n, 50_000));
+    for n in 100..10_100 {
+        script.packet(200, Wired, syn(n, true));
+        assert!(script.gateway.flows() <= 8);
+    }
+    assert!((0..4).all(|n| script.gateway.flow(&key(n)).is_some()));
+    assert_eq!(script.gateway.counters().displaced, 10_000 - 4);
+    let memory = script.gateway.memory();
+    (100..10_100).for_each(|n| script.packet(200, Wired, syn(n, true)));
+    assert_eq!(script.gateway.memory(), memory);
+}
+
+/// With nothing but answered flows in it, a full table lets further ones pass.
+#[test]
+fn without_room_in_the_table_flows_pass_unpaced() {
+    let mut script = Script::new(Config { flows: 2, ..config() });
+    (0..3).for_each(|n| paced(&mut script, 0, n, 50_000));
+    assert!(script.gateway.flow(&key(2)).is_none());
+    script.left();
+    (2..12).for_each(|n| script.down(110, 2, 1 + 1_000 * n));
+    assert_eq!(script.left().len(), 10);
+    assert!(script.gateway.counters().table_full > 0);
+}
+
+/// A flow that was displaced while packets waited loses none of them.
+#[test]
+fn a_displaced_flow_takes_its_packets_along() {
+    let pace = fourhop_cc::tcp_ap::Params { first_interval: Some(Dur::from_secs(10)), ..config().pace };
+    let mut script = Script::new(Config { flows: 1, pace, ..config() });
+    (0..4).for_each(|n| script.down(0, 0, 1 + 1_000 * n));
+    assert_eq!((script.left().len(), script.gateway.held()), (1, 3));
+    script.down(1, 1, 1);
+    assert_eq!(script.left(), [(1, 1_001, Wireless), (1, 2_001, Wireless), (1, 3_001, Wireless), (1, 1, Wireless)]);
+    assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
+}
+
+/// More wireless nodes than have room: the rest is not paced, and nothing else happens.
+#[test]
+fn distances_are_bounded_too() {
+    let mut script = Script::new(Config { nodes: 1, ..config() });
+    let other = Ipv4Addr::new(10, 0, 0, 7);
+    script.gateway.handle_path(other, 3, Rate::kbps(2_000));
+    let moved = |packet: Ipv4Packet| Ipv4Packet { dst: if packet.src == HOST { other } else { packet.dst }, ..packet };
+    script.packet(0, Wired, moved(segment(0, true, 1, 1, 1_000)));
+    script.packet(100, Wireless, Ipv4Packet { src: other, ..segment(0, false, 1, 1_001, 0) });
+    let known = FlowKey { wireless: (other, 40_000), wired: (HOST, 5_001) };
+    assert_eq!(script.gateway.flow(&known).map(|flow| flow.interval), Some(None));
+}

@@ -1,0 +1,150 @@
+//! Signal-strength-aware AODV: which neighbours are good enough to route over.
+//!
+//! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
+//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing messages,
+//! smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
+//! HELLO_STRENGTH_THRESHOLD: they found no route and do not prove that the neighbour is there. Whoever fades away is
+//! therefore given up like a neighbour that fell silent (RFC 3561 section 6.9), before frames to it fail.
+//!
+//! # Where the paper leaves room
+//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a valid
+//!   route over a neighbour above the threshold gives way to another neighbour's only if that one is received more
+//!   strongly, or if its sequence number is newer and this node passes it on: whoever tells others a number has to follow
+//!   it, or routes could form loops. In return, of several copies of a request or reply with the same number and hop count
+//!   the strongest neighbour's counts instead of the first one's. An equal number with more hops is never taken.
+//! - The first sample of a neighbour is its average.
+//! - Samples are routing messages, whether they are processed or not; data is none, and does not prove either that a
+//!   neighbour below the threshold is there.
+//! - [`SignalConfig::hysteresis`] is ours; the paper has one threshold.
+//!
+//! A neighbour whose strength is not known, because the driver never told it, is below the threshold.
+
+use super::{Aodv, Route, is_newer};
+use core::net::Ipv4Addr;
+use fourhop_units::{Db, Dbm};
+
+/// Parameters of signal-strength awareness.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SignalConfig {
+    /// HELLO_STRENGTH_THRESHOLD. The paper does not state its value.
+    pub threshold: Dbm,
+    /// Weight of the newest sample. The paper: 0.25.
+    pub weight: f64,
+    /// How far above the threshold the average has to rise before a neighbour counts again. The paper: 0 dB.
+    pub hysteresis: Db,
+    /// Prefer stable routes to fresh or short ones.
+    pub keep_stable: bool,
+}
+
+impl SignalConfig {
+    /// The paper's, with this threshold.
+    pub const fn paper(threshold: Dbm) -> SignalConfig {
+        SignalConfig { threshold, weight: 0.25, hysteresis: Db(0.0), keep_stable: true }
+    }
+}
+
+/// How strongly a neighbour's routing messages are received.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Signal {
+    /// The neighbour.
+    pub neighbour: Ipv4Addr,
+    /// The newest message.
+    pub latest: Dbm,
+    /// Smoothed.
+    pub smoothed: Dbm,
+    /// Good enough to route over?
+    pub stable: bool,
+}
+
+/// All neighbours ever heard, in order of address.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signals(Vec<Signal>);
+
+impl Signals {
+    fn get(&self, neighbour: Ipv4Addr) -> Option<&Signal> {
+        self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
+    }
+
+    fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm) {
+        let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
+            Ok(at) => &mut self.0[at],
+            Err(at) => {
+                let new = Signal { neighbour, latest: strength, smoothed: strength, stable: false };
+                self.0.insert(at, new);
+                &mut self.0[at]
+            }
+        };
+        signal.latest = strength;
+        signal.smoothed.0 += config.weight * (strength.0 - signal.smoothed.0);
+        let needed = if signal.stable { config.threshold } else { config.threshold + config.hysteresis };
+        signal.stable = signal.smoothed >= needed;
+    }
+
+    fn is_stable(&self, neighbour: Ipv4Addr) -> bool {
+        self.get(neighbour).is_some_and(|signal| signal.stable)
+    }
+
+    /// Is the one neighbour received more strongly than the other?
+    fn is_stronger(&self, one: Ipv4Addr, other: Ipv4Addr) -> bool {
+        match (self.get(one), self.get(other)) {
+            (Some(one), Some(other)) => one.smoothed > other.smoothed,
+            (one, _) => one.is_some(),
+        }
+    }
+}
+
+impl Aodv {
+    /// A frame with a routing message of `neighbour` was received with this strength. Comes before the message itself;
+    /// without [`SignalConfig`] it changes nothing.
+    pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
+        if let Some(config) = &self.config.signal {
+            self.signals.sample(config, neighbour, strength);
+        }
+    }
+
+    /// How strongly the neighbours are received, in order of address; nothing without [`SignalConfig`].
+    pub fn signals(&self) -> &[Signal] {
+        &self.signals.0
+    }
+
+    /// Is a routing message of this neighbour to be ignored?
+    pub(super) fn is_too_weak(&self, neighbour: Ipv4Addr) -> bool {
+        self.config.signal.is_some() && !self.signals.is_stable(neighbour)
+    }
+
+    /// Is a route with this sequence number and hop count over the neighbour `via` taken instead of `route`? `passed_on`:
+    /// this node tells others about it.
+    pub(super) fn is_better(&self, route: &Route, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
+        let plainly = route.accepts(seqno, hops);
+        let stays = self.config.signal.is_some_and(|config| config.keep_stable)
+            && route.is_valid()
+            && route.seqno_valid
+            && !route.heard_only
+            && route.next_hop != via
+            && self.signals.is_stable(route.next_hop);
+        if !stays {
+            return plainly;
+        }
+        let stronger = self.signals.is_stronger(via, route.next_hop);
+        if is_newer(seqno, route.seqno) {
+            passed_on || stronger
+        } else {
+            // With no more hops than before, every node's next hop still has fewer than itself: no loop can form.
+            seqno == route.seqno && hops <= route.hops && stronger
+        }
+    }
+
+    /// A further copy of a request tells of the same way back over another neighbour.
+    pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr) {
+        if !self.config.signal.is_some_and(|config| config.keep_stable) {
+            return;
+        }
+        let Some(route) = self.table.get(originator).filter(|route| route.is_valid() && route.seqno == seqno) else {
+            return;
+        };
+        if route.next_hop != via && self.is_better(route, seqno, hops, via, false) {
+            let route = self.table.entry(originator);
+            (route.next_hop, route.hops) = (via, hops);
+        }
+    }
+}

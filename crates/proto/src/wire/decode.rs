@@ -1,0 +1,162 @@
+//! AODV messages out of bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port 654.
+//!
+//! Nothing is assumed about the bytes. What the RFC has receivers ignore is ignored: reserved bits, the multicast flags J
+//! and R, the sequence number beside a U flag, extensions of the types 1 to 127, whose length must fit all the same. What
+//! would be understood wrongly is an error that says so: unknown types, messages cut short, routes to subnets (section 7,
+//! not supported), extensions that may not be skipped (section 9), bytes behind the end.
+//!
+//! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
+
+use super::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+use core::fmt;
+use core::net::Ipv4Addr;
+
+/// Why bytes are no AODV message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AodvError {
+    /// There are none.
+    Empty,
+    /// A type that RFC 3561 does not have.
+    UnknownType(u8),
+    /// Fewer bytes than a message of this type has.
+    Truncated {
+        /// Type of the message.
+        kind: u8,
+        /// Bytes it needs.
+        needed: usize,
+        /// Bytes there are.
+        found: usize,
+    },
+    /// A route error about no destination (section 5.3: at least one).
+    NoDestination,
+    /// A reply for a subnet with a prefix of this length (section 7).
+    Subnet(u8),
+    /// An extension of this type, which may not be skipped (section 9).
+    UnknownExtension(u8),
+    /// An extension that is longer than what is left.
+    TruncatedExtension {
+        /// Its type.
+        kind: u8,
+        /// Bytes it needs.
+        needed: usize,
+        /// Bytes there are.
+        found: usize,
+    },
+}
+
+impl fmt::Display for AodvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            AodvError::Empty => write!(f, "an empty datagram, allowed: an AODV message"),
+            AodvError::UnknownType(kind) => write!(f, "message type {kind}, allowed: 1 (RREQ) to 4 (RREP-ACK)"),
+            AodvError::Truncated { kind, needed, found } => {
+                write!(f, "a message of type {kind} with {found} bytes, allowed: at least {needed}")
+            }
+            AodvError::NoDestination => write!(f, "a route error about no destination, allowed: 1 to 255"),
+            AodvError::Subnet(bits) => write!(f, "a reply for a subnet of prefix size {bits}, allowed: 0, a host"),
+            AodvError::UnknownExtension(kind) => {
+                write!(f, "extension type {kind}, allowed: 1 to 127, which are skipped")
+            }
+            AodvError::TruncatedExtension { kind, needed, found } => {
+                write!(f, "an extension of type {kind} with {found} bytes, allowed: {needed}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for AodvError {}
+
+/// The AODV message in the payload of a datagram.
+///
+/// # Errors
+/// If the bytes are none; see [`AodvError`].
+pub fn aodv(bytes: &[u8]) -> Result<AodvMessage, AodvError> {
+    let Some(&kind) = bytes.first() else { return Err(AodvError::Empty) };
+    let (message, rest) = match kind {
+        1 => rreq(bytes)?,
+        2 => rrep(bytes)?,
+        3 => rerr(bytes)?,
+        4 => (AodvMessage::RrepAck, fixed::<2>(kind, bytes)?.1),
+        other => return Err(AodvError::UnknownType(other)),
+    };
+    skip_extensions(rest)?;
+    Ok(message)
+}
+
+/// Section 5.1.
+fn rreq(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
+    let (head, rest) = fixed::<24>(1, bytes)?;
+    let rreq = Rreq {
+        hop_count: head[3],
+        rreq_id: number(head, 4),
+        destination: address(head, 8),
+        destination_seqno: (head[1] & 0x08 == 0).then(|| number(head, 12)),
+        originator: address(head, 16),
+        originator_seqno: number(head, 20),
+        destination_only: head[1] & 0x10 != 0,
+        gratuitous: head[1] & 0x20 != 0,
+    };
+    Ok((AodvMessage::Rreq(rreq), rest))
+}
+
+/// Section 5.2.
+fn rrep(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
+    let (head, rest) = fixed::<20>(2, bytes)?;
+    match head[2] & 0x1f {
+        0 => {}
+        prefix => return Err(AodvError::Subnet(prefix)),
+    }
+    let rrep = Rrep {
+        hop_count: head[3],
+        destination: address(head, 4),
+        destination_seqno: number(head, 8),
+        originator: address(head, 12),
+        lifetime_ms: number(head, 16),
+        ack_required: head[1] & 0x40 != 0,
+    };
+    Ok((AodvMessage::Rrep(rrep), rest))
+}
+
+/// Section 5.3.
+fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
+    let (head, rest) = fixed::<4>(3, bytes)?;
+    let count = usize::from(head[3]);
+    if count == 0 {
+        return Err(AodvError::NoDestination);
+    }
+    let Some((lost, rest)) = rest.split_at_checked(8 * count) else {
+        return Err(AodvError::Truncated { kind: 3, needed: 4 + 8 * count, found: bytes.len() });
+    };
+    let (lost, _) = lost.as_chunks::<8>();
+    let unreachable =
+        lost.iter().map(|one| UnreachableDestination { addr: address(one, 0), seqno: number(one, 4) }).collect();
+    Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
+}
+
+/// Section 9: type, length, so many bytes.
+fn skip_extensions(mut rest: &[u8]) -> Result<(), AodvError> {
+    while let Some(&kind) = rest.first() {
+        if !(1..=127).contains(&kind) {
+            return Err(AodvError::UnknownExtension(kind));
+        }
+        let needed = 2 + rest.get(1).map_or(0, |&length| usize::from(length));
+        rest = rest.get(needed..).ok_or(AodvError::TruncatedExtension { kind, needed, found: rest.len() })?;
+    }
+    Ok(())
+}
+
+fn fixed<const N: usize>(kind: u8, bytes: &[u8]) -> Result<(&[u8; N], &[u8]), AodvError> {
+    bytes.split_first_chunk().ok_or(AodvError::Truncated { kind, needed: N, found: bytes.len() })
+}
+
+fn number<const N: usize>(head: &[u8; N], at: usize) -> u32 {
+    u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+}
+
+fn address<const N: usize>(head: &[u8; N], at: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(number(head, at))
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

@@ -1,0 +1,114 @@
+//! Decoding undoes encoding, and survives everything else.
+
+use super::*;
+use crate::wire::encode;
+use proptest::prelude::*;
+
+fn addresses() -> impl Strategy<Value = Ipv4Addr> {
+    any::<u32>().prop_map(Ipv4Addr::from_bits)
+}
+
+fn messages() -> impl Strategy<Value = AodvMessage> {
+    let rreq = (
+        (any::<u8>(), any::<u32>(), addresses(), any::<Option<u32>>()),
+        (addresses(), any::<u32>(), any::<bool>(), any::<bool>()),
+    );
+    let rreq = rreq.prop_map(|((hop_count, rreq_id, destination, destination_seqno), own)| {
+        let (originator, originator_seqno, destination_only, gratuitous) = own;
+        AodvMessage::Rreq(Rreq {
+            hop_count,
+            rreq_id,
+            destination,
+            destination_seqno,
+            originator,
+            originator_seqno,
+            destination_only,
+            gratuitous,
+        })
+    });
+    let rrep = (any::<u8>(), addresses(), any::<u32>(), addresses(), any::<u32>(), any::<bool>());
+    let rrep = rrep.prop_map(|(hop_count, destination, destination_seqno, originator, lifetime_ms, ack_required)| {
+        let rrep = Rrep { hop_count, destination, destination_seqno, originator, lifetime_ms, ack_required };
+        AodvMessage::Rrep(rrep)
+    });
+    let lost = (addresses(), any::<u32>()).prop_map(|(addr, seqno)| UnreachableDestination { addr, seqno });
+    let rerr = (any::<bool>(), proptest::collection::vec(lost, 1..=255))
+        .prop_map(|(no_delete, unreachable)| AodvMessage::Rerr(Rerr { no_delete, unreachable }));
+    prop_oneof![rreq, rrep, rerr, Just(AodvMessage::RrepAck)]
+}
+
+fn encoded(message: &AodvMessage) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode::aodv(message, &mut bytes);
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn decoding_undoes_encoding(message in messages()) {
+        let bytes = encoded(&message);
+        prop_assert_eq!(bytes.len() as u32, message.len());
+        prop_assert_eq!(aodv(&bytes), Ok(message));
+    }
+
+    #[test]
+    fn every_message_cut_short_is_an_error(message in messages(), cut in any::<prop::sample::Index>()) {
+        let bytes = encoded(&message);
+        prop_assert!(aodv(&bytes[..cut.index(bytes.len())]).is_err());
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        let _ = aodv(&bytes);
+    }
+
+    // Random bytes hardly ever begin with one of four types: here they do, and most have the right length.
+    #[test]
+    fn bytes_that_look_like_a_message_are_one_or_an_error(
+        kind in 0u8..=5,
+        rest in proptest::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
+        if let Ok(message) = aodv(&bytes) {
+            // What is understood says what the bytes said, but for what is to be ignored.
+            let again = encoded(&message);
+            prop_assert!(again.len() <= bytes.len());
+            prop_assert_eq!(aodv(&again), Ok(message));
+        }
+    }
+}
+
+#[test]
+fn what_receivers_are_to_ignore_is_ignored() {
+    let mut request = vec![1, 0x08, 0, 3, 1, 2, 3, 4, 10, 0, 0, 9, 0, 0, 0, 0, 10, 0, 0, 1, 0, 0, 0, 5];
+    let plain = aodv(&request).expect("a request");
+    assert!(matches!(plain, AodvMessage::Rreq(Rreq { destination_seqno: None, hop_count: 3, .. })));
+    request[1] |= 0xc7; // J, R and reserved bits
+    request[2] = 0xff; // reserved
+    request[15] = 77; // a number beside the U flag
+    assert_eq!(aodv(&request), Ok(plain.clone()));
+    // A HELLO interval (section 6.9.1) behind it, and one of an unknown type that may be skipped.
+    request.extend([1, 4, 0, 0, 3, 232, 100, 0]);
+    assert_eq!(aodv(&request), Ok(plain));
+}
+
+#[test]
+fn errors_have_their_names() {
+    assert_eq!(aodv(&[]), Err(AodvError::Empty));
+    assert_eq!(aodv(&[0; 24]), Err(AodvError::UnknownType(0)));
+    assert_eq!(aodv(&[5, 0]), Err(AodvError::UnknownType(5)));
+    assert_eq!(aodv(&[1; 23]), Err(AodvError::Truncated { kind: 1, needed: 24, found: 23 }));
+    assert_eq!(aodv(&[4]), Err(AodvError::Truncated { kind: 4, needed: 2, found: 1 }));
+    assert_eq!(aodv(&[3, 0, 0, 0]), Err(AodvError::NoDestination));
+    assert_eq!(aodv(&[3, 0, 0, 2, 9, 9]), Err(AodvError::Truncated { kind: 3, needed: 20, found: 6 }));
+    let mut reply = [0; 22];
+    (reply[0], reply[2]) = (2, 24);
+    assert_eq!(aodv(&reply[..20]), Err(AodvError::Subnet(24)));
+    reply[2] = 0;
+    assert_eq!(aodv(&reply[..21]), Err(AodvError::UnknownExtension(0)), "extensions have no type 0");
+    (reply[20], reply[21]) = (1, 4);
+    let short = AodvError::TruncatedExtension { kind: 1, needed: 6, found: 2 };
+    assert_eq!(aodv(&reply), Err(short));
+    assert_eq!(short.to_string(), "an extension of type 1 with 2 bytes, allowed: 6");
+    assert_eq!(aodv(&[4, 0, 200, 0]), Err(AodvError::UnknownExtension(200)));
+}

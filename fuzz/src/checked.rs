@@ -1,0 +1,211 @@
+//! A gateway under watch: whatever is put in must come out once, unchanged but for the option, in order within a flow, and
+//! no bound may be passed. Shared by the fuzz target and by `crates/proto/tests/gateway.rs`.
+
+use fourhop_proto::gateway::{Action, Config, FiveTuple, Gateway, GoodputControl, Packet, Side};
+use fourhop_units::{Dur, Rate, Time};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+
+/// A gateway with a memory of what it was given.
+pub struct Checked {
+    gateway: Gateway<Vec<u8>>,
+    config: Config,
+    now: Time,
+    out: Vec<Action<Vec<u8>>>,
+    /// What has not come out yet: of each flow in each direction, in order.
+    inside: BTreeMap<(bool, FiveTuple), VecDeque<Vec<u8>>>,
+    /// Packets put in and come out.
+    pub passed: (u64, u64),
+}
+
+impl Checked {
+    /// With nothing in it.
+    pub fn new(config: Config) -> Checked {
+        Checked {
+            gateway: Gateway::new(config),
+            config,
+            now: Time::from_secs(1),
+            out: Vec::new(),
+            inside: BTreeMap::new(),
+            passed: (0, 0),
+        }
+    }
+
+    /// The gateway.
+    #[allow(dead_code)]
+    pub fn gateway(&self) -> &Gateway<Vec<u8>> {
+        &self.gateway
+    }
+
+    /// A wireless node is so far away.
+    pub fn path(&mut self, node: Ipv4Addr, hops: u8, kbps: u64) {
+        self.gateway.handle_path(node, hops, Rate::kbps(kbps.max(1)));
+    }
+
+    /// A packet comes in on side `from`.
+    pub fn packet(&mut self, from: Side, packet: Vec<u8>) {
+        self.passed.0 += 1;
+        let flow = packet.tcp().and_then(|_| packet.five_tuple());
+        match flow {
+            Some(flow) => self.inside.entry((from == Side::Wired, flow)).or_default().push_back(packet.clone()),
+            None => {
+                // No segment: out at once, as it is, behind what this call may have let go besides.
+                self.gateway.handle_packet(self.now, from, packet.clone(), &mut self.out);
+                let Some(Action::Forward { packet: last, to }) = self.out.pop() else { panic!("it must pass at once") };
+                assert!(last == packet && to != from, "what is no segment passes untouched");
+                self.passed.1 += 1;
+                self.check();
+                return;
+            }
+        }
+        self.gateway.handle_packet(self.now, from, packet, &mut self.out);
+        self.check();
+    }
+
+    /// Time passes, and timers are kept.
+    pub fn advance(&mut self, by: Dur) {
+        let end = self.now + by;
+        while let Some(at) = self.gateway.next_timeout().filter(|&at| at <= end) {
+            assert!(at >= self.now, "no timer lies in the past");
+            self.now = self.now.max(at);
+            self.gateway.handle_timeout(self.now, &mut self.out);
+            self.check();
+            assert!(self.gateway.next_timeout().is_none_or(|next| next > self.now), "a timer that is due is handled");
+        }
+        self.now = end;
+        // Too early: nothing happens.
+        self.gateway.handle_timeout(self.now, &mut self.out);
+        assert!(self.out.is_empty(), "an early timeout does nothing");
+    }
+
+    fn check(&mut self) {
+        for action in self.out.drain(..) {
+            let Action::Forward { packet, to } = action else { panic!("a packet is lost") };
+            self.passed.1 += 1;
+            let flow = packet.five_tuple().expect("only segments wait or are checked here");
+            let queue =
+                self.inside.get_mut(&(to == Side::Wireless, flow)).expect("no packet comes out that was not put in");
+            let expected = queue.pop_front().expect("no packet comes out twice");
+            if packet != expected {
+                let mut with_option = expected;
+                let at = position(&packet).expect("nothing but the option may differ");
+                let millis = u16::from_be_bytes([packet[at], packet[at + 1]]);
+                assert!(
+                    to == Side::Wireless && self.config.option && with_option.write_wired_rtt(millis, self.config.mtu)
+                );
+                assert_eq!(packet, with_option, "nothing but the option may differ");
+            }
+            if queue.is_empty() {
+                self.inside.remove(&(to == Side::Wireless, flow));
+            }
+        }
+        let (gateway, config) = (&self.gateway, &self.config);
+        let waiting: usize = self.inside.values().map(VecDeque::len).sum();
+        assert_eq!(gateway.held(), waiting, "what is not out is held");
+        let payload = |packet: &Vec<u8>| packet.tcp().map_or(0, |view| u64::from(view.payload));
+        assert_eq!(gateway.held_bytes(), self.inside.values().flatten().map(payload).sum::<u64>());
+        assert!(gateway.held_bytes() <= config.buffer, "the buffer is bounded");
+        for queue in self.inside.values() {
+            assert!(queue.len() <= config.flow_packets.max(1) as usize, "a flow holds so many packets at most");
+            assert!(queue.iter().map(payload).sum::<u64>() <= u64::from(config.flow_buffer), "and so many bytes");
+        }
+        assert!(gateway.flows() <= config.flows as usize, "the table is bounded");
+    }
+
+    /// Lets everything out that waits, and everything be forgotten.
+    pub fn finish(mut self) {
+        // Each packet of the fullest queue may wait for the longest interval: 64 s and what varies beyond.
+        self.advance(Dur::from_secs(1_000_000));
+        assert!(self.inside.is_empty() && self.gateway.held() == 0, "nothing stays inside");
+        assert_eq!(self.passed.0, self.passed.1);
+        assert_eq!((self.gateway.flows(), self.gateway.next_timeout()), (0, None), "nothing stays to be done");
+    }
+}
+
+/// Where the value of the option is in a packet.
+fn position(packet: &[u8]) -> Option<usize> {
+    packet.windows(4).position(|bytes| bytes == [253, 6, 0x34, 0x68]).map(|at| at + 4)
+}
+
+/// Bounds so small that all of them are met, pacing from the first packet on, and goodputs compared each second.
+pub fn small() -> Config {
+    let mut pace = Config::paper().pace;
+    pace.first_interval = Some(Dur::from_millis(30));
+    let goodput_control = Some(GoodputControl { interval: Dur::from_secs(1), gain: 0, ..GoodputControl::paper() });
+    Config {
+        pace,
+        goodput_control,
+        flows: 4,
+        nodes: 3,
+        buffer: 3_500,
+        flow_buffer: 3_000,
+        flow_packets: 5,
+        ..Config::paper()
+    }
+}
+
+/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told, or a packet comes
+/// whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
+pub fn exercise(data: &[u8]) {
+    let mut checked = Checked::new(small());
+    let mut rest = data;
+    while let Some((&op, after)) = rest.split_first() {
+        rest = after;
+        let mut take = |len: usize| {
+            let (taken, left) = rest.split_at(len.min(rest.len()));
+            rest = left;
+            taken
+        };
+        match op % 8 {
+            0 => {
+                let &[ms] = take(1) else { break };
+                checked.advance(Dur::from_millis(u64::from(ms) * u64::from(op)));
+            }
+            1 => {
+                let &[node, hops] = take(2) else { break };
+                checked.path(Ipv4Addr::new(10, 0, 0, node), hops, 1 + u64::from(op) * 100);
+            }
+            _ => {
+                let from = if op & 8 == 0 { Side::Wired } else { Side::Wireless };
+                let &[len, repairs] = take(2) else { break };
+                let mut packet = take(usize::from(len)).to_vec();
+                repair(&mut packet, repairs);
+                checked.packet(from, packet);
+            }
+        }
+    }
+    checked.finish();
+}
+
+/// Makes an IPv4 header with TCP between few addresses and ports out of the first bytes, as far as `how` says.
+fn repair(packet: &mut [u8], how: u8) {
+    if packet.len() < 40 {
+        return;
+    }
+    if how & 1 == 0 {
+        let len = (packet.len() as u16).to_be_bytes();
+        packet[0] = 0x45;
+        packet[2..4].copy_from_slice(&len);
+        packet[6..8].copy_from_slice(&[0x40, 0]);
+        packet[9] = 6;
+    }
+    if how & 2 == 0 {
+        // Six flows: more than the table has room for.
+        let (a, b) = ([10, 0, 0, how >> 6], [10, 128, 0, 1]);
+        let (src, dst) = if how & 4 == 0 { (a, b) } else { (b, a) };
+        packet[12..16].copy_from_slice(&src);
+        packet[16..20].copy_from_slice(&dst);
+        let (near, far) = ([0, how >> 5 & 1], [0, 80]);
+        let (from, to) = if how & 4 == 0 { (near, far) } else { (far, near) };
+        packet[20..22].copy_from_slice(&from);
+        packet[22..24].copy_from_slice(&to);
+    }
+    if how & 8 == 0 {
+        // Numbers close together, about the wrap.
+        packet[24..27].copy_from_slice(&[0xff, 0xff, 0xff]);
+        packet[28..31].copy_from_slice(&[0xff, 0xff, 0xff]);
+    }
+    if how & 16 == 0 {
+        packet[32] = 0x50 | packet[32] & 0x0f;
+    }
+}

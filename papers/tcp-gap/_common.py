@@ -1,0 +1,149 @@
+"""What the studies of TCP-GAP share: the set-up of section 5.1, the variants that are compared, the topologies.
+
+Files are named `f<figure>_<what>.py`, two digits, so that the report has them in the order of the paper; `s45` is
+section 4.5, `t02` table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from fourhop import Scenario
+from fourhop.study import Profile
+
+PAPER = "ElRakabawy, Lindemann, Computer Networks 52 (2008)"
+
+VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "newreno": ("NewReno", {"gateway.kind": "plain"}),
+    "gap": ("TCP-GAP without goodput control", {"gateway.kind": "gap", "gateway.goodput_control": False}),
+    "gap-gc": ("TCP-GAP", {"gateway.kind": "gap", "gateway.goodput_control": True}),
+}
+"""What is compared: by short name its label and its keys. Under TCP-GAP wireless senders pace themselves (`tcp-ap`,
+with the wired part of the round trip told by the gateway); wired senders are NewReno's throughout."""
+
+LABELS: Mapping[str, str] = {name: label for name, (label, _) in VARIANTS.items()}
+
+WIRED = ("R1", "R2", "B")
+"""Figure 5: two routers and a host."""
+
+ASSUMED = (
+    "Receivers acknowledge every segment and take a window of 64: section 4.3 reckons with 64 packets.",
+    "Each wired link takes 40 ms, three of them between gateway and host as in figure 5, also in figure 3, whose "
+    "number of routers the text does not say.",
+    "The 55,000 packets are counted over all flows: a starving one would never deliver as many.",
+    "The rate of TCP-GAP follows from the formulas of the text as TCP-AP's does here: N = 50, alpha = 0.7.",
+)
+"""For every study of this paper."""
+
+Direction = Literal["up", "down"]
+"""From the mesh to the wire, or from the wire to the mesh."""
+
+
+def _settings(keys: dict[str, Any]) -> dict[str, Any]:
+    """Section 5.1: 11 Mbit/s, 1460 B, RTS before everything; window 64, the rest are defaults."""
+    radio = {"rate": "11Mbps", **keys.pop("radio", {})}
+    tcp = {"window": 64, "mss": "1460B", "ack_policy": "every-segment", **keys.pop("tcp", {})}
+    return {**keys, "radio": radio, "tcp": tcp}
+
+
+def _flow(name: str, radio: int | str, host: str, direction: Direction, **keys: Any) -> dict[str, Any]:
+    ends = {"from": radio, "to": host} if direction == "up" else {"from": host, "to": radio}
+    return {"name": name, **ends, "transport": "newreno", **keys}
+
+
+def _made(
+    topology: Mapping[str, Any],
+    wired: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    keys: dict[str, Any],
+    profile: Profile,
+    name: str,
+    wires: Sequence[tuple[str, str]] = (),
+) -> Scenario:
+    document: dict[str, Any] = {
+        "name": name,
+        "profile": profile,
+        "duration": "100s",
+        "topology": dict(topology),
+        "wired": {"rate": "10Mbps", "delay": "40ms", **wired, **keys.pop("wired", {})},
+        "flows": [dict(flow) for flow in flows],
+        **_settings(keys),
+    }
+    if wires:
+        document["wires"] = [{"ends": list(ends)} for ends in wires]
+    return Scenario.from_dict(document)
+
+
+def chain(profile: Profile, hops: int = 4, direction: Direction = "up", **keys: Any) -> Scenario:
+    """Figure 3: a chain from node 0, which is A, to the gateway, two routers, host B; `ftp` between A and B."""
+    topology = {"kind": "chain", "hops": hops}
+    wired = {"gateways": ["last"], "nodes": list(WIRED)}
+    return _made(topology, wired, [_flow("ftp", 0, "B", direction)], keys, profile, "gap-chain")
+
+
+CHAIN_NODES = 5
+"""Figure 5: A, and four relays, on each chain; nodes 0 to 4 on the upper one, 5 to 9 on the lower one."""
+
+GATEWAY = 2 * CHAIN_NODES
+"""The gateway of the parallel chains: between their ends, 200 m from each."""
+
+
+def parallel(
+    profile: Profile, directions: tuple[Direction, Direction], flow: Mapping[str, Any] | None = None, **keys: Any
+) -> Scenario:
+    """Figure 5: two chains 400 m apart that meet at one gateway, five hops each.
+
+    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` has keys of both flows.
+    """
+    places = [[f"{200 * n}m", y] for y in ("400m", "0m") for n in range(CHAIN_NODES)]
+    places.append([f"{200 * (CHAIN_NODES - 1)}m", "200m"])
+    flows = [_flow(f"ftp-{n + 1}", CHAIN_NODES * n, "B", directions[n], **(flow or {})) for n in range(2)]
+    wired = {"gateways": [GATEWAY], "nodes": list(WIRED)}
+    return _made({"kind": "positions", "positions": places}, wired, flows, keys, profile, "gap-parallel")
+
+
+CROSS_ARM = 4
+"""Hops from the gateway to the end of each arm of the cross, which the text does not say."""
+
+
+def cross(
+    profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
+) -> Scenario:
+    """Figure 17: the gateway in the middle of a cross, seven wired nodes in a tree behind it.
+
+    `ftp-n` is between An and Bn. A1 and A2 are the ends of the horizontal line, A3 and A4 those of the vertical one.
+    """
+    line = 2 * CROSS_ARM
+    ends = (0, line, line + 1, 2 * line)
+    flows = [_flow(f"ftp-{n + 1}", ends[n], f"B{n + 1}", directions[n], **(flow or {})) for n in range(4)]
+    wired = {"gateways": [CROSS_ARM], "nodes": ["R1", "R2", "R3", "B1", "B2", "B3", "B4"]}
+    wires = (("gateway-1", "R1"), ("R1", "R2"), ("R1", "R3"), ("R2", "B1"), ("R2", "B2"), ("R3", "B3"), ("R3", "B4"))
+    return _made({"kind": "cross", "hops": line}, wired, flows, keys, profile, "gap-cross", wires)
+
+
+def random(
+    profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
+) -> Scenario:
+    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, a random one the gateway.
+
+    Flows are between random nodes and host B; each seed draws its own network.
+    """
+    topology = {"kind": "random", "nodes": 120, "width": "2500m", "height": "1000m"}
+    flows = [_flow(f"ftp-{n + 1}", "random", "B", each, **(flow or {})) for n, each in enumerate(directions)]
+    wired = {"gateways": ["random"], "nodes": list(WIRED)}
+    return _made(topology, wired, flows, keys, profile, "gap-random")
+
+
+def variant(scenario: Scenario, name: str) -> Scenario:
+    """The scenario with one of the variants."""
+    _, keys = VARIANTS[name]
+    flows = scenario.resolved["flows"]
+    upward = [i for i, flow in enumerate(flows) if isinstance(flow["from"], int) or flow["from"] == "random"]
+    paced = "newreno" if name == "newreno" else "tcp-ap"
+    return scenario.with_(**{f"flows[{i}].transport": paced for i in upward}, **keys)
+
+
+def compared(scenario: Scenario, *names: str) -> dict[str, Scenario]:
+    """The scenario with each of the named variants, or with all, for `Sweep(variants=...)`."""
+    return {name: variant(scenario, name) for name in names or VARIANTS}

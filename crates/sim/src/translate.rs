@@ -22,7 +22,7 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
     let setup = Setup {
         positions: network.positions.clone(),
         movement: scenario.movement.clone(),
-        propagation: scenario.propagation(),
+        radio: scenario.radio_setup(),
         node: node::Config {
             phy: scenario.receiver_config(),
             mac: scenario.mac_config(),

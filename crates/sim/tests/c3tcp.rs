@@ -49,7 +49,7 @@ fn options_say_what_the_air_did() {
         let len = u64::from(40 + at_sender.segment.payload) + 1 + 11 + 2;
         assert_eq!(msdu.len.get(), len);
         assert_eq!(sent.frame.airtime, mac.data_airtime(msdu.len, mac.data_rate));
-        let exchange = sent.frame.airtime + mac.sifs + mac.ack_airtime() + mac.difs();
+        let exchange = sent.frame.airtime + mac.sifs + mac.answer_airtime(mac.answer_to(mac.data_rate)) + mac.difs();
         let whole = sent.at - at_sender.carried.entered_queue + exchange;
         let bandwidth = (8 * (len - 14)) as f64 / whole.as_secs_f64();
         assert!(f64::from(path.bandwidth) <= bandwidth + 1.0, "the least of the links: {path:?} and {bandwidth}");
@@ -82,7 +82,7 @@ fn the_delay_is_the_true_one_but_for_tails_of_exchanges() {
     let key = ccm::FlowKey { peer: address.peer, local_port: address.local_port, peer_port: address.remote_port };
     let window = world.nodes()[0].modules().unwrap().of(key).unwrap().window();
     let estimate = window.current(Time::from_secs(20)).expect("acknowledgements keep coming");
-    let tail = (mac.sifs + mac.ack_airtime() + mac.difs()) * 6;
+    let tail = (mac.sifs + mac.answer_airtime(mac.answer_to(mac.data_rate)) + mac.difs()) * 6;
     let processing = setup.node.link.delay * 12;
     let error = (estimate.delay + processing).saturating_sub(estimate.truth + tail);
     let other = (estimate.truth + tail).saturating_sub(estimate.delay + processing);

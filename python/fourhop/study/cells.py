@@ -41,6 +41,10 @@ class Run:
     """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
     columns: Mapping[str, Any]
     """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
+    link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What the layers counted, by layer and name."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,15 @@ class Cells:
         for row in result.batches.iter_rows(named=True):
             runs[row["point"]][row["seed"]][row["flow"]]["batches"].append(row["goodput_bps"])
         whole = {(row["point"], row["seed"]): row for row in result.runs.iter_rows(named=True)}
+        lost, counted = _nested(result.link_drops, "link"), _nested(result.counters, "layer")
         cells = [
             Cell(
                 point.index,
                 point.parameters,
                 tuple(
-                    Run(seed, flows, whole[point.index, seed])
+                    Run(seed, flows, whole[key], lost.get(key, {}), counted.get(key, {}))
                     for seed, flows in sorted(runs.get(point.index, {}).items())
+                    for key in [(point.index, seed)]
                 ),
             )
             for point in result.sweep.points
@@ -276,6 +282,14 @@ class Cells:
             found = "no varied key" if not names else f"{len(names)} varied keys"
             raise FourhopError(f"sweep {self._name}: found {found} named {key!r}, allowed: {', '.join(self.keys)}")
         return names[0]
+
+
+def _nested(table: pl.DataFrame, where: str) -> dict[tuple[int, int], dict[str, dict[str, int]]]:
+    """Counts of each run, by `where` and name."""
+    nested: dict[tuple[int, int], dict[str, dict[str, int]]] = {}
+    for row in table.iter_rows(named=True):
+        nested.setdefault((row["point"], row["seed"]), {}).setdefault(row[where], {})[row["name"]] = row["count"]
+    return nested
 
 
 def _batches(run: Run, names: Sequence[str] | None = None) -> list[tuple[float, ...]]:

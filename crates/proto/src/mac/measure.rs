@@ -19,7 +19,7 @@
 use super::Config;
 use super::options::{Carried, Options};
 use crate::wire::{Msdu, Payload};
-use fourhop_units::{Bytes, Dur, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// What a station does with the options of frames that it forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,15 +57,14 @@ pub struct LinkCapacity {
     pub whole_delay: Dur,
 }
 
-/// Equation (3): from the beginning of the data frame to the end of the DIFS behind its ACK. `airtime` is T_data, with
-/// PLCP, MAC header and options.
-pub fn transmission_time(config: &Config, airtime: Dur) -> Dur {
-    airtime + config.sifs + config.ack_airtime() + config.difs()
+/// Equation (3): from the beginning of the data frame at `rate` to the end of the DIFS behind its ACK. `airtime` is T_data,
+/// with PLCP, MAC header and options.
+pub fn transmission_time(config: &Config, airtime: Dur, rate: Rate) -> Dur {
+    airtime + config.sifs + config.answer_airtime(config.answer_to(rate)) + config.difs()
 }
 
-/// Equations (1) and (2) for a packet of `data` whose frame lasts `airtime`.
-pub fn link_capacity(config: &Config, data: Bytes, airtime: Dur, at: Instants) -> LinkCapacity {
-    let sent = transmission_time(config, airtime);
+/// Equations (1) and (2) for a packet of `data` that takes the [`transmission_time`] `sent`.
+pub fn link_capacity(data: Bytes, sent: Dur, at: Instants) -> LinkCapacity {
     let whole_delay = at.out.saturating_since(at.entered_queue) + sent;
     let bandwidth = u128::from(data.bits()) * 1_000_000_000 / u128::from(whole_delay.as_nanos());
     LinkCapacity {
@@ -97,13 +96,13 @@ pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
     }
 }
 
-/// Puts into `msdu`, which goes on the air at `now` for `airtime`, what it finds on this link.
-pub(super) fn update(now: Time, config: &Config, airtime: Dur, msdu: &mut Msdu, backward_queueing: bool) {
+/// Puts into `msdu`, which goes on the air at `now` and takes `sent`, what it finds on this link.
+pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
     let len = msdu.len;
     let Some(carried) = carried_mut(msdu) else { return };
     let at = Instants { entered_queue: carried.entered_queue, left_queue: carried.left_queue, out: now };
     let data = len - carried.options.on_air();
-    let link = link_capacity(config, data, airtime, at);
+    let link = link_capacity(data, sent, at);
     let Options { path, back, .. } = &mut carried.options;
     *path = path.map(|path| path.over(link.bandwidth, link.delay));
     *back = back.map(|back| back.over(if backward_queueing { link.whole_delay } else { link.delay }));
@@ -122,7 +121,6 @@ pub(super) fn stripped(msdu: &Msdu) -> Msdu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourhop_units::Rate;
 
     /// The example of the paper's figure 1 by hand, at 11 and 1 Mbit/s with long preambles.
     #[test]
@@ -132,21 +130,25 @@ mod tests {
         let airtime = config.data_airtime(Bytes(1500), config.data_rate);
         assert_eq!(airtime, Dur::from_nanos(1_307_636));
         // + 10 us SIFS + 192 us + 14 bytes at 1 Mbit/s + 50 us DIFS.
-        assert_eq!(transmission_time(&config, airtime), Dur::from_nanos(1_307_636 + 10_000 + 304_000 + 50_000));
+        assert_eq!(
+            transmission_time(&config, airtime, config.data_rate),
+            Dur::from_nanos(1_307_636 + 10_000 + 304_000 + 50_000)
+        );
     }
 
     #[test]
     fn queueing_lowers_the_bandwidth_and_not_the_delay() {
         let config = Config::ns2();
         let airtime = config.data_airtime(Bytes(1500), config.data_rate);
+        let sent = transmission_time(&config, airtime, config.data_rate);
         let us = Time::from_micros;
         let alone = Instants { entered_queue: us(1_000_000), left_queue: us(1_000_000), out: us(1_001_308) };
-        let link = link_capacity(&config, Bytes(1500), airtime, alone);
+        let link = link_capacity(Bytes(1500), sent, alone);
         // T = 1,308 us until the frame + 6,328 us + 10 us + 304 us + 50 us = 8 ms.
         assert_eq!((link.delay, link.whole_delay), (Dur::from_millis(8), Dur::from_millis(8)));
         assert_eq!(link.bandwidth, 1_500_000);
         let behind = Instants { entered_queue: us(992_000), ..alone };
-        let link = link_capacity(&config, Bytes(1500), airtime, behind);
+        let link = link_capacity(Bytes(1500), sent, behind);
         assert_eq!((link.delay, link.whole_delay), (Dur::from_millis(8), Dur::from_millis(16)));
         assert_eq!(link.bandwidth, 750_000);
     }

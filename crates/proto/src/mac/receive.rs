@@ -22,7 +22,8 @@ impl Dcf {
         if self.state != TxState::Idle || self.answer.is_some() {
             return;
         }
-        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
+        self.answer =
+            Some(Answer::Cts { to: frame.src, duration: frame.duration, rate: self.config.answer_to(frame.rate) });
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
@@ -42,6 +43,7 @@ impl Dcf {
             return;
         }
         let Some(outgoing) = self.outgoing.take() else { return };
+        self.rates.handle_ack(outgoing.msdu.dst, &self.config);
         if needs_rts(&self.config, &outgoing.msdu) {
             self.long_retries = 0;
         } else {
@@ -83,7 +85,7 @@ impl Dcf {
                 out.push(Action::Discarded(DropReason::UnexpectedData));
                 return;
             }
-            self.answer = Some(Answer::Ack { to: frame.src });
+            self.answer = Some(Answer::Ack { to: frame.src, rate: self.config.answer_to(frame.rate) });
             if self.state_ends.is_none() {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
                 self.sifs_ends = Some(now + self.config.sifs);

@@ -1,24 +1,30 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
 use super::sections::{
-    self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw, GatewayKind,
-    RoutingProtocol,
+    self, AckPolicy, AnswerRate, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw,
+    GatewayKind, RoutingProtocol,
 };
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
-use fourhop_proto::{mac, net, phy, route, tcp};
+use fourhop_proto::{mac, net, route, tcp};
 
 impl Scenario {
     /// What the MAC of every node is given.
     pub fn mac_config(&self) -> mac::Config {
         let (mac, radio) = (&self.mac, &self.radio);
         mac::Config {
+            phy: radio.phy.kind(),
             data_rate: radio.rate,
             basic_rate: radio.basic_rate,
+            answer_rate: match mac.answer_rate {
+                AnswerRate::Basic => mac::AnswerRate::Basic,
+                AnswerRate::Mandatory => mac::AnswerRate::Mandatory,
+            },
             plcp: radio.plcp,
+            rate_control: self.rate_control(),
             slot: mac.slot,
             sifs: mac.sifs,
             cw_min: mac.cw_min,
@@ -40,19 +46,6 @@ impl Scenario {
             eifs_on_undecodable: mac.eifs_on_undecodable,
             capture_nav: mac.capture_nav,
             options: mac::measure::OptionsRule::Strip,
-        }
-    }
-
-    /// What the receiver of every node is given.
-    pub fn receiver_config(&self) -> phy::Config {
-        let radio = &self.radio;
-        phy::Config {
-            rx_threshold: radio.rx_threshold,
-            cs_threshold: radio.cs_threshold,
-            capture_ratio: radio.capture.then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
-            late_capture: radio.late_capture,
-            lock_on_undecodable: radio.lock_on_undecodable,
-            energy_detection: radio.energy_detection,
         }
     }
 

@@ -13,6 +13,7 @@
 //! opened by the caller, but for the movement file that `[mobility]` may name.
 
 mod build;
+mod build_radio;
 mod catalog;
 mod convert;
 mod error;
@@ -21,6 +22,7 @@ mod movement;
 mod network;
 mod ns2;
 mod quantity;
+mod radio;
 mod resolve;
 mod schema;
 pub mod sections;

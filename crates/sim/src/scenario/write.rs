@@ -65,7 +65,7 @@ impl Scenario {
             table(&general, None),
             table(&topology_keys(&self.topology), Some(topology_kind(&self.topology).name())),
             table(&mobility, Some(mobility.model.name())),
-            table(&self.radio, None),
+            table(&self.radio, Some(self.radio.model.name())),
             table(&self.mac, None),
             table(&self.link, None),
             table(&self.routing, None),

@@ -36,6 +36,12 @@ ASSUMED = (
 )
 """For every study of this paper."""
 
+FEW_LOSSES = (
+    "a stronger frame that comes late is still received, few links are taken for broken, and NewReno hardly suffers "
+    "from overrunning the chain"
+)
+"""Why there is less to gain under standard."""
+
 Direction = Literal["up", "down"]
 """From the mesh to the wire, or from the wire to the mesh."""
 

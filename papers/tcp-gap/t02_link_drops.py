@@ -25,7 +25,7 @@ RELAYS = (
 
 FEW = {
     "ns2": "the MAC gives some 80 packets up in 1000 s, where the paper counts more than a thousand, and mostly on the "
-    "second link from the far end, where the paper has many as well; under NewReno, which has some 700, that is so too. "
+    "second link from the far end, where the paper has many, too; under NewReno, which has some 700, that is so, too. "
     "So what makes the flow upwards the weaker one is not the losses on these two links",
     "standard": "a stronger frame that comes late is still received: TCP-GAP loses nothing at all by radio",
 }

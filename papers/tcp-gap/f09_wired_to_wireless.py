@@ -34,6 +34,12 @@ def goodput(data: Data) -> Chart:
 
 
 @study.chart
+def from_four_hops(data: Data) -> Chart:
+    """The same from four hops on, where nodes are hidden from each other."""
+    return over_hops(data, (*LONG, *LONGER))
+
+
+@study.chart
 def gain(data: Data) -> Chart:
     """Goodput over that of NewReno on the same chain."""
     return gain_table(data)

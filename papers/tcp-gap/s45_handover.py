@@ -5,6 +5,8 @@ shows no figure: here the host stands 30 s beside the first gateway, walks 80 s 
 second one, downloading or uploading all the time.
 """
 
+import math
+
 import polars as pl
 
 from fourhop import Sweep
@@ -68,7 +70,7 @@ def silence(cells: Cells) -> Sample:
             now = now + STEP_S if rate == 0.0 else 0.0
             longest = max(longest, now)
         found[int(seed[0])] = longest
-    return cells.measure(lambda run: found[run.seed])
+    return cells.measure(lambda run: found.get(run.seed, math.nan))
 
 
 @study.check(

@@ -205,6 +205,23 @@ class Cells:
         chosen = self.where(**keys) if keys else self
         return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
 
+    def queues(self, **keys: object) -> pl.DataFrame:
+        """The interface queues of the chosen cells' runs over time: one row a (point, seed, time, node)."""
+        chosen = self.where(**keys) if keys else self
+        return self._result.scan("queues", [cell.index for cell in chosen._cells]).collect()
+
+    def queue(self, node: int, since: float, until: float, of: Callable[[pl.Expr], pl.Expr], **keys: object) -> Sample:
+        """What `of` makes of a node's queue, in packets, at the samples after `since` up to `until`, in s."""
+        import polars as pl
+
+        cell = self._one(keys)
+        chosen = self.queues(**keys).filter(
+            (pl.col("node") == node) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
+        )
+        packets = of(pl.col("queue_packets").cast(pl.Float64)).alias("value")
+        values = {row["seed"]: row["value"] for row in chosen.group_by("seed").agg(packets).to_dicts()}
+        return Cells([cell], self._result, self._name).measure(lambda run: values.get(run.seed, math.nan), "packets")
+
     def over_time(self, quantity: str, flow: str, since: float, until: float, **keys: object) -> Sample:
         """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run."""
         import polars as pl

@@ -5,7 +5,6 @@ use super::wired::Drawn;
 use super::{Scenario, Traffic};
 use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
-use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_units::{NodeId, Purpose, Stream, Time};
 
 /// Nodes and flows of one run.
@@ -36,28 +35,21 @@ pub struct NetworkFlow {
 }
 
 impl Scenario {
-    /// Reach of the radio in metres without obstacles.
-    pub fn range_m(&self) -> f64 {
-        self.propagation().range_m(self.radio.rx_threshold)
-    }
-
-    /// Law of propagation.
-    pub fn propagation(&self) -> TwoRay {
-        TwoRay {
-            tx_power: self.radio.tx_power,
-            frequency_hz: self.radio.frequency.0,
-            antenna_height_m: self.radio.antenna_height.0,
-        }
-    }
-
     /// Places of the nodes in metres at time zero of the run with `seed`.
     ///
     /// # Errors
     /// If a random network came out disconnected in every draw.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
-        if let Some(starts) = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed)) {
-            return Ok(starts);
+        let still = self.movement.as_ref().map_or(0, |movement| movement.still());
+        let starts = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed));
+        let Some(mut starts) = starts else { return self.topology_places(seed) };
+        if still > 0 {
+            starts[..still].copy_from_slice(&self.topology_places(seed)?[..still]);
         }
+        Ok(starts)
+    }
+
+    fn topology_places(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
         let range = self.range_m();
         self.topology.place(seed, range).map_err(|gone| {
             let problem = Problem {

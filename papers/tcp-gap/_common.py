@@ -135,6 +135,29 @@ def random(
     return _made(topology, wired, flows, keys, profile, "gap-random")
 
 
+MOBILE = 5
+"""The host that walks from one gateway to the other."""
+
+LEAVES_S, ARRIVES_S = 30.0, 110.0
+"""When it sets out and when it is there: 800 m at 10 m/s."""
+
+
+def two_gateways(profile: Profile, direction: Direction, **keys: Any) -> Scenario:
+    """Section 4.5: a chain of five with a gateway at either end, both at one router with host B behind it.
+
+    A mobile host walks 150 m beside the chain from one end to the other; `ftp` is between it and B.
+    """
+    places = [[f"{200 * n}m", "0m"] for n in range(5)] + [["0m", "150m"]]
+    mobility = {
+        "model": "waypoints",
+        "waypoints": [[MOBILE, f"{LEAVES_S:g}s", "0m", "150m"], [MOBILE, f"{ARRIVES_S:g}s", "800m", "150m"]],
+    }
+    wired = {"gateways": [0, 4], "nodes": ["R1", "B"]}
+    flows = [_flow("ftp", MOBILE, "B", direction)]
+    topology = {"kind": "positions", "positions": places}
+    return _made(topology, wired, flows, {"mobility": mobility, **keys}, profile, "gap-two-gateways")
+
+
 def variant(scenario: Scenario, name: str) -> Scenario:
     """The scenario with one of the variants."""
     _, keys = VARIANTS[name]

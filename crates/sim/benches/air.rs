@@ -25,6 +25,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         wired: None,
         crossing: None,
         flows,
+        c3tcp: None,
     };
     setup.node.link.arp = false;
     setup.build(1, None).0

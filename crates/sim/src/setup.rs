@@ -11,7 +11,9 @@ use crate::wired::{Plan, Wired};
 use crate::world::World;
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::ccm;
 use fourhop_proto::gateway::CrossingConfig;
+use fourhop_proto::mac::measure::OptionsRule;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
@@ -111,6 +113,21 @@ pub struct Setup {
     pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
+    /// C3TCP, if it is in use.
+    pub c3tcp: Option<C3tcp>,
+}
+
+/// Who takes part in C3TCP, and how.
+#[derive(Clone, Debug)]
+pub struct C3tcp {
+    /// Of the modules below TCP.
+    pub options: ccm::Options,
+    /// What the link layers of those do that take part.
+    pub rule: OptionsRule,
+    /// Nodes that do not.
+    pub unaware: Vec<NodeId>,
+    /// What theirs do.
+    pub unaware_rule: OptionsRule,
 }
 
 /// Where the two ends of a flow are in the world.
@@ -180,11 +197,8 @@ impl Setup {
                 (air, routers)
             }
         };
-        let mut nodes: Vec<Node> = routers
-            .into_iter()
-            .enumerate()
-            .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
-            .collect();
+        let mut nodes: Vec<Node> =
+            routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -222,6 +236,18 @@ impl Setup {
         };
         let graph = Graph::new(&self.positions, range);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
+    }
+
+    fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
+        let Some(c3tcp) = &self.c3tcp else { return Node::new(id, seed, &self.node, router) };
+        let aware = !c3tcp.unaware.contains(&id);
+        let mut config = self.node;
+        config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+        let mut node = Node::new(id, seed, &config, router);
+        if aware {
+            node.add_modules(c3tcp.options);
+        }
+        node
     }
 
     fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {

@@ -1,5 +1,6 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
+use super::measure::OptionsRule;
 use super::rate::RateControl;
 use crate::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, Rate};
@@ -77,6 +78,8 @@ pub struct Config {
     /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
     /// +6 / +8 / +8 / 0 %.
     pub capture_nav: bool,
+    /// What becomes of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 knows any.
+    pub options: OptionsRule,
 }
 
 /// Bytes of an RTS with FCS (clause 9.3.1.2).
@@ -111,6 +114,7 @@ impl Config {
             eifs_ended_by_good_frame: false,
             eifs_on_undecodable: true,
             capture_nav: true,
+            options: OptionsRule::Strip,
         }
     }
 

@@ -13,6 +13,7 @@
 //! business of [`Medium`].
 
 use super::config::Config;
+use super::measure::{self, OptionsRule};
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use crate::counters::counters;
@@ -185,8 +186,11 @@ impl Dcf {
     }
 
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
-    pub fn handle_packet(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
+    pub fn handle_packet(&mut self, now: Time, mut msdu: Msdu, medium: &mut Medium) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        if matches!(self.config.options, OptionsRule::Measure { .. }) {
+            measure::note_head(now, &mut msdu);
+        }
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
         let rate = if broadcast { self.config.basic_rate } else { self.rates.of(msdu.dst, &self.config) };
@@ -312,7 +316,7 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
-        let frame = Frame {
+        let mut frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: if broadcast { Dur::ZERO } else { self.config.data_duration(rate) },
@@ -320,6 +324,12 @@ impl Dcf {
             airtime,
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
         };
+        if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
+            (self.config.options, &mut frame.kind)
+        {
+            let sent = measure::transmission_time(&self.config, airtime, rate);
+            measure::update(now, sent, msdu, backward_queueing);
+        }
         if broadcast {
             self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {

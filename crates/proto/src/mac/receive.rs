@@ -2,6 +2,7 @@
 //! 10.3.2.14). The second part of [`Dcf`].
 
 use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
+use super::measure::{self, OptionsRule};
 use super::medium::Medium;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
@@ -96,7 +97,9 @@ impl Dcf {
             }
         }
         self.counters.delivered += 1;
-        out.push(Action::Deliver { msdu: msdu.clone(), from: frame.src });
+        let strip = self.config.options == OptionsRule::Strip && measure::carried(msdu).is_some();
+        let msdu = if strip { measure::stripped(msdu) } else { msdu.clone() };
+        out.push(Action::Deliver { msdu, from: frame.src });
     }
 
     /// Compares with, and remembers, the last number from this transmitter.

@@ -99,6 +99,7 @@ impl Transports {
                 .map(|index| {
                     self.tell_path(now, index, packet, hops_to);
                     let endpoint = &mut self.endpoints[index];
+                    endpoint.note_hops(hops_by_ttl(packet.ttl));
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
                     notes = endpoint.notes(now);
                 }),
@@ -114,7 +115,8 @@ impl Transports {
                 self.bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
                 Some(())
             }
-            Body::Aodv(_) => None,
+            // Options of C3TCP end below.
+            Body::Aodv(_) | Body::Measured(_) => None,
         };
         self.originate(peer, notes, out);
         known.ok_or(DropReason::NoListener)

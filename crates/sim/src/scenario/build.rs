@@ -5,10 +5,11 @@ use super::key::{Field, Number, Section, Value, Values};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
+use super::sections;
 use super::sections::{
-    AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
-    RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
-    complete_mac, complete_routing, complete_tcp_ap,
+    AdhocTcp, AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys,
+    MobilityModel, Profile, RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
+    WireKeys, WiredKeys, complete_mac, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -20,8 +21,21 @@ use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 13] = [
-    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "wired", "wires", "gateway", "traffic",
+pub const SECTIONS: [&str; 15] = [
+    "topology",
+    "mobility",
+    "radio",
+    "mac",
+    "link",
+    "routing",
+    "tcp",
+    "tcp_ap",
+    "adhoc_tcp",
+    "c3tcp",
+    "wired",
+    "wires",
+    "gateway",
+    "traffic",
     "flows",
 ];
 
@@ -76,7 +90,7 @@ impl Builder {
         }
         let link = self.section::<Link>();
         let routing = self.routing();
-        let tcp = self.section::<Tcp>();
+        let mut tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {
@@ -84,6 +98,20 @@ impl Builder {
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
         let tcp_ap = self.completed::<TcpAp>(None, |values, given| complete_tcp_ap(values, given));
+        let c3tcp = self.section::<C3tcp>();
+        if let (Some((_, c3tcp)), Some((given, tcp))) = (&c3tcp, &mut tcp)
+            && c3tcp.enabled
+            && !given.is_given("receive_buffer")
+        {
+            tcp.receive_buffer = sections::UNSCALED_WINDOW;
+        }
+        let adhoc_tcp = self.section::<AdhocTcp>();
+        if let Some((resolved, adhoc)) = &adhoc_tcp
+            && adhoc.occupancy_low > adhoc.occupancy_high
+        {
+            let allowed = format!("at most `occupancy_high`, {}", resolved.show("occupancy_high"));
+            self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
+        }
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -111,6 +139,11 @@ impl Builder {
         }
         let (_, general) = general?;
         let (topology_resolved, topology) = topology?;
+        let (c3tcp_resolved, c3tcp) = c3tcp?;
+        if let Some(node) = c3tcp.unaware_nodes().into_iter().find(|node| node.0 >= topology.nodes()) {
+            let allowed = format!("nodes from 0 to {}", topology.nodes() - 1);
+            self.problems.push(c3tcp_resolved.problem("unaware", node.to_string(), allowed));
+        }
         let scenario = Scenario {
             file: file.to_owned(),
             name: general.name,
@@ -132,6 +165,8 @@ impl Builder {
             routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
+            adhoc_tcp: adhoc_tcp?.1,
+            c3tcp,
             wired: wired?,
             gateway: gateway?,
             traffic: traffic?,

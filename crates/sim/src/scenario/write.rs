@@ -71,6 +71,8 @@ impl Scenario {
             table(&self.routing, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
+            table(&self.adhoc_tcp, None),
+            table(&self.c3tcp, None),
         ];
         if let Some(side) = &self.wired {
             let (wired, wires) = wired::keys(side);

@@ -1,6 +1,8 @@
 //! Two sockets and a network between them that delays, loses, doubles and reorders. Real bytes travel beside the
 //! lengths: byte k of a stream is a function of k, and what arrives is checked byte by byte.
 
+use crate::ccm::{self, Ccm};
+use crate::mac::options::{Carried, Path};
 use crate::tcp::{Action, Config, ReceiverPolicy, Socket, State};
 use crate::wire::TcpSegment;
 use fourhop_cc::Transport;
@@ -9,7 +11,7 @@ use proptest::prelude::*;
 
 /// What happens to one segment in the network.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+pub(super) enum Fate {
     Delivered,
     Lost,
     Doubled,
@@ -23,11 +25,12 @@ struct Packet {
     to: usize,
     segment: TcpSegment,
     payload: Vec<u8>,
+    carried: Option<Carried>,
 }
 
-struct Pair {
-    now: Time,
-    sockets: [Socket; 2],
+pub(super) struct Pair {
+    pub(super) now: Time,
+    pub(super) sockets: [Socket; 2],
     network: Vec<Packet>,
     fates: Vec<Fate>,
     sent: usize,
@@ -35,6 +38,14 @@ struct Pair {
     received: [Vec<u8>; 2],
     delivered: [u64; 2],
     closed: [bool; 2],
+    /// C3TCP's modules, if they are in use, and what a link says of each packet in turn: bandwidth and delay, or nothing
+    /// because it knows no options.
+    modules: Option<[Ccm; 2]>,
+    links: Vec<Option<(u32, u32)>>,
+    /// Hops of the packets delivered, in turn, if they are to be told.
+    pub(super) hops: Vec<u8>,
+    /// From when to when nothing gets through, in ms.
+    pub(super) breaks: Vec<(u64, u64)>,
 }
 
 const LATENCY: Dur = Dur::from_millis(20);
@@ -44,9 +55,14 @@ fn byte(offset: u64) -> u8 {
 }
 
 impl Pair {
-    fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
-        let client = Socket::new(config.clone(), transport, 1, 2, Seq::from_wire(iss[0]));
-        let server = Socket::listen(config, transport, 2, Seq::from_wire(iss[1]));
+    pub(super) fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        Pair::of(transport, [config.clone(), config], fates, iss)
+    }
+
+    pub(super) fn of(transport: &'static Transport, configs: [Config; 2], fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        let [client, server] = configs;
+        let client = Socket::new(client, transport, 1, 2, Seq::from_wire(iss[0]));
+        let server = Socket::listen(server, transport, 2, Seq::from_wire(iss[1]));
         Pair {
             now: Time::ZERO,
             sockets: [client, server],
@@ -57,7 +73,27 @@ impl Pair {
             received: [Vec::new(), Vec::new()],
             delivered: [0; 2],
             closed: [false; 2],
+            modules: None,
+            links: Vec::new(),
+            hops: Vec::new(),
+            breaks: Vec::new(),
         }
+    }
+
+    fn with_modules(self, links: Vec<Option<(u32, u32)>>) -> Pair {
+        let module = Ccm::new(ccm::Options::NEWEST);
+        Pair { modules: Some([module.clone(), module]), links, ..self }
+    }
+
+    /// What arrives of the options of a segment over one link.
+    fn measured(&mut self, from: usize, segment: &TcpSegment) -> Option<Carried> {
+        let mut carried = self.modules.as_mut()?[from].handle_outgoing(segment)?;
+        let (bandwidth, delay) = (*self.links.get(self.sent % self.links.len().max(1))?)?;
+        let options = &mut carried.options;
+        options.path =
+            options.path.map(|path: Path| path.over(u64::from(bandwidth), Dur::from_micros(u64::from(delay))));
+        options.back = options.back.map(|back| back.over(Dur::from_micros(u64::from(delay))));
+        Some(carried)
     }
 
     fn act(&mut self, who: usize, arrived: &[u8], out: Vec<Action>) {
@@ -88,8 +124,12 @@ impl Pair {
 
     fn carry(&mut self, from: usize, segment: TcpSegment, offset: u64) {
         let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered);
+        let carried = self.measured(from, &segment);
         self.sent += 1;
         let payload: Vec<u8> = (offset..offset + u64::from(segment.payload)).map(byte).collect();
+        let ms = self.now.as_nanos() / 1_000_000;
+        let broken = self.breaks.iter().any(|&(from, to)| (from..to).contains(&ms));
+        let fate = if broken { Fate::Lost } else { fate };
         let (copies, late) = match fate {
             Fate::Delivered => (1, 0),
             Fate::Lost => (0, 0),
@@ -104,6 +144,7 @@ impl Pair {
                 to: 1 - from,
                 segment: segment.clone(),
                 payload: payload.clone(),
+                carried: carried.clone(),
             });
         }
     }
@@ -115,8 +156,18 @@ impl Pair {
         let mut out = Vec::new();
         match (packet, timer) {
             (Some(i), timer) if timer.is_none_or(|(at, _)| self.network[i].arrives <= at) => {
-                let packet = self.network.swap_remove(i);
+                let mut packet = self.network.swap_remove(i);
                 self.now = packet.arrives;
+                if let Some(modules) = &mut self.modules {
+                    let advertised = packet.segment.window;
+                    let (carried, sent) = (packet.carried.as_ref(), self.now - LATENCY);
+                    modules[packet.to].handle_incoming(self.now, &mut packet.segment, carried, 1, sent);
+                    assert!(packet.segment.window <= advertised, "a window is never raised");
+                }
+                if !self.hops.is_empty() {
+                    let hops = self.hops[packet.order as usize % self.hops.len()];
+                    self.sockets[packet.to].note_hops(hops);
+                }
                 self.sockets[packet.to].handle_segment(self.now, &packet.segment, &mut out);
                 self.act(packet.to, &packet.payload, out);
             }
@@ -131,6 +182,7 @@ impl Pair {
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
+            assert!(!socket.freeze().is_frozen() || socket.next_timeout().is_some(), "a frozen sender always wakes");
         }
         true
     }
@@ -145,7 +197,7 @@ impl Pair {
         panic!("no end after {steps} events at {}", self.now);
     }
 
-    fn transfer(mut self, bytes: [u64; 2]) -> Pair {
+    pub(super) fn transfer(mut self, bytes: [u64; 2]) -> Pair {
         let mut out = Vec::new();
         self.sockets[1].write(Time::ZERO, bytes[1], &mut out);
         self.sockets[0].open(Time::ZERO, &mut out);
@@ -170,7 +222,7 @@ impl Pair {
     }
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+pub(super) fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         6 => Just(Fate::Delivered),
         2 => Just(Fate::Lost),
@@ -179,7 +231,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-fn config() -> impl Strategy<Value = Config> {
+pub(super) fn config() -> impl Strategy<Value = Config> {
     (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 4]>(), 1u32..20).prop_map(
         |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle], buffer)| Config {
             mss,
@@ -214,6 +266,24 @@ proptest! {
         iss in any::<[u32; 2]>(),
     ) {
         Pair::new(&Transport::ALL[transport], config, fates, iss).transfer(bytes.map(u64::from));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The same with C3TCP's modules below both ends, whatever the links claim, and whatever becomes of the options.
+    #[test]
+    fn the_stream_arrives_whole_above_capacity_modules(
+        transport in 0..Transport::ALL.len(),
+        config in config(),
+        fates in prop::collection::vec(fate(), 0..150),
+        bytes in any::<[u16; 2]>(),
+        iss in any::<[u32; 2]>(),
+        links in prop::collection::vec(prop::option::weighted(0.8, (any::<u32>(), 0u32..1_000_000)), 1..40),
+    ) {
+        let pair = Pair::new(&Transport::ALL[transport], config, fates, iss).with_modules(links);
+        pair.transfer(bytes.map(u64::from));
     }
 }
 

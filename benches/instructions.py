@@ -1,4 +1,4 @@
-"""Counts the instructions of two fixed runs with valgrind's callgrind: a measure that a busy machine does not disturb.
+"""Counts the instructions of fixed runs with valgrind's callgrind: a measure that a busy machine does not disturb.
 
 Builds crates/sim/examples/run.rs in release mode and prints, for each run, the instructions in all, per frame radiated
 and per reception (a copy of a frame that ended at a receiver), then the functions and source files they were spent in.
@@ -21,7 +21,26 @@ from compare import REPORT, write_between
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target" / "release" / "examples" / "run"
-RUNS = [("chain8", "100s"), ("random120", "10s")]
+# The radio `sinr` with the path loss and thresholds of `threshold`, so that as many copies of a frame arrive.
+SINR = {
+    "model": "sinr",
+    "path_loss": "two-ray",
+    "frequency": "914MHz",
+    "tx_power": "0.28183815W",
+    "noise_figure": "22.48dB",
+    "cutoff": "0dB",
+    "sensitivity": "3.652e-10W",
+    "cca_energy": "1.559e-11W",
+}
+FADING = {"fading": "rayleigh", "doppler": "5Hz"}
+# Scenario, simulated time, what its radio is, keys of the radio.
+RUNS = [
+    ("chain8", "100s", "threshold", {}),
+    ("random120", "10s", "threshold", {}),
+    ("chain8", "100s", "sinr", SINR),
+    ("random120", "10s", "sinr", SINR),
+    ("random120", "10s", "sinr with fading", SINR | FADING),
+]
 NAMED = re.compile(r"(?:(fl|fi|fe|fn|cfi|cfl|cfn|ob|cob)=)\((\d+)\)(?: (.*))?$")
 
 
@@ -63,11 +82,12 @@ def shorten(name):
     return name.removeprefix(f"{ROOT}/")
 
 
-def measure(binary, scenario, duration, folder):
+def measure(binary, scenario, duration, keys, folder):
     """One run under callgrind: its result and its profile."""
     profile = Path(folder) / scenario
     command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}", str(binary)]
     command += [str(ROOT / "scenarios" / "bench" / f"{scenario}.txt"), "--seed", "1", "--duration", duration]
+    command += [word for key, value in keys.items() for word in ("--set", f"radio.{key}={value}")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout), read_profile(profile)
 
@@ -94,14 +114,14 @@ def main():
         subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
     counts = []
     with tempfile.TemporaryDirectory() as folder:
-        for scenario, duration in RUNS:
-            result, (own, inclusive, by_file) = measure(arguments.binary or BINARY, scenario, duration, folder)
+        for scenario, duration, radio, keys in RUNS:
+            result, (own, inclusive, by_file) = measure(arguments.binary or BINARY, scenario, duration, keys, folder)
             total = sum(own.values())
-            row = {"scenario": scenario, "duration": duration, "instructions": total}
+            row = {"scenario": scenario, "duration": duration, "radio": radio, "instructions": total}
             row |= {key: result[key] for key in ("events", "frames", "receptions")}
             row |= {f"per_{key[:-1]}": round(total / result[key], 1) for key in ("events", "frames", "receptions")}
             counts.append(row)
-            print(f"{scenario}, {duration}, seed 1: {total:,} instructions")
+            print(f"{scenario}, {duration}, seed 1, radio {radio}: {total:,} instructions")
             print(f"  {result['events']:,} events, {result['frames']:,} frames, {result['receptions']:,} receptions")
             print(f"  {row['per_event']} per event, {row['per_frame']} per frame, {row['per_reception']} per reception")
             print(table("by function, without callees", own, total, arguments.top))
@@ -109,10 +129,11 @@ def main():
             print(table("by function, with callees", ours, total, arguments.top))
             print(table("by source file, inlined code where it was written", by_file, total, arguments.top))
     if arguments.record:
-        lines = ["| run | instructions | per event | per frame radiated | per reception |", "|---|---:|---:|---:|---:|"]
+        lines = ["| run | radio | instructions | per event | per frame radiated | per reception |"]
+        lines += ["|---|---|---:|---:|---:|---:|"]
         lines += [
-            f"| {row['scenario']}, {row['duration']}, seed 1 | {row['instructions']:,} | {row['per_event']:,} "
-            f"| {row['per_frame']:,} | {row['per_reception']:,} |"
+            f"| {row['scenario']}, {row['duration']}, seed 1 | {row['radio']} | {row['instructions']:,} "
+            f"| {row['per_event']:,} | {row['per_frame']:,} | {row['per_reception']:,} |"
             for row in counts
         ]
         write_between(REPORT, "instructions.py", "\n".join(lines))

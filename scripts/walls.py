@@ -21,7 +21,7 @@ from pathlib import Path
 ALLOWED = {
     "units": {"rand_core", "rand_xoshiro"},
     "cc": {"fourhop-units"},
-    "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units"},
+    "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm"},
 }
 # Tests of the protocol crates may use these beside.
 ALLOWED_IN_TESTS = {"criterion", "proptest"}

@@ -55,3 +55,58 @@ def test_tshark_decodes_every_frame(tmp_path: Path, profile: str) -> None:
         assert tshark(path, "tcp.flags.syn == 1")
         assert len(tshark(path, "tcp.len > 0")) > 50
         assert not tshark(path, "_ws.malformed || _ws.expert.severity == error")
+
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "c3tcp.lua"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captures of a chain of two hops with C3TCP."""
+    folder = tmp_path_factory.mktemp("c3tcp")
+    scenario = fourhop.Scenario.chain(hops=2, duration="3s", c3tcp={"enabled": True})
+    fourhop.run(scenario, pcap=folder)
+    return folder
+
+
+def fields(path: Path, display_filter: str, *names: str) -> list[list[str]]:
+    """Fields of the frames that a display filter shows, with the options of C3TCP decoded."""
+    command = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}", "-r", str(path), "-Y", display_filter, "-T", "fields"]
+    command += [word for name in names for word in ("-e", name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def lua() -> bool:
+    if shutil.which("tshark") is None:
+        return False
+    version = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return "with Lua" in " ".join(version.split())
+
+
+@pytest.mark.skipif(not lua(), reason="no tshark with Lua is installed")
+def test_tshark_decodes_the_options_of_c3tcp(measured: Path) -> None:
+    relay = measured / "node-1.pcap"
+    data = fields(relay, "c3tcp.path.links", "c3tcp.path.links", "c3tcp.path.bandwidth", "c3tcp.path.delay", "tcp.len")
+    assert len(data) > 50
+    assert {row[0] for row in data} == {"1", "2"}
+    assert {row[3] for row in data} == {"1460"}
+    # 2 Mbit/s at most, and a segment of 1,500 bytes is not across in less than the 6 ms that it takes on the air.
+    assert all(0 < int(row[1]) < 2_000_000 and int(row[2]) > 6_000 * int(row[0]) for row in data)
+    echoes = fields(relay, "c3tcp.echo.delay", "c3tcp.echo.delay", "c3tcp.back.links", "tcp.len")
+    assert {tuple(row[1:]) for row in echoes} == {("1", "0"), ("2", "0")}
+    assert not fields(relay, "_ws.malformed || _ws.expert.severity == error", "frame.number")
+
+
+@needs_tshark
+def test_the_options_of_c3tcp_do_no_harm_without_the_script(measured: Path) -> None:
+    relay = measured / "node-1.pcap"
+    assert len(tshark(relay, "llc.type == 0x88b5")) > 50
+    assert not tshark(relay, "_ws.malformed || _ws.expert.severity == error")
+
+
+def test_captures_without_c3tcp_have_no_options(tmp_path: Path) -> None:
+    fourhop.run(fourhop.Scenario.chain(hops=1, duration="3s"), pcap=tmp_path)
+    snap = bytes([0xAA, 0xAA, 3, 0, 0, 0])
+    assert snap + b"\x08\x00" in (tmp_path / "node-0.pcap").read_bytes()
+    assert snap + b"\x88\xb5" not in (tmp_path / "node-0.pcap").read_bytes()

@@ -63,6 +63,7 @@ reasons! {
     Radio, "collision", Collision, "overlapped another frame and neither was strong enough";
     Radio, "captured", Captured, "arrived under a frame at least the capture ratio stronger";
     Radio, "half-duplex", HalfDuplex, "arrived or ended while the receiver was transmitting";
+    Radio, "frame-error", FrameError, "noise or fading spoilt bits of it";
     Mac, "rts-retry-limit", RtsRetryLimit, "no CTS after the last RTS allowed";
     Mac, "data-retry-limit", DataRetryLimit, "no ACK after the last transmission allowed";
     Mac, "duplicate", Duplicate, "received before; acknowledged and dropped";

@@ -10,6 +10,7 @@
 //! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
+//! | [`ccm`] | C3TCP's module below TCP |
 //! | [`gateway`] | what happens between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+pub mod ccm;
 mod counters;
 pub mod drop;
 pub mod gateway;

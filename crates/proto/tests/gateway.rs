@@ -1,7 +1,7 @@
 //! Arbitrary traffic at a gateway: interleavings, losses, repetitions, disorder, numbers that wrap, floods, garbage.
 #![allow(missing_docs)]
 
-#[path = "../../../fuzz/src/checked.rs"]
+#[path = "gateway/checked.rs"]
 mod checked;
 
 use checked::{Checked, exercise, small};

@@ -19,12 +19,13 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     let mut setup = Setup {
         positions,
         movement: None,
-        propagation: TwoRay::WAVELAN,
+        radio: TwoRay::WAVELAN.into(),
         node: node::Config::ns2(),
         routing,
         wired: None,
         crossing: None,
         flows,
+        c3tcp: None,
     };
     setup.node.link.arp = false;
     setup.build(1, None).0

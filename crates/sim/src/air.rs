@@ -1,32 +1,31 @@
 //! The air as the world sees it: the neighbours of a frame, whether nodes stand still or move.
 //!
-//! Where nodes stand still, they are those of the transmitter, computed once. Where they move, each transmission has a
-//! list of its own: who senses it, how strongly and how late, at the instant at which it begins. (ns-2.35 takes the
+//! Where nodes stand still, they are those of the transmitter, computed once. Where they move, or signals fade, each
+//! transmission has a list of its own: who senses it, how strongly and how late, at the instant at which it begins. (ns-2.35 takes the
 //! receivers and delays then too, the power at each arrival, some microseconds later.) At 20 m/s a node moves some
 //! centimetres while a frame is on the air, and neither gains nor loses the frame for it.
 
 use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;
 use crate::mobility::Mobility;
-use fourhop_proto::phy::two_ray::TwoRay;
+use crate::propagation::{Field, Law};
+use crate::topology::Position;
 use fourhop_units::{NodeId, Time, Watt};
 
 /// Who hears a frame.
 #[derive(Clone, Debug)]
 pub enum Air {
-    /// Nodes stand still.
+    /// Nodes stand still, and signals do not change.
     Still(Channel),
+    /// Nodes stand still, signals fade.
+    Fading(Box<Faded>),
     /// Nodes move.
     Moving(Box<Moving>),
 }
 
-/// Moving nodes and the frames among them.
-#[derive(Clone, Debug)]
-pub struct Moving {
-    mobility: Mobility,
-    grid: Grid,
-    radio: TwoRay,
-    cs_threshold: Watt,
+/// Those who sense a frame, for each frame on the air.
+#[derive(Clone, Debug, Default)]
+struct Lists {
     /// Those who sense the frame that begins.
     found: Vec<Neighbour>,
     /// Those who sense each transmission on the air, by its index. Lists are used again: none is allocated once as many
@@ -34,11 +33,52 @@ pub struct Moving {
     kept: Vec<Vec<Neighbour>>,
 }
 
+impl Lists {
+    fn keep(&mut self, index: u32) {
+        let index = index as usize;
+        if self.kept.len() <= index {
+            self.kept.resize_with(index + 1, Vec::new);
+        }
+        std::mem::swap(&mut self.kept[index], &mut self.found);
+    }
+}
+
+/// Standing nodes whose signals fade.
+#[derive(Clone, Debug)]
+pub struct Faded {
+    positions: Vec<Position>,
+    /// With the powers before fading.
+    means: Channel,
+    field: Field,
+    lists: Lists,
+}
+
+/// Moving nodes and the frames among them.
+#[derive(Clone, Debug)]
+pub struct Moving {
+    mobility: Mobility,
+    grid: Grid,
+    law: Law,
+    least: Watt,
+    lists: Lists,
+}
+
 impl Air {
-    /// Moving nodes whose signals matter at `cs_threshold` or more.
-    pub fn moving(mut mobility: Mobility, radio: TwoRay, cs_threshold: Watt) -> Air {
-        let grid = Grid::new(&mut mobility, radio.range_m(cs_threshold));
-        Air::Moving(Box::new(Moving { mobility, grid, radio, cs_threshold, found: Vec::new(), kept: Vec::new() }))
+    /// Moving nodes whose signals matter at `least` or more.
+    pub fn moving(mut mobility: Mobility, law: impl Into<Law>, least: Watt) -> Air {
+        let law = law.into();
+        let grid = Grid::new(&mut mobility, law.reach_m(least));
+        Air::Moving(Box::new(Moving { mobility, grid, law, least, lists: Lists::default() }))
+    }
+
+    /// Nodes that stand still at `positions` in a field of shadows and fading.
+    pub fn standing(positions: &[Position], field: Field) -> Air {
+        let reach = field.propagation().reach_m();
+        let means = Channel::among(positions, reach, field.least_mean(), |a, b, _| field.mean(a, b));
+        if !field.fades() {
+            return Air::Still(means);
+        }
+        Air::Fading(Box::new(Faded { positions: positions.to_vec(), means, field, lists: Lists::default() }))
     }
 
     /// Those who sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
@@ -46,17 +86,16 @@ impl Air {
         match self {
             Air::Still(channel) => channel.neighbours(src),
             Air::Moving(moving) => moving.find(src, now),
+            Air::Fading(faded) => faded.find(src, now),
         }
     }
 
     /// The frame that just began is transmission `index` from now on.
     pub fn keep(&mut self, index: u32) {
-        if let Air::Moving(moving) = self {
-            let index = index as usize;
-            if moving.kept.len() <= index {
-                moving.kept.resize_with(index + 1, Vec::new);
-            }
-            std::mem::swap(&mut moving.kept[index], &mut moving.found);
+        match self {
+            Air::Still(_) => {}
+            Air::Moving(moving) => moving.lists.keep(index),
+            Air::Fading(faded) => faded.lists.keep(index),
         }
     }
 
@@ -64,18 +103,21 @@ impl Air {
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),
-            Air::Moving(moving) => &moving.kept[index],
+            Air::Moving(moving) => &moving.lists.kept[index],
+            Air::Fading(faded) => &faded.lists.kept[index],
         }
     }
 }
 
 impl Moving {
     fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
-        let Moving { mobility, grid, radio, cs_threshold, found, .. } = self;
+        let Moving { mobility, grid, law, least, lists } = self;
+        let found = &mut lists.found;
         found.clear();
-        grid.near(src, now, mobility, |node, metres| {
-            let power = radio.received(metres);
-            if power >= *cs_threshold {
+        let here = (src, mobility.place(src, now));
+        grid.near(src, now, mobility, |node, place, metres| {
+            let power = law.received([here, (node, place)], metres, now);
+            if power >= *least {
                 found.push(Neighbour::new(node, power, metres));
             }
         });
@@ -84,11 +126,28 @@ impl Moving {
     }
 }
 
+impl Faded {
+    fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
+        let Faded { positions, means, field, lists } = self;
+        let here = (src, positions[src.index()]);
+        lists.found.clear();
+        lists.found.extend(means.neighbours(src).iter().filter_map(|neighbour| {
+            let there = (neighbour.node, positions[neighbour.node.index()]);
+            let power = Watt(neighbour.power.0 * field.fade([here, there], now));
+            (power >= field.propagation().cutoff).then(|| neighbour.with_power(power))
+        }));
+        &lists.found
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mobility::{Movement, Waypoint};
-    use fourhop_units::Dur;
+    use crate::propagation::{PathLoss, Propagation, fading, shadowing};
+    use fourhop_proto::phy::log_distance::LogDistance;
+    use fourhop_proto::phy::two_ray::TwoRay;
+    use fourhop_units::{Db, Dur};
     use std::sync::Arc;
 
     const CS: Watt = Watt(1.559e-11);
@@ -117,5 +176,31 @@ mod tests {
         assert!(air.begin(NodeId(0), Time::from_secs(4)).is_empty(), "600 m away");
         air.keep(0);
         assert_eq!(air.neighbours(4, NodeId(0)), heard);
+    }
+
+    /// With shadows and fading too, standing nodes are heard as moving ones that do not move.
+    #[test]
+    fn a_field_is_the_same_for_nodes_that_stand_and_that_move() {
+        let places: Vec<_> = (0..40u32).map(|n| (f64::from(n * 79 % 251), f64::from(n * 107 % 100))).collect();
+        let propagation = Propagation {
+            tx_power: Watt(1e-3),
+            path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
+            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0 }),
+            fading: Some(fading::Config { k: 1.0, doppler_hz: 3.0, wavelength_m: 0.125 }),
+            cutoff: Watt(1e-13),
+        };
+        let mut still = Air::standing(&places, propagation.field(7));
+        let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
+        let mobility = Mobility::new(&standing, &places, 1);
+        let mut moving = Air::moving(mobility, propagation.field(7), propagation.cutoff);
+        let mut heard = 0;
+        for node in (0..40).map(NodeId) {
+            let now = Time::from_millis(100 * u64::from(node.0));
+            let neighbours = still.begin(node, now).to_vec();
+            assert_eq!(neighbours, moving.begin(node, now));
+            assert!(neighbours.iter().all(|neighbour| neighbour.power >= propagation.cutoff));
+            heard += neighbours.len();
+        }
+        assert!(heard > 500, "{heard}");
     }
 }

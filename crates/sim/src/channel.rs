@@ -26,6 +26,12 @@ impl Neighbour {
         Neighbour { power, node, delay_ns: u32::try_from(delay).unwrap_or(u32::MAX) }
     }
 
+    /// The same place with another power.
+    #[must_use]
+    pub fn with_power(self, power: Watt) -> Neighbour {
+        Neighbour { power, ..self }
+    }
+
     /// Place in the order in which a frame reaches its neighbours.
     pub fn order(&self) -> (u32, NodeId) {
         (self.delay_ns, self.node)
@@ -48,7 +54,17 @@ pub struct Channel {
 impl Channel {
     /// All pairs of `positions` (metres) that receive each other at `cs_threshold` or more.
     pub fn new(positions: &[(f64, f64)], radio: &TwoRay, cs_threshold: Watt) -> Channel {
-        let range = radio.range_m(cs_threshold);
+        Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, _, metres| radio.received(metres))
+    }
+
+    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more; `power` says
+    /// how much, of the two places and their distance.
+    pub fn among(
+        positions: &[(f64, f64)],
+        range: f64,
+        least: Watt,
+        power: impl Fn((f64, f64), (f64, f64), f64) -> Watt,
+    ) -> Channel {
         let cell = |(x, y): (f64, f64)| ((x / range).floor() as i64, (y / range).floor() as i64);
         let mut cells: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
         for (n, &position) in positions.iter().enumerate() {
@@ -62,8 +78,8 @@ impl Channel {
                 for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
                     let (ox, oy) = positions[other as usize];
                     let distance = (ox - x).hypot(oy - y);
-                    let power = radio.received(distance);
-                    if power >= cs_threshold {
+                    let power = power((x, y), (ox, oy), distance);
+                    if power >= least {
                         channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
                     }
                 }

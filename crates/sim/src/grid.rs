@@ -63,7 +63,13 @@ impl Grid {
 
     /// Calls `found` with every node but `node` that is within reach of it at `now`, its place and its distance.
     /// Instants never go back.
-    pub fn near(&mut self, node: NodeId, now: Time, mobility: &mut Mobility, mut found: impl FnMut(NodeId, f64)) {
+    pub fn near(
+        &mut self,
+        node: NodeId,
+        now: Time,
+        mobility: &mut Mobility,
+        mut found: impl FnMut(NodeId, Position, f64),
+    ) {
         while let Some(&Reverse((at, moved))) = self.due.peek()
             && at <= now
         {
@@ -84,9 +90,10 @@ impl Grid {
                 if entry.cell != cell || other == node || dx * dx + dy * dy > suspect * suspect {
                     continue;
                 }
-                let metres = distance(centre, mobility.place(other, now));
+                let place = mobility.place(other, now);
+                let metres = distance(centre, place);
                 if metres <= self.reach + MARGIN {
-                    found(other, metres);
+                    found(other, place, metres);
                 }
             }
         }
@@ -162,7 +169,7 @@ mod tests {
                 .collect();
             expected.sort_by_key(|&(other, _)| other);
             let mut found = Vec::new();
-            grid.near(node, now, &mut mobility, |other, metres| found.push((other, metres)));
+            grid.near(node, now, &mut mobility, |other, _, metres| found.push((other, metres)));
             found.sort_by_key(|&(other, _)| other);
             assert_eq!(found, expected, "around {node} at {now}");
         }

@@ -7,6 +7,7 @@
 //! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | who hears whom, where nodes stand still |
+//! | [`propagation`] | path loss, shadowing and fading |
 //! | [`mobility`] | how nodes move |
 //! | [`grid`] | which of the moving nodes are near |
 //! | [`air`] | the neighbours of a frame, still or moving |
@@ -28,6 +29,7 @@ pub mod grid;
 mod hint_tests;
 mod measure;
 pub mod mobility;
+pub mod propagation;
 pub mod result;
 mod run;
 pub mod scenario;

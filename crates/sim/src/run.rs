@@ -8,6 +8,7 @@ use crate::setup::FlowEnds;
 use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
+use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
 use fourhop_proto::node::EndpointKind;
@@ -143,11 +144,15 @@ impl<S: SeriesSink> Sampler<S> {
         }
         for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
             let (delivered, _) = received(world, ends);
+            let module = module(world, ends);
             let sample = FlowSample {
                 goodput_bps: rate_bps(delivered - *before, self.since, now),
                 sender: endpoint(world, ends.sender),
                 receiver: endpoint(world, ends.receiver),
+                capacity: module.and_then(|module| module.window().current(now)),
+                told_window: module.and_then(|module| module.window().written()),
                 gateway: at_gateway(world, ends),
+                signal: world.nodes().get(flow.src.index()).and_then(|node| node.router().signal(flow.dst.ipv4())),
             };
             *before = delivered;
             self.sink.flow(now, &flow.name, &sample);
@@ -162,6 +167,17 @@ impl<S: SeriesSink> Sampler<S> {
         self.since = now;
         self.next = now + self.step;
     }
+}
+
+/// C3TCP's module below the sender of a flow.
+fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
+    if ends.sender.0.wired_number().is_some() {
+        return None;
+    }
+    let modules = world.nodes()[ends.sender.0.index()].modules()?;
+    let address = &endpoint(world, ends.sender).address;
+    let key = ccm::FlowKey { peer: address.peer, local_port: address.local_port, peer_port: address.remote_port };
+    modules.of(key)
 }
 
 /// What the gateways know of a flow, if one paces.

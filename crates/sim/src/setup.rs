@@ -4,18 +4,48 @@
 use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
+use crate::propagation::Propagation;
 use crate::topology::Graph;
 use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
 use crate::world::World;
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::ccm;
 use fourhop_proto::gateway::CrossingConfig;
+use fourhop_proto::mac::measure::OptionsRule;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
+use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
-use fourhop_units::{NodeId, Purpose, Seq, Stream};
+use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+
+/// Model of propagation and reception.
+#[derive(Clone, Debug)]
+pub enum Radio {
+    /// Two-ray ground and fixed thresholds, which are in the options of the nodes.
+    Threshold(TwoRay),
+    /// Noise, interference and chance.
+    Sinr(Box<SinrRadio>),
+}
+
+/// The `sinr` radio.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SinrRadio {
+    /// What signals meet on their way.
+    pub propagation: Propagation,
+    /// The receiver of every node.
+    pub receiver: sinr::Config,
+    /// Static routes use links on which at least this is received before fading.
+    pub link: Watt,
+}
+
+impl From<TwoRay> for Radio {
+    fn from(propagation: TwoRay) -> Radio {
+        Radio::Threshold(propagation)
+    }
+}
 
 /// How packets find their way.
 #[derive(Clone, Debug)]
@@ -71,8 +101,8 @@ pub struct Setup {
     pub positions: Vec<(f64, f64)>,
     /// How they move from there; `None`: they stand still.
     pub movement: Option<Movement>,
-    /// Transmitter and propagation.
-    pub propagation: TwoRay,
+    /// Transmitter, propagation, and with `sinr` the receiver.
+    pub radio: Radio,
     /// Options of the nodes.
     pub node: node::Config,
     /// Routing of all nodes with radios.
@@ -83,6 +113,21 @@ pub struct Setup {
     pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
+    /// C3TCP, if it is in use.
+    pub c3tcp: Option<C3tcp>,
+}
+
+/// Who takes part in C3TCP, and how.
+#[derive(Clone, Debug)]
+pub struct C3tcp {
+    /// Of the modules below TCP.
+    pub options: ccm::Options,
+    /// What the link layers of those do that take part.
+    pub rule: OptionsRule,
+    /// Nodes that do not.
+    pub unaware: Vec<NodeId>,
+    /// What theirs do.
+    pub unaware_rule: OptionsRule,
 }
 
 /// Where the two ends of a flow are in the world.
@@ -102,15 +147,14 @@ const RECEIVER_PORT: u16 = 5_001;
 const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 
 impl Setup {
-    /// Neighbours that can decode each other, node by node.
-    pub fn links(&self, channel: &Channel) -> Vec<Vec<usize>> {
+    /// Neighbours that receive at least `least` of each other, node by node.
+    pub fn links(&self, channel: &Channel, least: Watt) -> Vec<Vec<usize>> {
         (0..self.positions.len())
             .map(|n| {
-                let decodable = |power| power >= self.node.phy.rx_threshold;
                 let mut links: Vec<_> = channel
                     .neighbours(NodeId(n as u32))
                     .iter()
-                    .filter(|neighbour| decodable(neighbour.power))
+                    .filter(|neighbour| neighbour.power >= least)
                     .map(|neighbour| neighbour.node.index())
                     .collect();
                 links.sort_unstable();
@@ -121,24 +165,40 @@ impl Setup {
 
     /// The world at time zero for one seed, and where its flows end.
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> (World, Vec<FlowEnds>) {
-        let cs_threshold = self.node.phy.cs_threshold;
-        let channel = || Channel::new(&self.positions, &self.propagation, cs_threshold);
-        let (air, routers) = match &self.movement {
-            None => {
-                let channel = channel();
-                let routers = self.routers(seed, || self.links(&channel));
-                (Air::Still(channel), routers)
+        let mobility = self.movement.as_ref().map(|movement| Mobility::new(movement, &self.positions, seed));
+        let (air, routers) = match &self.radio {
+            Radio::Threshold(law) => {
+                let (cs_threshold, rx_threshold) = (self.node.phy.cs_threshold, self.node.phy.rx_threshold);
+                let channel = || Channel::new(&self.positions, law, cs_threshold);
+                match mobility {
+                    None => {
+                        let channel = channel();
+                        let routers = self.routers(seed, || self.links(&channel, rx_threshold));
+                        (Air::Still(channel), routers)
+                    }
+                    Some(mobility) => {
+                        let routers = self.routers(seed, || self.links(&channel(), rx_threshold));
+                        (Air::moving(mobility, *law, cs_threshold), routers)
+                    }
+                }
             }
-            Some(movement) => {
-                let mobility = Mobility::new(movement, &self.positions, seed);
-                (Air::moving(mobility, self.propagation, cs_threshold), self.routers(seed, || self.links(&channel())))
+            Radio::Sinr(radio) => {
+                let field = radio.propagation.field(seed);
+                let means = || {
+                    let range = radio.propagation.reach_m();
+                    Channel::among(&self.positions, range, radio.link, |a, b, _| field.mean(a, b))
+                };
+                let routers = self.routers(seed, || self.links(&means(), radio.link));
+                let cutoff = radio.propagation.cutoff;
+                let air = match mobility {
+                    None => Air::standing(&self.positions, field),
+                    Some(mobility) => Air::moving(mobility, field, cutoff),
+                };
+                (air, routers)
             }
         };
-        let mut nodes: Vec<Node> = routers
-            .into_iter()
-            .enumerate()
-            .map(|(n, router)| Node::new(NodeId(n as u32), seed, &self.node, router))
-            .collect();
+        let mut nodes: Vec<Node> =
+            routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -156,13 +216,38 @@ impl Setup {
         };
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
-        (World::new(nodes, rules, air, wired, tap), ends)
+        let world = World::new(nodes, rules, air, wired, tap);
+        let world = match &self.radio {
+            Radio::Threshold(_) => world,
+            Radio::Sinr(radio) => {
+                let stream = |n: usize| Stream::new(seed, NodeId(n as u32), Purpose::Channel);
+                let receiver = |n| sinr::Receiver::new(radio.receiver, stream(n));
+                world.with_receivers((0..self.positions.len()).map(receiver).collect())
+            }
+        };
+        (world, ends)
     }
 
     /// Radio hops from each of `gateways` to each node at time zero.
     fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
-        let graph = Graph::new(&self.positions, self.propagation.range_m(self.node.phy.rx_threshold));
+        let range = match &self.radio {
+            Radio::Threshold(law) => law.range_m(self.node.phy.rx_threshold),
+            Radio::Sinr(radio) => radio.propagation.range_m(radio.link),
+        };
+        let graph = Graph::new(&self.positions, range);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
+    }
+
+    fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
+        let Some(c3tcp) = &self.c3tcp else { return Node::new(id, seed, &self.node, router) };
+        let aware = !c3tcp.unaware.contains(&id);
+        let mut config = self.node;
+        config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+        let mut node = Node::new(id, seed, &config, router);
+        if aware {
+            node.add_modules(c3tcp.options);
+        }
+        node
     }
 
     fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {

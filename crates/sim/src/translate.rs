@@ -1,11 +1,12 @@
 //! From a scenario to a [`Setup`]. The options of the layers are the scenario's own matter; here flows find their
 //! applications.
 
-use crate::scenario::sections::RoutingProtocol;
+use crate::scenario::sections::{RoutingProtocol, UnawareNodes};
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, Traffic as ScenarioTraffic};
-use crate::setup::{Flow, Routing, Setup, Source, Traffic};
+use crate::setup::{C3tcp, Flow, Routing, Setup, Source, Traffic};
 use fourhop_proto::app::{cbr, files, ping, transfer};
-use fourhop_proto::node;
+use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::{ccm, node};
 
 /// The setup of the run with `seed`, and its flows as the scenario names them.
 ///
@@ -21,7 +22,7 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
     let setup = Setup {
         positions: network.positions.clone(),
         movement: scenario.movement.clone(),
-        propagation: scenario.propagation(),
+        radio: scenario.radio_setup(),
         node: node::Config {
             phy: scenario.receiver_config(),
             mac: scenario.mac_config(),
@@ -35,8 +36,22 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
         wired: scenario.wired_plan(&network.gateways),
         crossing: scenario.crossing_config(),
         flows,
+        c3tcp: c3tcp(scenario),
     };
     Ok((setup, network.flows))
+}
+
+fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {
+    let keys = &scenario.c3tcp;
+    keys.enabled.then(|| C3tcp {
+        options: ccm::Options { hold: keys.hold, smoothing: keys.smoothing.per_mille() },
+        rule: OptionsRule::Measure { backward_queueing: keys.backward_queueing },
+        unaware: keys.unaware_nodes(),
+        unaware_rule: match keys.unaware_nodes {
+            UnawareNodes::Strip => OptionsRule::Strip,
+            UnawareNodes::Pass => OptionsRule::Pass,
+        },
+    })
 }
 
 /// Time to live of packets as their transport makes them (RFC 1700); routing may give another.

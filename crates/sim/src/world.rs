@@ -11,7 +11,7 @@ use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::Layer;
 use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
-use fourhop_proto::phy::{Arrival, TxId};
+use fourhop_proto::phy::{Arrival, TxId, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time};
 
@@ -36,6 +36,8 @@ pub struct World {
     nodes: Vec<Node>,
     /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
     ears: Vec<Ear>,
+    /// With the `sinr` radio the receivers of the nodes; else empty.
+    receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
     /// Nodes without radios, and wires; their slots follow those of the nodes.
@@ -75,6 +77,7 @@ impl World {
             now: Time::ZERO,
             nodes,
             ears,
+            receivers: Vec::new(),
             rules,
             air,
             wired,
@@ -89,6 +92,14 @@ impl World {
             receptions: 0,
             tap,
         }
+    }
+
+    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all nodes in order.
+    #[must_use]
+    pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
+        debug_assert_eq!(receivers.len(), self.nodes.len(), "each node has one");
+        self.receivers = receivers;
+        self
     }
 
     /// The present instant.
@@ -153,7 +164,8 @@ impl World {
             taken: self.copies,
             passed: self.ears.iter().map(Ear::received).sum(),
             dropped: self.drops().in_layer(Layer::Radio),
-            held: self.ears.iter().map(|ear| ear.on_air() as u64).sum(),
+            held: self.ears.iter().map(Ear::on_air).chain(self.receivers.iter().map(|r| r.on_air())).sum::<usize>()
+                as u64,
         };
         sum
     }
@@ -251,8 +263,15 @@ impl World {
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = (slot.0 - self.first_air) as usize;
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
-        let next = if self.transmissions[index].leaving { None } else { self.arrivals(index, limit) };
-        match next.or_else(|| self.departures(index, limit)) {
+        let leaving = self.transmissions[index].leaving;
+        let next = if self.receivers.is_empty() {
+            let next = if leaving { None } else { self.arrivals::<false>(index, limit) };
+            next.or_else(|| self.departures::<false>(index, limit))
+        } else {
+            let next = if leaving { None } else { self.arrivals::<true>(index, limit) };
+            next.or_else(|| self.departures::<true>(index, limit))
+        };
+        match next {
             Some(key) => self.queue.push(slot, key),
             None => {
                 self.transmissions[index].frame = None;
@@ -263,7 +282,7 @@ impl World {
 
     #[inline(never)]
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
-    fn arrivals(&mut self, index: usize, limit: Limit) -> Option<Key> {
+    fn arrivals<const SINR: bool>(&mut self, index: usize, limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
@@ -279,7 +298,16 @@ impl World {
             // The medium becomes busy: that puts timers off, never forward.
             let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
             let ear = &mut self.ears[neighbour.node.index()];
-            if ear.handle_arrival(now, copy, airtime, &self.rules) {
+            let lost = if SINR {
+                let receiver = &mut self.receivers[neighbour.node.index()];
+                transmission
+                    .frame
+                    .as_ref()
+                    .is_some_and(|frame| ear.handle_arrival_at(now, copy, frame, receiver, &self.rules))
+            } else {
+                ear.handle_arrival(now, copy, airtime, &self.rules)
+            };
+            if lost {
                 self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
             }
         }
@@ -291,7 +319,7 @@ impl World {
 
     #[inline(never)]
     /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
-    fn departures(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
+    fn departures<const SINR: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let frame = transmission.frame.as_ref()?;
@@ -307,7 +335,11 @@ impl World {
             }
             let node = neighbour.node.index();
             let ear = &mut self.ears[node];
-            let heard = ear.handle_departure(now, tx, frame, &self.rules);
+            let heard = if SINR {
+                ear.handle_departure_at(now, tx, frame, &mut self.receivers[node], &self.rules)
+            } else {
+                ear.handle_departure(now, tx, frame, &self.rules)
+            };
             if let Some(tap) = &mut self.tap
                 && heard != Heard::Nothing
             {
@@ -338,6 +370,9 @@ impl World {
     /// `src` has put a frame into the free place `air`.
     fn begin_transmission(&mut self, src: NodeId, air: u32) {
         self.frames += 1;
+        if let Some(receiver) = self.receivers.get_mut(src.index()) {
+            receiver.transmit_started();
+        }
         let transmission = &mut self.transmissions[air as usize];
         if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
             tap.sent(self.now, src, frame);

@@ -57,10 +57,14 @@ fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
     let s = |d: Dur| d.as_secs_f64();
     let data = mac.data_airtime(len, mac.data_rate);
     let (success, collision) = if rts {
-        let exchange = mac.rts_airtime() + mac.cts_airtime() + data + mac.ack_airtime() + mac.sifs * 3;
-        (exchange + mac.difs(), mac.rts_airtime() + mac.eifs())
+        let exchange = mac.rts_airtime(mac.basic_rate)
+            + mac.answer_airtime(mac.basic_rate)
+            + data
+            + mac.answer_airtime(mac.basic_rate)
+            + mac.sifs * 3;
+        (exchange + mac.difs(), mac.rts_airtime(mac.basic_rate) + mac.eifs())
     } else {
-        (data + mac.sifs + mac.ack_airtime() + mac.difs(), data + mac.eifs())
+        (data + mac.sifs + mac.answer_airtime(mac.basic_rate) + mac.difs(), data + mac.eifs())
     };
 
     let tau = fixed_point(n, mac);

@@ -181,7 +181,10 @@ fn a_saturated_hop_carries_what_its_air_times_allow() {
         let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
         let mac = scenario.mac_config();
         let len = fourhop_units::Bytes(payload + 20);
-        let exchange = mac.rts_airtime() + mac.cts_airtime() + mac.data_airtime(len, mac.data_rate) + mac.ack_airtime();
+        let exchange = mac.rts_airtime(mac.basic_rate)
+            + mac.answer_airtime(mac.basic_rate)
+            + mac.data_airtime(len, mac.data_rate)
+            + mac.answer_airtime(mac.basic_rate);
         // Four frames 200 m, three SIFS, DIFS and 15 slots in the mean.
         let around = Dur::from_nanos(4 * 667) + mac.sifs * 3 + mac.difs() + mac.slot * 15;
         let expected = (payload * 8) as f64 / (exchange + around).as_secs_f64();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of the folder `scenarios`, each with what makes it short.
-const SCENARIOS: [(&str, &[&str]); 10] = [
+const SCENARIOS: [(&str, &[&str]); 12] = [
     ("chain", &["duration=20s"]),
     ("udp", &["duration=20s"]),
     ("ping", &["duration=20s", "flows[1].start=2s"]),
@@ -20,6 +20,8 @@ const SCENARIOS: [(&str, &[&str]); 10] = [
     ("gateway-cross", &["duration=10s"]),
     ("two-gateways", &["duration=15s", "wired.delay=1ms", "mobility.waypoints=[[5, '80m/s', '800m', '150m']]"]),
     ("random-waypoint", &["duration=8s", "mobility.speed_max=30m/s"]),
+    ("hallway", &["duration=8s"]),
+    ("walk", &["duration=8s"]),
 ];
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 
@@ -142,7 +144,7 @@ fn batch(case: &Case, jobs: usize, name: &str) -> (BTreeMap<u64, String>, PathBu
 #[test]
 fn one_thread_and_many_give_the_same_runs() {
     for profile in PROFILES {
-        for (name, _) in [SCENARIOS[0], SCENARIOS[3], SCENARIOS[7], SCENARIOS[9]] {
+        for (name, _) in [SCENARIOS[0], SCENARIOS[3], SCENARIOS[7], SCENARIOS[9], SCENARIOS[11]] {
             let case = Case::new(name, &["duration=5s"], profile);
             let (alone, folder_alone) = batch(&case, 1, &format!("{name}-{profile}-alone"));
             assert_eq!(alone.len(), 5);

@@ -57,6 +57,13 @@ impl Stream {
         Stream::new(seed, NodeId(u32::MAX), purpose)
     }
 
+    /// A stream that belongs to two nodes, the same whichever is named first.
+    pub fn of_pair(seed: u64, (a, b): (NodeId, NodeId), purpose: Purpose) -> Stream {
+        let pair = (u64::from(a.0.min(b.0)) << 32) | u64::from(a.0.max(b.0));
+        let name = mix(mix(seed).wrapping_add(u64::from(purpose as u32) << 32));
+        Stream(Xoshiro256PlusPlus::seed_from_u64(mix(name ^ pair)))
+    }
+
     /// Uniform over 0 .. `n`, without `n`; 0 if `n` is 0. The bias of the multiplication is below n / 2^32.
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.0.next_u32()) * u64::from(n)) >> 32) as u32
@@ -100,6 +107,13 @@ mod tests {
         assert_ne!(first(1, 2, Purpose::Backoff), first(2, 1, Purpose::Backoff));
         assert_ne!(first(1, 2, Purpose::Backoff), first(1, 3, Purpose::Backoff));
         assert_ne!(first(1, 2, Purpose::Backoff), first(1, 2, Purpose::Tcp));
+    }
+
+    #[test]
+    fn a_pair_has_a_stream_of_its_own() {
+        let first = |a, b| Stream::of_pair(1, (NodeId(a), NodeId(b)), Purpose::Channel).bits32();
+        assert_eq!(first(2, 3), first(3, 2));
+        assert!(first(2, 3) != first(2, 4) && first(2, 3) != first(3, 4));
     }
 
     #[test]

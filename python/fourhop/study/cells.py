@@ -41,6 +41,10 @@ class Run:
     """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
     columns: Mapping[str, Any]
     """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
+    link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What the layers counted, by layer and name."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,15 @@ class Cells:
         for row in result.batches.iter_rows(named=True):
             runs[row["point"]][row["seed"]][row["flow"]]["batches"].append(row["goodput_bps"])
         whole = {(row["point"], row["seed"]): row for row in result.runs.iter_rows(named=True)}
+        lost, counted = _nested(result.link_drops, "link"), _nested(result.counters, "layer")
         cells = [
             Cell(
                 point.index,
                 point.parameters,
                 tuple(
-                    Run(seed, flows, whole[point.index, seed])
+                    Run(seed, flows, whole[key], lost.get(key, {}), counted.get(key, {}))
                     for seed, flows in sorted(runs.get(point.index, {}).items())
+                    for key in [(point.index, seed)]
                 ),
             )
             for point in result.sweep.points
@@ -188,6 +194,17 @@ class Cells:
 
         return self.measure(value, unit, **keys)
 
+    def counter(self, layer: str, names: Sequence[str], **keys: object) -> Sample:
+        """What the nodes' layers counted over the whole run, the named counters together: one value a run."""
+        import polars as pl
+
+        cell = self._one(keys)
+        table = self._result.counters.filter(
+            (pl.col("point") == cell.index) & (pl.col("layer") == layer) & pl.col("name").is_in(list(names))
+        )
+        sums = {row["seed"]: row["count"] for row in table.group_by("seed").agg(pl.col("count").sum()).to_dicts()}
+        return Cells([cell], self._result, self._name).measure(lambda run: float(sums.get(run.seed, math.nan)))
+
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
         """Anything that can be said of a run as a number: one value a run."""
         cell = self._one(keys)
@@ -198,6 +215,23 @@ class Cells:
         """The time series of the chosen cells' runs: one row a (point, seed, time, flow)."""
         chosen = self.where(**keys) if keys else self
         return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
+
+    def queues(self, **keys: object) -> pl.DataFrame:
+        """The interface queues of the chosen cells' runs over time: one row a (point, seed, time, node)."""
+        chosen = self.where(**keys) if keys else self
+        return self._result.scan("queues", [cell.index for cell in chosen._cells]).collect()
+
+    def queue(self, node: int, since: float, until: float, of: Callable[[pl.Expr], pl.Expr], **keys: object) -> Sample:
+        """What `of` makes of a node's queue, in packets, at the samples after `since` up to `until`, in s."""
+        import polars as pl
+
+        cell = self._one(keys)
+        chosen = self.queues(**keys).filter(
+            (pl.col("node") == node) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
+        )
+        packets = of(pl.col("queue_packets").cast(pl.Float64)).alias("value")
+        values = {row["seed"]: row["value"] for row in chosen.group_by("seed").agg(packets).to_dicts()}
+        return Cells([cell], self._result, self._name).measure(lambda run: values.get(run.seed, math.nan), "packets")
 
     def over_time(self, quantity: str, flow: str, since: float, until: float, **keys: object) -> Sample:
         """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run."""
@@ -259,6 +293,14 @@ class Cells:
             found = "no varied key" if not names else f"{len(names)} varied keys"
             raise FourhopError(f"sweep {self._name}: found {found} named {key!r}, allowed: {', '.join(self.keys)}")
         return names[0]
+
+
+def _nested(table: pl.DataFrame, where: str) -> dict[tuple[int, int], dict[str, dict[str, int]]]:
+    """Counts of each run, by `where` and name."""
+    nested: dict[tuple[int, int], dict[str, dict[str, int]]] = {}
+    for row in table.iter_rows(named=True):
+        nested.setdefault((row["point"], row["seed"]), {}).setdefault(row[where], {})[row["name"]] = row["count"]
+    return nested
 
 
 def _batches(run: Run, names: Sequence[str] | None = None) -> list[tuple[float, ...]]:

@@ -28,6 +28,7 @@ impl Packet for Ipv4Packet {
     fn five_tuple(&self) -> Option<FiveTuple> {
         let (protocol, src_port, dst_port) = match &self.body {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
+            Body::Measured(tcp) => (6, tcp.segment.src_port, tcp.segment.dst_port),
             Body::Udp(datagram) => (17, datagram.src_port, datagram.dst_port),
             Body::Aodv(_) => (17, AodvMessage::PORT, AodvMessage::PORT),
             Body::Echo(_) => (1, 0, 0),

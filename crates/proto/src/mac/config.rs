@@ -1,6 +1,19 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
+use super::measure::OptionsRule;
+use super::rate::RateControl;
+use crate::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, Rate};
+
+/// At which rate RTS and data are answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AnswerRate {
+    /// At the basic rate, or that of the frame if it is lower (ns-2).
+    Basic,
+    /// At the highest mandatory rate of the physical layer that is not above that of the frame (IEEE 802.11-2020 clause
+    /// 10.6.6.5.2).
+    Mandatory,
+}
 
 /// Which numbers a back-off is drawn from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,10 +27,16 @@ pub enum BackoffDraw {
 /// Constants and options. [`Config::ns2`] is what the papers measured on, [`Config::standard`] IEEE 802.11 as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Rate of unicast data.
+    /// How long frames last.
+    pub phy: PhyKind,
+    /// Rate of unicast data; with rate control the highest, with which each neighbour begins.
     pub data_rate: Rate,
-    /// Rate of RTS, CTS, ACK and broadcasts.
+    /// Rate of broadcasts, of RTS (or that of the data if it is lower) and, by `answer_rate`, of CTS and ACK.
     pub basic_rate: Rate,
+    /// Rate of CTS and ACK.
+    pub answer_rate: AnswerRate,
+    /// How the rate of unicast data follows its fate.
+    pub rate_control: RateControl,
     /// PLCP preamble and header, 192 us for the long format (IEEE 802.11-2020 clause 15.2.2), independent of the rate.
     pub plcp: Dur,
     /// Slot time, 20 us for DSSS (clause 15.3.3).
@@ -59,6 +78,8 @@ pub struct Config {
     /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
     /// +6 / +8 / +8 / 0 %.
     pub capture_nav: bool,
+    /// What becomes of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 knows any.
+    pub options: OptionsRule,
 }
 
 /// Bytes of an RTS with FCS (clause 9.3.1.2).
@@ -70,8 +91,11 @@ impl Config {
     /// ns-2.35 as the papers set it: 2 Mbit/s data, 1 Mbit/s basic, RTS before every unicast frame.
     pub const fn ns2() -> Config {
         Config {
+            phy: PhyKind::Dsss,
             data_rate: Rate::kbps(2_000),
             basic_rate: Rate::kbps(1_000),
+            answer_rate: AnswerRate::Basic,
+            rate_control: RateControl::Fixed,
             plcp: Dur::from_micros(192),
             slot: Dur::from_micros(20),
             sifs: Dur::from_micros(10),
@@ -90,6 +114,7 @@ impl Config {
             eifs_ended_by_good_frame: false,
             eifs_on_undecodable: true,
             capture_nav: true,
+            options: OptionsRule::Strip,
         }
     }
 
@@ -116,7 +141,7 @@ impl Config {
 
     /// EIFS = SIFS + DIFS + the air time of an ACK at the basic rate (clause 10.3.7).
     pub fn eifs(&self) -> Dur {
-        self.sifs + self.difs() + self.ack_airtime()
+        self.sifs + self.difs() + self.answer_airtime(self.basic_rate)
     }
 
     /// How long the medium counts as busy after a frame received in error; a DIFS always follows.
@@ -124,62 +149,81 @@ impl Config {
         if self.eifs_then_difs { self.eifs() } else { self.eifs() - self.difs() }
     }
 
-    /// Air time of an RTS.
-    pub fn rts_airtime(&self) -> Dur {
-        self.plcp + self.basic_rate.time_for(RTS)
+    /// Rate of an RTS before data at `data`, and of the CTS in answer to such an RTS and the ACK in answer to the data.
+    pub fn rates_around(&self, data: Rate) -> ControlRates {
+        let rts = self.basic_rate.min(data);
+        ControlRates { rts, cts: self.answer_to(rts), ack: self.answer_to(data) }
     }
 
-    /// Air time of a CTS.
-    pub fn cts_airtime(&self) -> Dur {
-        self.plcp + self.basic_rate.time_for(CTS_OR_ACK)
+    /// Rate of the answer to a frame at `rate`.
+    pub fn answer_to(&self, rate: Rate) -> Rate {
+        match self.answer_rate {
+            AnswerRate::Basic => self.basic_rate.min(rate),
+            AnswerRate::Mandatory => {
+                let mandatory = self.phy.mandatory_rates();
+                *mandatory.iter().rfind(|&&other| other <= rate).unwrap_or(&mandatory[0])
+            }
+        }
     }
 
-    /// Air time of an ACK.
-    pub fn ack_airtime(&self) -> Dur {
-        self.cts_airtime()
+    fn airtime(&self, len: Bytes, rate: Rate) -> Dur {
+        self.phy.airtime(self.plcp, len, rate)
+    }
+
+    /// Air time of an RTS at `rate`.
+    pub fn rts_airtime(&self, rate: Rate) -> Dur {
+        self.airtime(RTS, rate)
+    }
+
+    /// Air time of a CTS or an ACK at `rate`.
+    pub fn answer_airtime(&self, rate: Rate) -> Dur {
+        self.airtime(CTS_OR_ACK, rate)
     }
 
     /// Air time of a data frame that carries `len` bytes at `rate`.
     pub fn data_airtime(&self, len: Bytes, rate: Rate) -> Dur {
-        self.plcp + rate.time_for(len + self.data_overhead)
+        self.airtime(len + self.data_overhead, rate)
     }
 
-    /// Duration field of an RTS before a data frame of the given air time: three SIFS, CTS, data, ACK (clause 9.2.5.2), to
-    /// the nearest microsecond.
-    pub fn rts_duration(&self, data: Dur) -> Dur {
-        whole_micros(self.sifs * 3 + self.cts_airtime() + data + self.ack_airtime())
+    /// Duration field of an RTS before a data frame of the air time `data` at `rate`: three SIFS, CTS, data, ACK (clause
+    /// 9.2.5.2), to the nearest microsecond.
+    pub fn rts_duration(&self, data: Dur, rate: Rate) -> Dur {
+        let rates = self.rates_around(rate);
+        whole_micros(self.sifs * 3 + self.answer_airtime(rates.cts) + data + self.answer_airtime(rates.ack))
     }
 
-    /// Duration field of a CTS in answer to an RTS with `rts_duration`.
-    pub fn cts_duration(&self, rts_duration: Dur) -> Dur {
-        whole_micros(rts_duration.saturating_sub(self.sifs + self.cts_airtime()))
+    /// Duration field of a CTS at `rate` in answer to an RTS with `rts_duration`.
+    pub fn cts_duration(&self, rts_duration: Dur, rate: Rate) -> Dur {
+        whole_micros(rts_duration.saturating_sub(self.sifs + self.answer_airtime(rate)))
     }
 
-    /// Duration field of unicast data: SIFS and ACK.
-    pub fn data_duration(&self) -> Dur {
-        whole_micros(self.sifs + self.ack_airtime())
+    /// Duration field of unicast data at `rate`: SIFS and ACK.
+    pub fn data_duration(&self, rate: Rate) -> Dur {
+        whole_micros(self.sifs + self.answer_airtime(self.answer_to(rate)))
     }
 
-    /// From the start of an RTS to giving up its CTS.
-    pub fn cts_timeout(&self) -> Dur {
-        self.rts_airtime() + self.sifs + self.cts_airtime() + self.propagation_margin * 2
+    /// From the start of an RTS for data at `rate` to giving up its CTS.
+    pub fn cts_timeout(&self, rate: Rate) -> Dur {
+        let rates = self.rates_around(rate);
+        self.rts_airtime(rates.rts) + self.sifs + self.answer_airtime(rates.cts) + self.propagation_margin * 2
     }
 
-    /// From the start of a data frame of the given air time to giving up its ACK.
-    pub fn ack_timeout(&self, data: Dur) -> Dur {
-        data + self.sifs + self.ack_airtime() + self.propagation_margin * 2
+    /// From the start of a data frame of the given air time at `rate` to giving up its ACK.
+    pub fn ack_timeout(&self, data: Dur, rate: Rate) -> Dur {
+        data + self.sifs + self.answer_airtime(self.answer_to(rate)) + self.propagation_margin * 2
     }
 
-    /// From the start of a CTS to giving up the data announced by its duration field.
-    pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
-        let announced = self.cts_airtime() + self.propagation_margin * 2 + cts_duration;
-        announced.saturating_sub(self.sifs + self.ack_airtime())
+    /// From the start of a CTS at `rate` to giving up the data announced by its duration field. How long the ACK at the end
+    /// lasts is not known if it follows the rate of the data; the shortest is allowed for.
+    pub fn data_timeout(&self, cts_duration: Dur, rate: Rate) -> Dur {
+        let announced = self.answer_airtime(rate) + self.propagation_margin * 2 + cts_duration;
+        announced.saturating_sub(self.sifs + self.answer_airtime(self.answer_to(self.data_rate)))
     }
 
     /// After an RTS for somebody else, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of a
     /// PHY header and 2 slots (clause 10.3.2.4).
     pub fn nav_reset_timeout(&self) -> Dur {
-        self.sifs * 2 + self.cts_airtime() + self.plcp + self.slot * 2
+        self.sifs * 2 + self.answer_airtime(self.basic_rate) + self.plcp + self.slot * 2
     }
 
     /// The contention window after one more failure: doubled, up to the largest.
@@ -196,6 +240,17 @@ impl Config {
     }
 }
 
+/// Rates of the control frames around a data frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ControlRates {
+    /// Of the RTS.
+    pub rts: Rate,
+    /// Of the CTS.
+    pub cts: Rate,
+    /// Of the ACK.
+    pub ack: Rate,
+}
+
 fn whole_micros(d: Dur) -> Dur {
     Dur::from_micros(d.as_micros_rounded())
 }
@@ -209,25 +264,68 @@ mod tests {
     fn times_agree_with_ns2_at_2_mbps() {
         let mac = Config::ns2();
         let us = Dur::from_micros;
-        assert_eq!((mac.rts_airtime(), mac.cts_airtime(), mac.ack_airtime()), (us(352), us(304), us(304)));
+        let (slow, fast) = (mac.basic_rate, mac.data_rate);
+        assert_eq!((mac.rts_airtime(slow), mac.answer_airtime(slow)), (us(352), us(304)));
         assert_eq!((mac.difs(), mac.eifs(), mac.eifs_before_difs()), (us(50), us(364), us(364)));
         let data = mac.data_airtime(Bytes(1500), mac.data_rate);
         assert_eq!(data, us(6328));
         assert_eq!(mac.data_airtime(Bytes(40), mac.data_rate), us(488));
         assert_eq!(mac.data_airtime(Bytes(48), mac.basic_rate), us(848));
         assert_eq!(mac.data_airtime(Bytes(32), mac.basic_rate), us(720));
-        assert_eq!(mac.rts_duration(data), us(6966));
-        assert_eq!(mac.cts_duration(us(6966)), us(6652));
-        assert_eq!(mac.data_duration(), us(314));
-        assert_eq!(mac.cts_timeout(), us(670));
-        assert_eq!(mac.ack_timeout(data), us(6646));
-        assert_eq!(mac.data_timeout(us(6652)), us(6646));
+        assert_eq!(mac.rts_duration(data, fast), us(6966));
+        assert_eq!(mac.cts_duration(us(6966), slow), us(6652));
+        assert_eq!(mac.data_duration(fast), us(314));
+        assert_eq!(mac.cts_timeout(fast), us(670));
+        assert_eq!(mac.ack_timeout(data, fast), us(6646));
+        assert_eq!(mac.data_timeout(us(6652), slow), us(6646));
     }
 
     #[test]
     fn air_time_at_11_mbps_is_rounded_to_the_nanosecond() {
         let mac = Config { data_rate: Rate::kbps(11_000), ..Config::ns2() };
         assert_eq!(mac.data_airtime(Bytes(1500), mac.data_rate), Dur::from_nanos(1_307_636));
+    }
+
+    // Clause 10.6.6.5.2: 54 and 36 Mbit/s are answered at 24, 18 at 12, 9 at 6.
+    #[test]
+    fn answers_go_at_the_highest_mandatory_rate_not_above_the_frame() {
+        let mbps = |n: u64| Rate::kbps(n * 1_000);
+        let mac =
+            Config { phy: PhyKind::Ofdm, answer_rate: AnswerRate::Mandatory, basic_rate: mbps(6), ..Config::ns2() };
+        assert_eq!([54, 36, 18, 9, 6].map(|rate| mac.answer_to(mbps(rate))), [24, 24, 12, 6, 6].map(mbps));
+        let mac = Config { answer_rate: AnswerRate::Mandatory, basic_rate: mbps(1), ..Config::ns2() };
+        assert_eq!(mac.rates_around(mbps(11)), ControlRates { rts: mbps(1), cts: mbps(1), ack: mbps(2) });
+    }
+
+    // Below the basic rate no control frame is faster than the data it protects.
+    #[test]
+    fn slow_data_has_slow_answers() {
+        let mac = Config { basic_rate: Rate::kbps(2_000), data_rate: Rate::kbps(11_000), ..Config::ns2() };
+        let slow = Rate::kbps(1_000);
+        assert_eq!(mac.rates_around(slow), ControlRates { rts: slow, cts: slow, ack: slow });
+        assert_eq!(mac.data_duration(slow), Dur::from_micros(314));
+        assert_eq!(mac.data_duration(mac.data_rate), Dur::from_micros(10 + 192 + 56));
+    }
+
+    // A whole exchange of 1,500 bytes at 54 Mbit/s in 802.11a: RTS 52 us, CTS and ACK at 6 Mbit/s 44 us.
+    #[test]
+    fn times_of_an_exchange_at_54_mbps() {
+        let kind = PhyKind::Ofdm;
+        let mac = Config {
+            phy: kind,
+            data_rate: Rate::kbps(54_000),
+            basic_rate: Rate::kbps(6_000),
+            plcp: kind.plcp(),
+            slot: kind.slot(),
+            sifs: kind.sifs(),
+            cw_min: kind.cw_min(),
+            ..Config::standard()
+        };
+        let us = Dur::from_micros;
+        let data = mac.data_airtime(Bytes(1500), mac.data_rate);
+        assert_eq!((mac.rts_airtime(mac.basic_rate), data, mac.difs()), (us(52), us(248), us(34)));
+        assert_eq!(mac.rts_duration(data, mac.data_rate), us(3 * 16 + 44 + 248 + 44));
+        assert_eq!(mac.eifs(), us(16 + 34 + 44));
     }
 
     // Clause 10.3.7: EIFS replaces DIFS, so that busy time before the DIFS is EIFS - DIFS.

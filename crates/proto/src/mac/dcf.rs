@@ -13,11 +13,13 @@
 //! business of [`Medium`].
 
 use super::config::Config;
+use super::measure::{self, OptionsRule};
 use super::medium::{Medium, Rules};
+use super::rate::Rates;
 use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
-use fourhop_units::{Dur, MacAddr, Stream, Time};
+use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 
 /// What the MAC asks of the layers above.
 #[derive(Clone, PartialEq, Debug)]
@@ -93,6 +95,8 @@ pub(super) enum TxState {
 pub(super) struct Outgoing {
     pub(super) msdu: Msdu,
     pub(super) seq: u16,
+    /// Rate of its data frame.
+    pub(super) rate: Rate,
     /// Air time of its data frame.
     pub(super) airtime: Dur,
     pub(super) retry: bool,
@@ -103,8 +107,8 @@ pub(super) struct Outgoing {
 /// An answer owed after SIFS.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
-    Cts { to: MacAddr, duration: Dur },
-    Ack { to: MacAddr },
+    Cts { to: MacAddr, duration: Dur, rate: Rate },
+    Ack { to: MacAddr, rate: Rate },
 }
 
 /// The MAC of one station.
@@ -132,6 +136,7 @@ pub struct Dcf {
     pub(super) short_retries: u32,
     pub(super) long_retries: u32,
     next_seq: u16,
+    pub(super) rates: Rates,
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
     pub(super) counters: Counters,
@@ -154,6 +159,7 @@ impl Dcf {
             short_retries: 0,
             long_retries: 0,
             next_seq: 1,
+            rates: Rates::default(),
             last_seq: Vec::new(),
             counters: Counters::default(),
         }
@@ -180,14 +186,17 @@ impl Dcf {
     }
 
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
-    pub fn handle_packet(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
+    pub fn handle_packet(&mut self, now: Time, mut msdu: Msdu, medium: &mut Medium) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        if matches!(self.config.options, OptionsRule::Measure { .. }) {
+            measure::note_head(now, &mut msdu);
+        }
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
-        let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
+        let rate = if broadcast { self.config.basic_rate } else { self.rates.of(msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
-        self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, airtime, retry: false, rts });
+        self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
         let immediate = self.config.immediate_access && self.sifs_ends.is_none();
@@ -290,41 +299,49 @@ impl Dcf {
     fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
+        let rate = self.config.rates_around(outgoing.rate).rts;
         let frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
-            duration: self.config.rts_duration(outgoing.airtime),
-            rate: self.config.basic_rate,
-            airtime: self.config.rts_airtime(),
+            duration: self.config.rts_duration(outgoing.airtime, outgoing.rate),
+            rate,
+            airtime: self.config.rts_airtime(rate),
             kind: FrameKind::Rts,
         };
-        self.radiate(now, frame, TxState::Rts, self.config.cts_timeout(), medium, air);
+        let wait = self.config.cts_timeout(outgoing.rate);
+        self.radiate(now, frame, TxState::Rts, wait, medium, air);
     }
 
     fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
-        let airtime = outgoing.airtime;
-        let frame = Frame {
+        let (rate, airtime) = (outgoing.rate, outgoing.airtime);
+        let mut frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
-            duration: if broadcast { Dur::ZERO } else { self.config.data_duration() },
-            rate: if broadcast { self.config.basic_rate } else { self.config.data_rate },
+            duration: if broadcast { Dur::ZERO } else { self.config.data_duration(rate) },
+            rate,
             airtime,
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
         };
+        if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
+            (self.config.options, &mut frame.kind)
+        {
+            let sent = measure::transmission_time(&self.config, airtime, rate);
+            measure::update(now, sent, msdu, backward_queueing);
+        }
         if broadcast {
             self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime), medium, air);
+            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime, rate), medium, air);
         }
     }
 
     /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
     fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         match self.answer {
-            Some(Answer::Cts { to, duration }) => {
+            Some(Answer::Cts { to, duration, rate }) => {
                 let free = if self.config.cts_refused_by_eifs { medium.is_idle(now) } else { medium.nav() <= now };
                 if !free {
                     self.counters.cts_refused += 1;
@@ -333,14 +350,14 @@ impl Dcf {
                     return;
                 }
                 self.counters.cts_sent += 1;
-                let duration = self.config.cts_duration(duration);
-                let frame = self.control(FrameKind::Cts, to, duration, self.config.cts_airtime());
-                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration), medium, air);
+                let duration = self.config.cts_duration(duration, rate);
+                let frame = self.answer_frame(FrameKind::Cts, to, duration, rate);
+                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration, rate), medium, air);
             }
-            Some(Answer::Ack { to }) => {
+            Some(Answer::Ack { to, rate }) => {
                 self.counters.acks_sent += 1;
-                let airtime = self.config.ack_airtime();
-                let frame = self.control(FrameKind::Ack, to, Dur::ZERO, airtime);
+                let frame = self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate);
+                let airtime = frame.airtime;
                 // Nothing answers an ACK: when it ends is known now and needs no timer.
                 medium.begin_exchange(now, airtime, &self.rules);
                 medium.end_exchange(now + airtime);
@@ -361,8 +378,8 @@ impl Dcf {
         }
     }
 
-    fn control(&self, kind: FrameKind, to: MacAddr, duration: Dur, airtime: Dur) -> Frame {
-        Frame { dst: to, src: self.addr, duration, rate: self.config.basic_rate, airtime, kind }
+    fn answer_frame(&self, kind: FrameKind, to: MacAddr, duration: Dur, rate: Rate) -> Frame {
+        Frame { dst: to, src: self.addr, duration, rate, airtime: self.config.answer_airtime(rate), kind }
     }
 
     /// The wait that `state` stands for is over without an answer.
@@ -407,6 +424,7 @@ impl Dcf {
     fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         self.counters.data_timeouts += 1;
         let Some(outgoing) = &mut self.outgoing else { return };
+        self.rates.handle_missing_ack(outgoing.msdu.dst, &self.config);
         let rts = needs_rts(&self.config, &outgoing.msdu);
         let (count, limit) = if rts {
             (&mut self.long_retries, self.config.long_retry_limit)
@@ -421,6 +439,8 @@ impl Dcf {
         } else {
             outgoing.retry = true;
             outgoing.rts = rts;
+            outgoing.rate = self.rates.of(outgoing.msdu.dst, &self.config);
+            outgoing.airtime = self.config.data_airtime(outgoing.msdu.len, outgoing.rate);
             self.failed(now, medium);
         }
     }

@@ -5,20 +5,27 @@
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
+//! | [`rate`] | rate control: ARF and AARF |
 //! | `receive` | what the station does with received frames |
+//! | [`options`] | the options field of a header: parse, encode |
+//! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF) and 15 (DSSS PHY); behaviour of ns-2.35's `Mac802_11`.
-//! Left out: fragmentation, power save, QoS (EDCA), rate adaptation, beacons, encryption.
+//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
+//! Left out: fragmentation, power save, QoS (EDCA), beacons, encryption.
 
 pub mod backoff;
 pub mod config;
 pub mod dcf;
+pub mod measure;
 pub mod medium;
+pub mod options;
+pub mod rate;
 mod receive;
 #[cfg(test)]
 mod tests;
 
-pub use config::{BackoffDraw, Config};
+pub use config::{AnswerRate, BackoffDraw, Config};
 pub use dcf::{Action, Counters, Dcf};
 pub use medium::Medium;
+pub use rate::{Arf, RateControl};

@@ -2,6 +2,7 @@
 //! 10.3.2.14). The second part of [`Dcf`].
 
 use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
+use super::measure::{self, OptionsRule};
 use super::medium::Medium;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
@@ -21,7 +22,8 @@ impl Dcf {
         if self.state != TxState::Idle || self.answer.is_some() {
             return;
         }
-        self.answer = Some(Answer::Cts { to: frame.src, duration: frame.duration });
+        self.answer =
+            Some(Answer::Cts { to: frame.src, duration: frame.duration, rate: self.config.answer_to(frame.rate) });
         self.sifs_ends = Some(now + self.config.sifs);
     }
 
@@ -41,6 +43,7 @@ impl Dcf {
             return;
         }
         let Some(outgoing) = self.outgoing.take() else { return };
+        self.rates.handle_ack(outgoing.msdu.dst, &self.config);
         if needs_rts(&self.config, &outgoing.msdu) {
             self.long_retries = 0;
         } else {
@@ -82,7 +85,7 @@ impl Dcf {
                 out.push(Action::Discarded(DropReason::UnexpectedData));
                 return;
             }
-            self.answer = Some(Answer::Ack { to: frame.src });
+            self.answer = Some(Answer::Ack { to: frame.src, rate: self.config.answer_to(frame.rate) });
             if self.state_ends.is_none() {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
                 self.sifs_ends = Some(now + self.config.sifs);
@@ -94,7 +97,9 @@ impl Dcf {
             }
         }
         self.counters.delivered += 1;
-        out.push(Action::Deliver { msdu: msdu.clone(), from: frame.src });
+        let strip = self.config.options == OptionsRule::Strip && measure::carried(msdu).is_some();
+        let msdu = if strip { measure::stripped(msdu) } else { msdu.clone() };
+        out.push(Action::Deliver { msdu, from: frame.src });
     }
 
     /// Compares with, and remembers, the last number from this transmitter.

@@ -207,8 +207,15 @@ impl Link {
         self.delay_down(now + self.config.arp_delay, dst, Payload::Arp(message));
     }
 
-    fn delay_down(&mut self, at: Time, dst: MacAddr, payload: Payload) {
-        let msdu = Msdu { dst, len: self.config.sizes.of(&payload), payload };
+    fn delay_down(&mut self, at: Time, dst: MacAddr, mut payload: Payload) {
+        let mut len = self.config.sizes.of(&payload);
+        if let Payload::Ipv4(packet) = &mut payload
+            && let Some(carried) = packet.carried_mut()
+        {
+            len += carried.options.on_air();
+            carried.entered_queue = at;
+        }
+        let msdu = Msdu { dst, len, payload };
         // ARP's shorter delay lets it overtake what was sent down within the difference.
         let place = self.down.partition_point(|(other, _)| *other <= at);
         self.down.insert(place, (at, msdu));

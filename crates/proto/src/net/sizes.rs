@@ -30,7 +30,10 @@ impl Sizes {
     fn of_packet(self, packet: &Ipv4Packet) -> Bytes {
         let len = match (self, &packet.body) {
             (Sizes::Ns2, Body::Tcp(segment)) if packet.meta.hides_headers && segment.payload > 0 => segment.payload,
-            (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Echo(_)) => packet.len(),
+            (Sizes::Ns2, Body::Measured(tcp)) if packet.meta.hides_headers && tcp.segment.payload > 0 => {
+                tcp.segment.payload
+            }
+            (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Echo(_)) => packet.len(),
             (Sizes::Ns2, Body::Udp(udp)) => 20 + udp.payload,
             (Sizes::Ns2, Body::Aodv(AodvMessage::Rreq(_))) => 48,
             (Sizes::Ns2, Body::Aodv(AodvMessage::Rrep(_))) => 44,

@@ -7,7 +7,7 @@ use super::account::Drops;
 use crate::drop::DropReason;
 use crate::mac;
 use crate::mac::medium::{self, Medium};
-use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict};
+use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict, sinr};
 use crate::wire::Frame;
 use fourhop_units::{Dur, MacAddr, NodeId, Time};
 
@@ -39,9 +39,10 @@ pub enum Heard {
 }
 
 /// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
-const REASONS: usize = 4;
+const REASONS: usize = 5;
 
-/// The receiver of a node and the medium around it.
+/// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr` radio
+/// are larger and kept by the driver, which hands them to [`Ear::handle_arrival_at`] and [`Ear::handle_departure_at`].
 ///
 /// Call [`Ear::handle_arrival`] and [`Ear::handle_departure`] once each for every copy of a frame, in order of time; at one
 /// instant departures come first. There are no timers, but while [`Ear::awaits_access`] each of them may change the
@@ -90,7 +91,17 @@ impl Ear {
     /// A copy of `frame` ends.
     #[inline]
     pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, rules: &Rules) -> Heard {
-        let heard = match self.receiver.depart(tx, self.medium.is_transmitting(now)) {
+        let departure = self.receiver.depart(tx, self.medium.is_transmitting(now));
+        let heard = self.handle_judgement(now, departure, frame, rules);
+        if !self.receiver.busy(&rules.phy) {
+            self.medium.handle_quiet(now);
+        }
+        heard
+    }
+
+    #[inline]
+    fn handle_judgement(&mut self, now: Time, departure: Departure, frame: &Frame, rules: &Rules) -> Heard {
+        match departure {
             Departure::Judged(Verdict::Good) => {
                 self.received += 1;
                 let for_us = frame.dst == self.addr;
@@ -106,8 +117,36 @@ impl Ear {
                 self.count(reason);
                 Heard::Nothing
             }
-        };
-        if !self.receiver.busy(&rules.phy) {
+        }
+    }
+
+    /// With a receiver of another model, which is not the ear's own: a copy of `frame` begins to arrive there. As
+    /// [`Ear::handle_arrival`].
+    #[must_use]
+    pub fn handle_arrival_at(
+        &mut self,
+        now: Time,
+        copy: Arrival,
+        frame: &Frame,
+        receiver: &mut sinr::Receiver,
+        rules: &Rules,
+    ) -> bool {
+        let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
+        noticed && self.medium.handle_arrival(now, &rules.medium)
+    }
+
+    /// The same for the end of a copy.
+    pub fn handle_departure_at(
+        &mut self,
+        now: Time,
+        tx: TxId,
+        frame: &Frame,
+        receiver: &mut sinr::Receiver,
+        rules: &Rules,
+    ) -> Heard {
+        let departure = receiver.depart(now, tx, self.medium.is_transmitting(now));
+        let heard = self.handle_judgement(now, departure, frame, rules);
+        if !receiver.busy() {
             self.medium.handle_quiet(now);
         }
         heard

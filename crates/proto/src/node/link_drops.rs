@@ -1,6 +1,6 @@
 //! Packets that the MAC of a node gave up, by the neighbour they were for and by what they were.
 
-use crate::wire::{Body, Msdu, Payload};
+use crate::wire::{Msdu, Payload};
 use fourhop_units::{MacAddr, NodeId};
 
 /// What was given up towards one neighbour.
@@ -28,10 +28,10 @@ pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
     };
     let drops = &mut table[at];
     match &msdu.payload {
-        Payload::Ipv4(packet) => match &packet.body {
-            Body::Tcp(segment) if segment.payload > 0 => drops.tcp_data += 1,
-            Body::Tcp(_) => drops.tcp_acks += 1,
-            _ => drops.other += 1,
+        Payload::Ipv4(packet) => match packet.segment() {
+            Some(segment) if segment.payload > 0 => drops.tcp_data += 1,
+            Some(_) => drops.tcp_acks += 1,
+            None => drops.other += 1,
         },
         Payload::Arp(_) => drops.other += 1,
     }

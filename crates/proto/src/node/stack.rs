@@ -6,6 +6,7 @@ use super::endpoint::Endpoint;
 use super::gateway::Gateway;
 use super::link_drops::{self, LinkDrops};
 use super::transports::Transports;
+use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf};
 use crate::net::{self, Link};
@@ -83,6 +84,8 @@ pub struct Node {
     link: Link,
     pub(super) router: Router,
     pub(super) transports: Transports,
+    /// Between the transports and the network layer, at a node that takes part in C3TCP.
+    modules: Option<Box<ccm::Modules>>,
     /// Its wired side, if it has one.
     pub(super) gateway: Option<Box<Gateway>>,
     pub(super) drops: Drops,
@@ -104,6 +107,7 @@ impl Node {
             upper_timeout: router.next_timeout(),
             router,
             transports: Transports::new(addr, config.ttl, config.mac.data_rate),
+            modules: None,
             gateway: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
@@ -117,6 +121,16 @@ impl Node {
         let place = self.transports.add(endpoint);
         self.refresh_upper();
         place
+    }
+
+    /// Lets the node take part in C3TCP, below its transports. Before anything happens.
+    pub fn add_modules(&mut self, options: ccm::Options) {
+        self.modules = Some(Box::new(ccm::Modules::new(options)));
+    }
+
+    /// Its modules of C3TCP, for inspection.
+    pub fn modules(&self) -> Option<&ccm::Modules> {
+        self.modules.as_deref()
     }
 
     /// The ends of flows at this node.
@@ -197,6 +211,8 @@ impl Node {
     }
 
     /// The ear has heard `frame` with this power, and it is for this node.
+    // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
+    #[inline(always)]
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear) {
         self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
         if !self.scratch.mac.is_empty() {
@@ -223,6 +239,7 @@ impl Node {
 
     /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
     /// there is one at most.
+    #[inline(always)]
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> bool {
         let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due {
@@ -273,6 +290,7 @@ impl Node {
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
+    #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()
@@ -367,6 +385,9 @@ impl Node {
         if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
+        if ends {
+            self.end_options(now, leaves, &mut packet);
+        }
         let mut actions = self.scratch.route.take();
         if packet.is_routing() {
             self.crossings.routing_received += 1;
@@ -383,6 +404,14 @@ impl Node {
         self.scratch.route.give(actions);
     }
 
+    /// A packet has come to the end of its way over radios: its options go to the module of its connection, if that is here.
+    fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) {
+        match &mut self.modules {
+            Some(modules) if !leaves => modules.handle_incoming(now, packet),
+            _ => drop(packet.take_carried()),
+        }
+    }
+
     pub(super) fn deliver(&mut self, now: Time, packet: &Ipv4Packet) {
         let mut made = self.scratch.packets.take();
         match self.transports.handle_packet(now, packet, |peer| self.router.hops(peer), &mut made) {
@@ -395,10 +424,13 @@ impl Node {
 
     /// Sends what the transports have made.
     fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>) {
-        for packet in made.drain(..) {
+        for mut packet in made.drain(..) {
             if self.gateway.is_some() && is_wired(packet.dst) {
                 self.send_wired(packet);
                 continue;
+            }
+            if let Some(modules) = &mut self.modules {
+                modules.handle_outgoing(now, &mut packet);
             }
             let mut actions = self.scratch.route.take();
             self.router.handle_outgoing(now, packet, &mut actions);

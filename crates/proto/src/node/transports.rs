@@ -115,7 +115,8 @@ impl Transports {
                 self.bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
                 Some(())
             }
-            Body::Aodv(_) => None,
+            // Options of C3TCP end below.
+            Body::Aodv(_) | Body::Measured(_) => None,
         };
         self.originate(peer, notes, out);
         known.ok_or(DropReason::NoListener)

@@ -1,12 +1,18 @@
 //! The radio of one node: what it makes of overlapping frames.
 //!
 //! The channel (outside this crate) tells the receiver when a copy of a frame arrives, how strong it is and when it ends;
-//! the receiver answers with a [`Verdict`] at the end. Two models will stand behind one interface: [`threshold`], the one
-//! the papers used, and later an SINR model.
+//! the receiver answers with a [`Verdict`] at the end. There are two models with the same calls: [`threshold`], the one the
+//! papers used, and [`sinr`], the honest one. Which of them a network has is decided once for each walk of a frame over its
+//! receivers, so that neither pays for the other.
 
+pub mod error_rate;
+pub mod kind;
+pub mod log_distance;
+pub mod sinr;
 pub mod threshold;
 pub mod two_ray;
 
+pub use kind::PhyKind;
 pub use threshold::{Config, Receiver};
 
 use crate::drop::DropReason;

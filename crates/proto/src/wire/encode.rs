@@ -2,11 +2,12 @@
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP (headers
 //! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
-//! sequences are left out, as most drivers do.
+//! sequences are left out, as most drivers do. Options of C3TCP stand between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
     AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions, TcpSegment,
 };
+use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{
@@ -51,6 +52,10 @@ fn body(msdu: &Msdu, out: &mut Vec<u8>) {
     out.extend(SNAP);
     match &msdu.payload {
         Payload::Ipv4(content) => {
+            if let Some(carried) = content.carried() {
+                out.extend(ETHERTYPE.to_be_bytes());
+                carried.options.encode(out);
+            }
             out.extend(0x0800u16.to_be_bytes());
             packet(content, out);
         }
@@ -81,6 +86,10 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
     let protocol = match &packet.body {
         Body::Tcp(segment) => {
             tcp(segment, src, dst, &mut content);
+            IpNumber::TCP
+        }
+        Body::Measured(measured) => {
+            tcp(&measured.segment, src, dst, &mut content);
             IpNumber::TCP
         }
         Body::Udp(datagram) => {

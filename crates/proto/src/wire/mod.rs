@@ -12,5 +12,5 @@ mod tcp;
 
 pub use aodv::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
-pub use packet::{Body, EchoMessage, Ipv4Packet, PacketMeta, UdpDatagram};
+pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};
 pub use tcp::{SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

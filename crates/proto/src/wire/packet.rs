@@ -1,6 +1,7 @@
 //! IPv4 packets.
 
 use super::{AodvMessage, TcpSegment};
+use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
@@ -46,12 +47,23 @@ pub struct Ipv4Packet {
 pub enum Body {
     /// TCP.
     Tcp(TcpSegment),
+    /// TCP whose frames have options in their MAC headers. Boxed, so that packets without stay as small as they are.
+    Measured(Box<MeasuredSegment>),
     /// UDP with a payload that only counts.
     Udp(UdpDatagram),
     /// AODV over UDP port 654.
     Aodv(AodvMessage),
     /// ICMP echo.
     Echo(EchoMessage),
+}
+
+/// A TCP segment between two link layers that measure for it (C3TCP).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MeasuredSegment {
+    /// The segment.
+    pub segment: TcpSegment,
+    /// What goes with it in MAC headers, and what this node notes.
+    pub carried: Carried,
 }
 
 /// A UDP datagram (RFC 768).
@@ -94,6 +106,7 @@ impl Ipv4Packet {
         IPV4_HEADER
             + match &self.body {
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
+                Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
                 Body::Aodv(message) => UDP_HEADER + message.len(),
                 Body::Echo(echo) => UDP_HEADER + echo.payload,
@@ -103,6 +116,42 @@ impl Ipv4Packet {
     /// Never: every packet has a header.
     pub fn is_empty(&self) -> bool {
         false
+    }
+
+    /// Its TCP segment, if that is what it carries.
+    pub fn segment(&self) -> Option<&TcpSegment> {
+        match &self.body {
+            Body::Tcp(segment) => Some(segment),
+            Body::Measured(tcp) => Some(&tcp.segment),
+            _ => None,
+        }
+    }
+
+    /// What its MAC header is to say, if anything.
+    pub fn carried(&self) -> Option<&Carried> {
+        match &self.body {
+            Body::Measured(tcp) => Some(&tcp.carried),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn carried_mut(&mut self) -> Option<&mut Carried> {
+        match &mut self.body {
+            Body::Measured(tcp) => Some(&mut tcp.carried),
+            _ => None,
+        }
+    }
+
+    /// Takes the options out, if it has any: the packet is TCP without.
+    pub fn take_carried(&mut self) -> Option<Carried> {
+        if !matches!(self.body, Body::Measured(_)) {
+            return None;
+        }
+        let none = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
+        let Body::Measured(tcp) = core::mem::replace(&mut self.body, none) else { return None };
+        self.body = Body::Tcp(tcp.segment);
+        Some(tcp.carried)
     }
 
     /// Is it a routing packet, which interface queues put first?

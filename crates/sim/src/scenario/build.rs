@@ -1,14 +1,15 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
 
 use super::error::{Problem, ScenarioError, did_you_mean};
-use super::key::{Field, Number, Section, Value};
+use super::key::{Field, Number, Section, Value, Values};
 use super::movement;
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
+use super::sections;
 use super::sections::{
-    AdhocTcp, AppKind, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys,
-    MobilityModel, Profile, Radio, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
-    WireKeys, WiredKeys, complete_routing, complete_tcp_ap,
+    AdhocTcp, AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys,
+    MobilityModel, Profile, RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
+    WireKeys, WiredKeys, complete_mac, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -16,10 +17,11 @@ use super::{App, Flow, FlowTransport, PairTraffic, Scenario, Traffic};
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
+use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 14] = [
+pub const SECTIONS: [&str; 15] = [
     "topology",
     "mobility",
     "radio",
@@ -29,6 +31,7 @@ pub const SECTIONS: [&str; 14] = [
     "tcp",
     "tcp_ap",
     "adhoc_tcp",
+    "c3tcp",
     "wired",
     "wires",
     "gateway",
@@ -42,10 +45,10 @@ pub const FIRST_START: Time = Time::from_secs(1);
 pub const STAGGER: Dur = Dur::from_millis(100);
 
 /// What is under construction.
-struct Builder {
-    root: Node,
+pub(super) struct Builder {
+    pub(super) root: Node,
     profile: Profile,
-    problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
 }
 
 /// Builds a scenario out of a tree and overrides.
@@ -69,34 +72,39 @@ pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenari
 impl Builder {
     fn scenario(&mut self, file: &str) -> Option<Scenario> {
         let general = self.general(file);
-        let radio = self.section::<Radio>();
-        if let Some((resolved, radio)) = &radio {
-            if radio.basic_rate > radio.rate {
-                let allowed = format!("at most `rate`, {}", resolved.show("rate"));
-                self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
-            }
-            if radio.cs_threshold > radio.rx_threshold {
-                let allowed = format!("at most `rx_threshold`, {}", resolved.show("rx_threshold"));
-                self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
-            }
-        }
-        let mac = self.section::<Mac>();
+        let radio = self.radio();
+        let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy.kind());
+        let mac = self.completed::<Mac>(None, |values, _| complete_mac(values, phy));
         if let Some((resolved, mac)) = &mac
             && mac.cw_min > mac.cw_max
         {
             let allowed = format!("at most `cw_max`, {}", mac.cw_max);
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
+        if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
+            && mac.rate_control != RateControl::Fixed
+            && !radio.phy.kind().rates().contains(&radio.rate)
+        {
+            let allowed = "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have";
+            self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
+        }
         let link = self.section::<Link>();
         let routing = self.routing();
-        let tcp = self.section::<Tcp>();
+        let mut tcp = self.section::<Tcp>();
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {
             let allowed = format!("at most `rto_max`, {}", resolved.show("rto_max"));
             self.problems.push(resolved.problem("rto_min", resolved.show("rto_min"), allowed));
         }
-        let tcp_ap = self.tcp_ap();
+        let tcp_ap = self.completed::<TcpAp>(None, |values, given| complete_tcp_ap(values, given));
+        let c3tcp = self.section::<C3tcp>();
+        if let (Some((_, c3tcp)), Some((given, tcp))) = (&c3tcp, &mut tcp)
+            && c3tcp.enabled
+            && !given.is_given("receive_buffer")
+        {
+            tcp.receive_buffer = sections::UNSCALED_WINDOW;
+        }
         let adhoc_tcp = self.section::<AdhocTcp>();
         if let Some((resolved, adhoc)) = &adhoc_tcp
             && adhoc.occupancy_low > adhoc.occupancy_high
@@ -131,6 +139,11 @@ impl Builder {
         }
         let (_, general) = general?;
         let (topology_resolved, topology) = topology?;
+        let (c3tcp_resolved, c3tcp) = c3tcp?;
+        if let Some(node) = c3tcp.unaware_nodes().into_iter().find(|node| node.0 >= topology.nodes()) {
+            let allowed = format!("nodes from 0 to {}", topology.nodes() - 1);
+            self.problems.push(c3tcp_resolved.problem("unaware", node.to_string(), allowed));
+        }
         let scenario = Scenario {
             file: file.to_owned(),
             name: general.name,
@@ -151,8 +164,9 @@ impl Builder {
             link: link?.1,
             routing: routing?,
             tcp: tcp?.1,
-            tcp_ap: tcp_ap?,
+            tcp_ap: tcp_ap?.1,
             adhoc_tcp: adhoc_tcp?.1,
+            c3tcp,
             wired: wired?,
             gateway: gateway?,
             traffic: traffic?,
@@ -170,21 +184,28 @@ impl Builder {
 
     /// Resolves a section in which no key depends on another.
     fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
+        self.completed(None, |_, _| {})
+    }
+
+    /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told which
+    /// ones were written.
+    pub(super) fn completed<S: Section>(
+        &mut self,
+        selector: Option<&str>,
+        complete: impl FnOnce(&mut Values, &dyn Fn(&str) -> bool),
+    ) -> Option<(Resolved, S)> {
         let whole = self.root.at.clone();
         let node = self.root.entry(S::NAME).map(|e| &e.value);
-        let resolved = resolve::<S>(node, S::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
+        let mut resolved = resolve::<S>(node, S::NAME, &whole, self.profile, selector, &[], &mut self.problems)?;
+        let mut values = std::mem::take(&mut resolved.values);
+        complete(&mut values, &|key| resolved.is_given(key));
+        resolved.values = values;
         let section = S::from_values(&resolved.values);
         Some((resolved, section))
     }
 
     fn routing(&mut self) -> Option<Routing> {
-        let whole = self.root.at.clone();
-        let node = self.root.entry(Routing::NAME).map(|e| &e.value);
-        let mut resolved =
-            resolve::<Routing>(node, Routing::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
-        let mut values = std::mem::take(&mut resolved.values);
-        complete_routing(&mut values, |key| resolved.is_given(key));
-        let routing = Routing::from_values(&values);
+        let (resolved, routing) = self.completed::<Routing>(None, |values, given| complete_routing(values, given))?;
         if routing.protocol == RoutingProtocol::SsaAodv {
             if routing.signal_threshold.is_none() {
                 let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
@@ -195,15 +216,6 @@ impl Builder {
             }
         }
         Some(routing)
-    }
-
-    fn tcp_ap(&mut self) -> Option<TcpAp> {
-        let whole = self.root.at.clone();
-        let node = self.root.entry(TcpAp::NAME).map(|e| &e.value);
-        let mut resolved = resolve::<TcpAp>(node, TcpAp::NAME, &whole, self.profile, None, &[], &mut self.problems)?;
-        let mut values = std::mem::take(&mut resolved.values);
-        complete_tcp_ap(&mut values, |key| resolved.is_given(key));
-        Some(TcpAp::from_values(&values))
     }
 
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {

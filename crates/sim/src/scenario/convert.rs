@@ -1,8 +1,8 @@
 //! From the sections of a scenario to the configurations of the protocol crates.
 
 use super::sections::{
-    self, AckPolicy, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw, GatewayKind,
-    ProbeBound, RoutingProtocol,
+    self, AckPolicy, AnswerRate, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw,
+    GatewayKind, ProbeBound, RoutingProtocol,
 };
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
@@ -10,7 +10,7 @@ use fourhop_cc::tcp_ap::{self, variation::Spread};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
-use fourhop_proto::{mac, net, phy, route, tcp};
+use fourhop_proto::{mac, net, route, tcp};
 use fourhop_units::{Bytes, Dur};
 
 impl Scenario {
@@ -18,9 +18,15 @@ impl Scenario {
     pub fn mac_config(&self) -> mac::Config {
         let (mac, radio) = (&self.mac, &self.radio);
         mac::Config {
+            phy: radio.phy.kind(),
             data_rate: radio.rate,
             basic_rate: radio.basic_rate,
+            answer_rate: match mac.answer_rate {
+                AnswerRate::Basic => mac::AnswerRate::Basic,
+                AnswerRate::Mandatory => mac::AnswerRate::Mandatory,
+            },
             plcp: radio.plcp,
+            rate_control: self.rate_control(),
             slot: mac.slot,
             sifs: mac.sifs,
             cw_min: mac.cw_min,
@@ -41,19 +47,7 @@ impl Scenario {
             eifs_ended_by_good_frame: mac.eifs_ended_by_good_frame,
             eifs_on_undecodable: mac.eifs_on_undecodable,
             capture_nav: mac.capture_nav,
-        }
-    }
-
-    /// What the receiver of every node is given.
-    pub fn receiver_config(&self) -> phy::Config {
-        let radio = &self.radio;
-        phy::Config {
-            rx_threshold: radio.rx_threshold,
-            cs_threshold: radio.cs_threshold,
-            capture_ratio: radio.capture.then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
-            late_capture: radio.late_capture,
-            lock_on_undecodable: radio.lock_on_undecodable,
-            energy_detection: radio.energy_detection,
+            options: mac::measure::OptionsRule::Strip,
         }
     }
 
@@ -261,8 +255,9 @@ impl Scenario {
         let mac = self.mac_config();
         // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
         let headers = Bytes(52);
+        let rates = mac.rates_around(mac.data_rate);
         let reserved = match Bytes(self.tcp.mss.get() + headers.get()) + mac.data_overhead > mac.rts_threshold {
-            true => mac.rts_airtime() + mac.cts_airtime() + mac.sifs * 2,
+            true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
             false => Dur::ZERO,
         };
         ReceiverOptions {

@@ -13,6 +13,7 @@
 //! opened by the caller, but for the movement file that `[mobility]` may name.
 
 mod build;
+mod build_radio;
 mod catalog;
 mod convert;
 mod error;
@@ -21,6 +22,7 @@ mod movement;
 mod network;
 mod ns2;
 mod quantity;
+mod radio;
 mod resolve;
 mod schema;
 pub mod sections;
@@ -35,7 +37,7 @@ pub use network::{Network, NetworkFlow};
 pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
-pub use sections::{AdhocTcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::mobility::Movement;
@@ -82,6 +84,8 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
     pub adhoc_tcp: AdhocTcp,
+    /// Capacity measured by link layers.
+    pub c3tcp: C3tcp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
     pub wired: Option<WiredSide>,
     /// What gateways do, if there is a wired side.

@@ -5,7 +5,6 @@ use super::wired::Drawn;
 use super::{Scenario, Traffic};
 use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
-use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_units::{NodeId, Purpose, Stream, Time};
 
 /// Nodes and flows of one run.
@@ -36,20 +35,6 @@ pub struct NetworkFlow {
 }
 
 impl Scenario {
-    /// Reach of the radio in metres without obstacles.
-    pub fn range_m(&self) -> f64 {
-        self.propagation().range_m(self.radio.rx_threshold)
-    }
-
-    /// Law of propagation.
-    pub fn propagation(&self) -> TwoRay {
-        TwoRay {
-            tx_power: self.radio.tx_power,
-            frequency_hz: self.radio.frequency.0,
-            antenna_height_m: self.radio.antenna_height.0,
-        }
-    }
-
     /// Places of the nodes in metres at time zero of the run with `seed`.
     ///
     /// # Errors

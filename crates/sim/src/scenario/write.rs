@@ -65,13 +65,14 @@ impl Scenario {
             table(&general, None),
             table(&topology_keys(&self.topology), Some(topology_kind(&self.topology).name())),
             table(&mobility, Some(mobility.model.name())),
-            table(&self.radio, None),
+            table(&self.radio, Some(self.radio.model.name())),
             table(&self.mac, None),
             table(&self.link, None),
             table(&self.routing, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
             table(&self.adhoc_tcp, None),
+            table(&self.c3tcp, None),
         ];
         if let Some(side) = &self.wired {
             let (wired, wires) = wired::keys(side);

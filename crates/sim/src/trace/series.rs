@@ -5,8 +5,10 @@
 //! `.part`; the ending goes when the last row has been written, so a file without it is whole.
 
 use fourhop_cc::tcp_ap::variation;
+use fourhop_proto::ccm::Estimate;
 use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_proto::route::Signal;
 use fourhop_proto::tcp::adhoc::{self, Cause};
 use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
@@ -23,8 +25,14 @@ pub struct FlowSample<'a> {
     pub sender: &'a Endpoint,
     /// The receiving end; for ping the sender again.
     pub receiver: &'a Endpoint,
+    /// What C3TCP has measured of the sender's path by now, if it is in use.
+    pub capacity: Option<Estimate>,
+    /// The window that its module told the sender last, in bytes.
+    pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,
+    /// How strongly the source hears the receiver's routing messages, where routing looks at that.
+    pub signal: Option<Signal>,
 }
 
 /// A column of the series of flows.
@@ -77,6 +85,26 @@ pub const FLOW_COLUMNS: &[Column] = &[
         name: "pacing_interval_s",
         about: "least time between segments, if paced",
         value: |flow| flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "c3_bandwidth_bps",
+        about: "C3TCP: bandwidth of the path as its links measured it",
+        value: |flow| flow.capacity.map(|capacity| capacity.bandwidth as f64),
+    },
+    Column {
+        name: "c3_delay_s",
+        about: "C3TCP: delay there, without queueing, and back, as the links measured it",
+        value: |flow| flow.capacity.map(|capacity| capacity.delay.as_secs_f64()),
+    },
+    Column {
+        name: "c3_true_delay_s",
+        about: "the same as the simulator knows it: end to end, without the waits in queues on the way there",
+        value: |flow| flow.capacity.map(|capacity| capacity.truth.as_secs_f64()),
+    },
+    Column {
+        name: "c3_window_bytes",
+        about: "C3TCP: the window that the module told the sender last",
+        value: |flow| flow.told_window.map(|window| window as f64),
     },
     Column {
         name: "ssthresh_segments",
@@ -190,6 +218,12 @@ pub const FLOW_COLUMNS: &[Column] = &[
         about: "payload that waits at the gateway",
         value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
     },
+    Column {
+        name: "signal_dbm",
+        about: "strength of the receiver's newest routing message at the source, with ssa-aodv",
+        value: |flow| Some(flow.signal?.latest.0),
+    },
+    Column { name: "signal_smoothed_dbm", about: "the same, smoothed", value: |flow| Some(flow.signal?.smoothed.0) },
 ];
 
 /// The receiving end, if it is one of ad hoc TCP.

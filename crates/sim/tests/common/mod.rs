@@ -79,12 +79,13 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
     let mut setup = Setup {
         positions: places.iter().map(|&x| (x, 0.0)).collect(),
         movement: None,
-        propagation: TwoRay::WAVELAN,
+        radio: TwoRay::WAVELAN.into(),
         node,
         routing: Routing::Static,
         wired: None,
         crossing: None,
         flows: Vec::new(),
+        c3tcp: None,
     };
     setup.node.link.arp = false;
     setup

@@ -195,8 +195,8 @@ fn packet() -> Msdu {
 fn frame(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
     let config = Config::ns2();
     let airtime = match &kind {
-        FrameKind::Rts => config.rts_airtime(),
-        FrameKind::Cts | FrameKind::Ack => config.ack_airtime(),
+        FrameKind::Rts => config.rts_airtime(config.basic_rate),
+        FrameKind::Cts | FrameKind::Ack => config.answer_airtime(config.basic_rate),
         FrameKind::Data { msdu, .. } => config.data_airtime(msdu.len, config.data_rate),
     };
     let (src, dst) = (NodeId(src).mac(), NodeId(dst).mac());

@@ -1,6 +1,8 @@
 //! Two sockets and a network between them that delays, loses, doubles and reorders. Real bytes travel beside the
 //! lengths: byte k of a stream is a function of k, and what arrives is checked byte by byte.
 
+use crate::ccm::{self, Ccm};
+use crate::mac::options::{Carried, Path};
 use crate::tcp::{Action, Config, ReceiverPolicy, Socket, State};
 use crate::wire::TcpSegment;
 use fourhop_cc::Transport;
@@ -23,6 +25,7 @@ struct Packet {
     to: usize,
     segment: TcpSegment,
     payload: Vec<u8>,
+    carried: Option<Carried>,
 }
 
 pub(super) struct Pair {
@@ -35,6 +38,10 @@ pub(super) struct Pair {
     received: [Vec<u8>; 2],
     delivered: [u64; 2],
     closed: [bool; 2],
+    /// C3TCP's modules, if they are in use, and what a link says of each packet in turn: bandwidth and delay, or nothing
+    /// because it knows no options.
+    modules: Option<[Ccm; 2]>,
+    links: Vec<Option<(u32, u32)>>,
     /// Hops of the packets delivered, in turn, if they are to be told.
     pub(super) hops: Vec<u8>,
     /// From when to when nothing gets through, in ms.
@@ -66,9 +73,27 @@ impl Pair {
             received: [Vec::new(), Vec::new()],
             delivered: [0; 2],
             closed: [false; 2],
+            modules: None,
+            links: Vec::new(),
             hops: Vec::new(),
             breaks: Vec::new(),
         }
+    }
+
+    fn with_modules(self, links: Vec<Option<(u32, u32)>>) -> Pair {
+        let module = Ccm::new(ccm::Options::NEWEST);
+        Pair { modules: Some([module.clone(), module]), links, ..self }
+    }
+
+    /// What arrives of the options of a segment over one link.
+    fn measured(&mut self, from: usize, segment: &TcpSegment) -> Option<Carried> {
+        let mut carried = self.modules.as_mut()?[from].handle_outgoing(segment)?;
+        let (bandwidth, delay) = (*self.links.get(self.sent % self.links.len().max(1))?)?;
+        let options = &mut carried.options;
+        options.path =
+            options.path.map(|path: Path| path.over(u64::from(bandwidth), Dur::from_micros(u64::from(delay))));
+        options.back = options.back.map(|back| back.over(Dur::from_micros(u64::from(delay))));
+        Some(carried)
     }
 
     fn act(&mut self, who: usize, arrived: &[u8], out: Vec<Action>) {
@@ -99,6 +124,7 @@ impl Pair {
 
     fn carry(&mut self, from: usize, segment: TcpSegment, offset: u64) {
         let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered);
+        let carried = self.measured(from, &segment);
         self.sent += 1;
         let payload: Vec<u8> = (offset..offset + u64::from(segment.payload)).map(byte).collect();
         let ms = self.now.as_nanos() / 1_000_000;
@@ -118,6 +144,7 @@ impl Pair {
                 to: 1 - from,
                 segment: segment.clone(),
                 payload: payload.clone(),
+                carried: carried.clone(),
             });
         }
     }
@@ -129,8 +156,14 @@ impl Pair {
         let mut out = Vec::new();
         match (packet, timer) {
             (Some(i), timer) if timer.is_none_or(|(at, _)| self.network[i].arrives <= at) => {
-                let packet = self.network.swap_remove(i);
+                let mut packet = self.network.swap_remove(i);
                 self.now = packet.arrives;
+                if let Some(modules) = &mut self.modules {
+                    let advertised = packet.segment.window;
+                    let (carried, sent) = (packet.carried.as_ref(), self.now - LATENCY);
+                    modules[packet.to].handle_incoming(self.now, &mut packet.segment, carried, 1, sent);
+                    assert!(packet.segment.window <= advertised, "a window is never raised");
+                }
                 if !self.hops.is_empty() {
                     let hops = self.hops[packet.order as usize % self.hops.len()];
                     self.sockets[packet.to].note_hops(hops);
@@ -233,6 +266,24 @@ proptest! {
         iss in any::<[u32; 2]>(),
     ) {
         Pair::new(&Transport::ALL[transport], config, fates, iss).transfer(bytes.map(u64::from));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The same with C3TCP's modules below both ends, whatever the links claim, and whatever becomes of the options.
+    #[test]
+    fn the_stream_arrives_whole_above_capacity_modules(
+        transport in 0..Transport::ALL.len(),
+        config in config(),
+        fates in prop::collection::vec(fate(), 0..150),
+        bytes in any::<[u16; 2]>(),
+        iss in any::<[u32; 2]>(),
+        links in prop::collection::vec(prop::option::weighted(0.8, (any::<u32>(), 0u32..1_000_000)), 1..40),
+    ) {
+        let pair = Pair::new(&Transport::ALL[transport], config, fates, iss).with_modules(links);
+        pair.transfer(bytes.map(u64::from));
     }
 }
 

@@ -1,7 +1,18 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, section, size, time};
+use crate::scenario::key::{Fallback::*, Kind, Value, Values, choice, section, size, time};
+use crate::scenario::quantity::Unit;
+use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Bytes, Dur};
+
+choice! {
+    /// At which rate RTS and data are answered.
+    AnswerRate {
+        Basic = "basic", "at `radio.basic_rate`, or that of the frame if it is lower, as ns-2 does";
+        Mandatory = "mandatory", "at the highest mandatory rate not above that of the frame, as IEEE 802.11 says: 1 and 2, or 6, 12 \
+                                  and 24 Mbit/s";
+    }
+}
 
 choice! {
     /// Which numbers a back-off is drawn from.
@@ -11,21 +22,42 @@ choice! {
     }
 }
 
+choice! {
+    /// How the rate of unicast data is chosen, for each neighbour.
+    RateControl {
+        Fixed = "fixed", "always `radio.rate`";
+        Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
+        Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
+    }
+}
+
 section! {
     /// IEEE 802.11 DCF. The named options are where ns-2.35 and the standard differ.
     Mac = "mac" {
-        /// Slot time.
-        slot: Dur, time("1us", "1ms"), Both("20us");
+        /// Slot time. 802.11g under an access point has 9us.
+        slot: Dur, time("1us", "1ms"), Computed("20us; `radio.phy` `ofdm`: 9us");
         /// Short interframe space.
-        sifs: Dur, time("1us", "1ms"), Both("10us");
+        sifs: Dur, time("1us", "1ms"), Computed("10us; `radio.phy` `ofdm`: 16us");
         /// Least contention window in slots.
-        cw_min: u32, Kind::Int(1, 32_767), Both("31");
+        cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15");
         /// Largest contention window in slots.
         cw_max: u32, Kind::Int(1, 32_767), Both("1023");
         /// Transmissions of an RTS, or of data without RTS, before it is dropped.
         short_retry_limit: u32, Kind::Int(1, 255), Both("7");
         /// Transmissions of data after RTS before it is dropped.
         long_retry_limit: u32, Kind::Int(1, 255), Both("4");
+        /// Rate of CTS and ACK.
+        answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES), Both("basic");
+        /// How the rate of unicast data is chosen.
+        rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
+        /// ACKs in a row after which ARF and AARF try a higher rate.
+        arf_up: u32, Kind::Int(1, 10_000), Both("10");
+        /// Missing ACKs in a row after which they take a lower one.
+        arf_down: u32, Kind::Int(1, 255), Both("2");
+        /// Frames at one rate after which they try a higher one in any case.
+        arf_timer: u32, Kind::Int(1, 1_000_000), Both("15");
+        /// Most ACKs in a row that AARF waits for.
+        aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB"), Both("0B");
         /// Bytes a data frame adds to what it carries.
@@ -48,5 +80,15 @@ section! {
         eifs_on_undecodable: bool, Kind::Bool, Profile("true", "false");
         /// Does a captured-away frame keep the medium busy for its air time and an EIFS?
         capture_nav: bool, Kind::Bool, Profile("true", "false");
+    }
+}
+
+/// Fills in what follows from the kind of physical layer.
+pub fn complete(values: &mut Values, phy: PhyKind) {
+    let time = |d: Dur| Value::Quantity(Unit::Time, d.as_nanos() as f64);
+    let rows =
+        [("slot", time(phy.slot())), ("sifs", time(phy.sifs())), ("cw_min", Value::Int(u64::from(phy.cw_min())))];
+    for (key, value) in rows {
+        values.entry(key).or_insert(value);
     }
 }

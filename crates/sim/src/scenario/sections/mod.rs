@@ -2,6 +2,7 @@
 //! reference page follow.
 
 mod adhoc_tcp;
+mod c3tcp;
 mod gateway;
 mod general;
 mod link;
@@ -16,12 +17,15 @@ mod traffic;
 mod wired;
 
 pub use adhoc_tcp::{AdhocTcp, ProbeBound};
+pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
 pub use link::{Link, Sizes};
-pub use mac::{BackoffDraw, Mac};
+pub use mac::{AnswerRate, BackoffDraw, Mac, RateControl, complete as complete_mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
-pub use radio::{Radio, RadioModel};
+pub use radio::{
+    Environment, Errors, Fading, FrameCapture, PathLossKind, Phy, Radio, RadioModel, complete as complete_radio, needs,
+};
 pub use routing::{
     FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol, complete as complete_routing,
 };

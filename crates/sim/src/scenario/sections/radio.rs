@@ -1,13 +1,95 @@
 //! `[radio]`: propagation and reception.
 
-use crate::scenario::key::{Fallback::*, Hertz, Kind, choice, power, rate, section, time};
+use crate::scenario::key::{
+    Fallback::*, Field, Hertz, Kind, Metres, Number, Value, Values, choice, length, number, power, rate, section, time,
+};
 use crate::scenario::quantity::Unit;
+use fourhop_proto::phy::{PhyKind, sinr};
 use fourhop_units::{Db, Dur, Rate, Watt};
+
+/// Keys of one model of the radio alone.
+const THRESHOLD: &[&str] = &["threshold"];
+const SINR: &[&str] = &["sinr"];
+
+/// A ratio from .. to.
+const fn ratio(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Ratio, from, to)
+}
+
+/// A frequency from .. to.
+const fn frequency(from: &'static str, to: &'static str) -> Kind {
+    Kind::Quantity(Unit::Frequency, from, to)
+}
 
 choice! {
     /// Model of the radio.
     RadioModel {
         Threshold = "threshold", "two-ray ground, fixed ranges of reception and carrier sense, capture by ratio";
+        Sinr = "sinr", "path loss, shadowing and fading; noise, sums of interference, error rates by modulation; docs/radio.md";
+    }
+}
+
+choice! {
+    /// Kind of physical layer.
+    Phy {
+        Dsss = "dsss", "802.11 and 802.11b, with their timing at any rate";
+        Ofdm = "ofdm", "802.11a, 5 GHz: slots of 9 us, symbols of 4 us";
+        ErpOfdm = "erp-ofdm", "802.11g among its own kind, 2.4 GHz: slots of 20 us as ad hoc networks have them";
+    }
+}
+
+choice! {
+    /// Mean power over distance.
+    PathLossKind {
+        LogDistance = "log-distance", "10 n log10(d / d0) dB more than at the reference distance";
+        FreeSpace = "free-space", "Friis";
+        TwoRay = "two-ray", "free space, from some distance on the fourth power";
+        ItuIndoor = "itu-indoor", "ITU-R P.1238 on one floor";
+    }
+}
+
+choice! {
+    /// Rooms of ITU-R P.1238.
+    Environment {
+        Office = "office", "power falls with the third power of distance";
+        Residential = "residential", "with the power 2.8";
+        Hallway = "hallway", "corridors guide waves: with the power 1.8";
+    }
+}
+
+choice! {
+    /// Fast changes of power.
+    Fading {
+        Rayleigh = "rayleigh", "many paths, none of which dominates";
+        Rician = "rician", "one path dominates by `rician_k`";
+    }
+}
+
+choice! {
+    /// What decides whether bits are right.
+    Errors {
+        ByRate = "by-rate", "the error rate of each modulation";
+        Ratio = "ratio", "frames are good as long as the ratio of powers stays at `required_sinr` or above, whatever their rate";
+    }
+}
+
+choice! {
+    /// When a later frame may take over the receiver.
+    FrameCapture {
+        None = "none", "never";
+        Preamble = "preamble", "during preamble and header of the first";
+        Any = "any", "at any time";
+    }
+}
+
+impl Phy {
+    /// What the protocols call it.
+    pub const fn kind(self) -> PhyKind {
+        match self {
+            Phy::Dsss => PhyKind::Dsss,
+            Phy::Ofdm => PhyKind::Ofdm,
+            Phy::ErpOfdm => PhyKind::ErpOfdm,
+        }
     }
 }
 
@@ -16,31 +98,131 @@ section! {
     Radio = "radio" {
         /// Model of propagation and reception.
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
-        /// Rate of unicast data frames.
-        rate: Rate, rate("100kbps", "1Gbps"), Both("2Mbps");
-        /// Rate of RTS, CTS, ACK and broadcasts.
-        basic_rate: Rate, rate("100kbps", "1Gbps"), Both("1Mbps");
+        /// Kind of physical layer: how long frames, slots and interframe spaces last.
+        phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
+        /// Rate of unicast data frames; with `mac.rate_control` the highest, with which each neighbour begins. OFDM: 6, 9, 12, 18,
+        /// 24, 36, 48 or 54 Mbit/s.
+        rate: Rate, rate("100kbps", "1Gbps"), Computed("2Mbps; with OFDM 54Mbps");
+        /// Rate of broadcasts and RTS, and of CTS and ACK where `mac.answer_rate` says so.
+        basic_rate: Rate, rate("100kbps", "1Gbps"), Computed("1Mbps; with OFDM 6Mbps");
         /// Air time of preamble and PLCP header before each frame, whatever its rate.
-        plcp: Dur, time("0s", "1ms"), Both("192us");
+        plcp: Dur, time("0s", "1ms"), Computed("192us; with OFDM 20us");
         /// Transmitted power.
-        tx_power: Watt, power("-50dBm", "60dBm"), Both("0.28183815W");
+        tx_power: Watt, power("-50dBm", "60dBm"), Computed("0.28183815W; `sinr`: 20dBm");
         /// Carrier frequency.
-        frequency: Hertz, Kind::Quantity(Unit::Frequency, "1MHz", "300GHz"), Both("914MHz");
-        /// Height of both antennas above ground.
-        antenna_height: crate::scenario::key::Metres, Kind::Quantity(Unit::Length, "0.01m", "1km"), Both("1.5m");
+        frequency: Hertz, frequency("1MHz", "300GHz"), Computed("914MHz; `sinr`: 2412MHz, with `ofdm` 5180MHz");
+        /// Height of both antennas above two-ray ground.
+        antenna_height: Option<Metres>, length("0.01m", "1km"), Both("1.5m");
         /// Least power that can be decoded.
-        rx_threshold: Watt, power("-150dBm", "0dBm"), Both("3.652e-10W");
+        rx_threshold: Option<Watt>, power("-150dBm", "0dBm"), Both("3.652e-10W"), THRESHOLD;
         /// Least power that is sensed; weaker frames have no effect.
-        cs_threshold: Watt, power("-150dBm", "0dBm"), Both("1.559e-11W");
+        cs_threshold: Option<Watt>, power("-150dBm", "0dBm"), Both("1.559e-11W"), THRESHOLD;
         /// Does a frame survive an overlap with another that is weaker by `capture_ratio`?
-        capture: bool, Kind::Bool, Both("true");
-        /// How much stronger a frame must be to survive an overlap.
-        capture_ratio: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Both("10dB");
+        capture: Option<bool>, Kind::Bool, Both("true"), THRESHOLD;
+        /// How much stronger a frame must be to survive an overlap; with `sinr`, to take over the receiver.
+        capture_ratio: Db, ratio("0dB", "100dB"), Both("10dB");
         /// May a later frame that is stronger by `capture_ratio` take over the receiver?
-        late_capture: bool, Kind::Bool, Profile("false", "true");
+        late_capture: Option<bool>, Kind::Bool, Profile("false", "true"), THRESHOLD;
         /// Does a frame that is sensed but too weak to be decoded occupy the receiver?
-        lock_on_undecodable: bool, Kind::Bool, Profile("true", "false");
+        lock_on_undecodable: Option<bool>, Kind::Bool, Profile("true", "false"), THRESHOLD;
         /// Is the medium busy, and a reception disturbed, for as long as any sensed frame is on the air?
-        energy_detection: bool, Kind::Bool, Profile("false", "true");
+        energy_detection: Option<bool>, Kind::Bool, Profile("false", "true"), THRESHOLD;
+        /// Mean power over distance.
+        path_loss: Option<PathLossKind>, Kind::Choice(PathLossKind::CHOICES), Both("log-distance"), SINR;
+        /// Exponent n of `log-distance`.
+        exponent: Option<Number>, number("1", "10"), Both("3"), SINR;
+        /// Distance at which the loss of `log-distance` is known.
+        reference_distance: Option<Metres>, length("0.1m", "10km"), Both("1m"), SINR;
+        /// Loss at the reference distance; none: that of free space.
+        reference_loss: Option<Db>, ratio("0dB", "200dB"), Both("none"), SINR;
+        /// Rooms of `itu-indoor`.
+        environment: Option<Environment>, Kind::Choice(Environment::CHOICES), Both("office"), SINR;
+        /// Standard deviation of shadowing, normal in decibels; "0dB": none.
+        shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
+        /// Displacement of one end after which the correlation of shadows has fallen to 1/e.
+        shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
+        /// Fast changes of power; none: there are none.
+        fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
+        /// Power of the dominant path over that of all others.
+        rician_k: Option<Db>, ratio("-20dB", "40dB"), Both("6dB"), SINR;
+        /// Greatest Doppler shift by what moves around the nodes. Their own movement makes its own.
+        doppler: Option<Hertz>, frequency("0Hz", "100kHz"), Both("0Hz"), SINR;
+        /// Noise of the receiver above thermal noise at 290 K in 22 MHz (DSSS) or 20 MHz (OFDM).
+        noise_figure: Option<Db>, ratio("0dB", "60dB"), Both("7dB"), SINR;
+        /// How much better the ratio must be than the error rates say.
+        implementation_loss: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
+        /// What decides whether bits are right.
+        errors: Option<Errors>, Kind::Choice(Errors::CHOICES), Both("by-rate"), SINR;
+        /// Ratio of powers for `errors = "ratio"`.
+        required_sinr: Option<Db>, ratio("-20dB", "60dB"), Both("10dB"), SINR;
+        /// Least ratio of powers at which the receiver synchronises on a frame.
+        preamble_sinr: Option<Db>, ratio("-30dB", "60dB"), Computed("0dB; with OFDM 4dB"), SINR;
+        /// Least power at which it does; none: only the ratio counts.
+        sensitivity: Option<Watt>, power("-150dBm", "0dBm"), Both("none"), SINR;
+        /// When may a later frame that is stronger by `capture_ratio` take over the receiver?
+        frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
+        /// Sum of powers from which on the medium is busy.
+        cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
+        /// Is the medium busy for as long as a frame lasts whose preamble was heard?
+        cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
+        /// Copies that are weaker than the noise by more than this are left out.
+        cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;
+    }
+}
+
+/// The keys that mean something only with a certain value of another: the key, the other, and the values.
+const CONDITIONS: [(&str, &str, &[&str]); 8] = [
+    ("antenna_height", "path_loss", &["two-ray"]),
+    ("exponent", "path_loss", &["log-distance"]),
+    ("reference_distance", "path_loss", &["log-distance"]),
+    ("reference_loss", "path_loss", &["log-distance"]),
+    ("environment", "path_loss", &["itu-indoor"]),
+    ("rician_k", "fading", &["rician"]),
+    ("doppler", "fading", &["rayleigh", "rician"]),
+    ("required_sinr", "errors", &["ratio"]),
+];
+
+/// What else must hold for `key` to mean something, if it does not: the other key and its values.
+pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'static str])> {
+    let &(_, other, allowed) = CONDITIONS.iter().find(|(name, ..)| *name == key)?;
+    // With `threshold` the antennas are always above two-ray ground, and the other keys are refused by themselves.
+    if RadioModel::from_value(values.get("model")) == RadioModel::Threshold {
+        return None;
+    }
+    let fits = matches!(values.get(other), Some(Value::Text(found)) if allowed.contains(&found.as_str()));
+    (!fits).then_some((other, allowed))
+}
+
+/// Fills in what follows from the kind of physical layer and the model, and leaves out what means nothing unless it was
+/// `given`.
+pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
+    let phy = Phy::from_value(values.get("phy")).kind();
+    let is_sinr = RadioModel::from_value(values.get("model")) == RadioModel::Sinr;
+    let (rate, basic) = if phy.is_ofdm() { (54e6, 6e6) } else { (2e6, 1e6) };
+    let (tx_power, carrier) = match (is_sinr, phy) {
+        (false, _) => (0.281_838_15, 914e6),
+        (true, PhyKind::Ofdm) => (0.1, 5.18e9),
+        (true, PhyKind::Dsss | PhyKind::ErpOfdm) => (0.1, 2.412e9),
+    };
+    let mut rows = vec![
+        ("rate", Value::Quantity(Unit::Rate, rate)),
+        ("basic_rate", Value::Quantity(Unit::Rate, basic)),
+        ("plcp", Value::Quantity(Unit::Time, phy.plcp().as_nanos() as f64)),
+        ("tx_power", Value::Quantity(Unit::Power, tx_power)),
+        ("frequency", Value::Quantity(Unit::Frequency, carrier)),
+    ];
+    if is_sinr {
+        let tx_power = values.get("tx_power").map_or(Watt(tx_power), |power| Watt::from_value(Some(power)));
+        let preamble_sinr = if phy.is_ofdm() { 4.0 } else { 0.0 };
+        rows.push(("preamble_sinr", Value::Quantity(Unit::Ratio, preamble_sinr)));
+        rows.push(("cca_energy", Value::Quantity(Unit::Power, sinr::config::cca_energy(phy, tx_power).0)));
+    }
+    for (key, value) in rows {
+        values.entry(key).or_insert(value);
+    }
+    for (key, ..) in CONDITIONS {
+        if !given(key) && needs(key, values).is_some() {
+            values.remove(key);
+        }
     }
 }

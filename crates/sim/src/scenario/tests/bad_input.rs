@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, adhoc_tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -259,6 +259,11 @@ fn values_that_contradict_each_other() {
         "chain.toml:4:20: radio.basic_rate: found \"11Mbps\", allowed: at most `rate`, \"2Mbps\""
     );
     assert_eq!(
+        message("[topology]", "radio.phy = \"ofdm\"\nradio.rate = \"11Mbps\"\n[topology]"),
+        "chain.toml:5:14: radio.rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \"18Mbps\" or \
+         \"24Mbps\" or \"36Mbps\" or \"48Mbps\" or \"54Mbps\" with `phy` \"ofdm\""
+    );
+    assert_eq!(
         message("[topology]", "radio.cs_threshold = \"-20dBm\"\n[topology]"),
         "chain.toml:4:22: radio.cs_threshold: found \"-20dBm\", allowed: at most `rx_threshold`, \"3.652e-10W\""
     );
@@ -387,5 +392,41 @@ fn ns2_files() {
     assert_eq!(
         load_ns2(good, "c.txt", None, Some("500 parsec"), &[]).unwrap_err().to_string(),
         "--duration: duration: found \"500 parsec\", allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, s, min, h)"
+    );
+}
+
+#[test]
+fn keys_of_another_radio() {
+    let radio = |lines: &str| message("[topology]", &format!("[radio]\n{lines}\n[topology]"));
+    let error = radio("model = \"sinr\"\nrx_threshold = \"-64dBm\"");
+    assert!(
+        error.starts_with(
+            "chain.toml:6:1: radio.rx_threshold: found a key that does not belong to \"sinr\", allowed: model, "
+        ) && error.ends_with(" (it belongs to threshold)"),
+        "{error}"
+    );
+    let error = radio("fading = \"rayleigh\"");
+    assert!(error.ends_with(" (it belongs to sinr)"), "{error}");
+    assert_eq!(
+        radio("model = \"sinr\"\nexponent = 2.5\npath_loss = \"two-ray\""),
+        "chain.toml:6:12: radio.exponent: found \"2.5\", allowed: nothing, or `path_loss` \"log-distance\""
+    );
+    assert_eq!(
+        radio("model = \"sinr\"\ndoppler = \"2Hz\""),
+        "chain.toml:6:11: radio.doppler: found \"2Hz\", allowed: nothing, or `fading` \"rayleigh\" or \"rician\""
+    );
+    assert_eq!(
+        radio("model = \"sinr\"\nrate = \"3Mbps\""),
+        "chain.toml:6:8: radio.rate: found \"3Mbps\", allowed: \"1Mbps\" or \"2Mbps\" or \"5.5Mbps\" or \"11Mbps\" with \
+         `phy` \"dsss\""
+    );
+    assert_eq!(
+        radio("model = \"sinr\"\nplcp = \"100us\""),
+        "chain.toml:6:8: radio.plcp: found \"100us\", allowed: \"192us\" or \"96us\" with `model` \"sinr\" and `phy` \"dsss\""
+    );
+    assert_eq!(
+        message("[topology]", "radio.rate = \"3Mbps\"\nmac.rate_control = \"arf\"\n[topology]"),
+        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" with a `radio.rate` that IEEE 802.11 does not \
+         have"
     );
 }

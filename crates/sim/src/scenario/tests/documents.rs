@@ -29,7 +29,7 @@ fn the_schema_knows_every_key_and_its_meaning() {
         }
     }
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["properties"]["radio"]["properties"]["rate"]["default"], "2Mbps");
+    assert_eq!(schema["properties"]["link"]["properties"]["arp_delay"]["default"], "5us");
     // A default that depends on the profile is not one an editor may fill in.
     assert_eq!(schema["properties"]["mac"]["properties"]["nav_reset"]["default"], Json::Null);
 }

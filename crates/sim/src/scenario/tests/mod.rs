@@ -1,6 +1,7 @@
 //! Tests of scenarios: what is refused and how, what is filled in, and that writing and reading agree.
 
 mod bad_input;
+mod c3tcp;
 mod documents;
 mod files;
 mod mobility;

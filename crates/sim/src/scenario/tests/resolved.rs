@@ -107,8 +107,11 @@ fn tables_agree_with_themselves() {
     check::<General>(&[("name", text("x")), ("profile", text("ns2")), ("duration", duration)]);
     check::<TopologyKeys>(&[("kind", text("chain"))]);
     check::<MobilityKeys>(&[("model", text("fixed"))]);
-    check::<Radio>(&[]);
-    check::<Mac>(&[]);
+    let (rate, us) = (key::Value::Quantity(Unit::Rate, 1e6), key::Value::Quantity(Unit::Time, 2e4));
+    let (watt, hertz) = (key::Value::Quantity(Unit::Power, 0.1), key::Value::Quantity(Unit::Frequency, 1e9));
+    let computed = [("rate", rate.clone()), ("basic_rate", rate), ("plcp", us.clone())];
+    check::<Radio>(&[&computed[..], &[("tx_power", watt), ("frequency", hertz)]].concat());
+    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", key::Value::Int(31))]);
     check::<Link>(&[]);
     check::<Routing>(&[]);
     check::<Tcp>(&[]);
@@ -325,6 +328,72 @@ fn files_have_a_distribution_and_connections() {
     assert!(with(&["flows[0].app=files"]).is_err(), "a pause must be given");
     let other = with(&["flows[0].app=files", "flows[0].mean_pause=0s", "flows[0].shape=2"]).unwrap();
     assert!(matches!(other.flows[0].traffic.app, App::Files { shape: 2_000, .. }));
+}
+
+/// The kind of physical layer decides times and rates; what is written goes before it.
+#[test]
+fn ofdm_has_its_own_times_and_rates() {
+    use fourhop_proto::phy::PhyKind;
+    let mac = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        assert_round_trip(&scenario);
+        scenario.mac_config()
+    };
+    let us = Dur::from_micros;
+    let a = mac(&["radio.phy=ofdm"]);
+    assert_eq!((a.phy, a.slot, a.sifs, a.plcp, a.cw_min), (PhyKind::Ofdm, us(9), us(16), us(20), 15));
+    assert_eq!((a.data_rate, a.basic_rate), (Rate::kbps(54_000), Rate::kbps(6_000)));
+    let g = mac(&["radio.phy=erp-ofdm", "mac.slot=9us", "radio.rate=36Mbps", "mac.answer_rate=mandatory"]);
+    assert_eq!((g.slot, g.sifs, g.data_rate), (us(9), us(10), Rate::kbps(36_000)));
+    assert_eq!(g.answer_to(g.data_rate), Rate::kbps(24_000));
+}
+
+/// Keys that mean nothing with the others are not there, and every model survives writing and reading.
+#[test]
+fn the_sinr_radio_has_keys_of_its_own() {
+    use crate::propagation::PathLoss;
+    use crate::setup::Radio;
+    use fourhop_proto::phy::sinr::{Errors, FrameCapture};
+    let radio = |overrides: &[&str]| {
+        let all: Vec<_> =
+            ["radio.model=sinr", "topology.spacing=20m"].into_iter().chain(overrides.iter().copied()).collect();
+        let scenario = with(&all).unwrap();
+        assert_round_trip(&scenario);
+        match scenario.radio_setup() {
+            Radio::Sinr(radio) => (*radio, scenario),
+            Radio::Threshold(_) => panic!("sinr was asked for"),
+        }
+    };
+    let (plain, scenario) = radio(&["radio.rate=11Mbps"]);
+    assert!(plain.propagation.shadowing.is_none() && plain.propagation.fading.is_none());
+    assert_eq!((plain.receiver.errors, plain.receiver.capture), (Errors::ByRate, FrameCapture::Preamble));
+    // kTB and 7 dB; 10 dB below is the cut-off; 100 mW: carrier sense at -76 dBm.
+    assert!((plain.receiver.noise.to_dbm().0 + 93.55).abs() < 0.01);
+    assert!((plain.propagation.cutoff.to_dbm().0 + 103.55).abs() < 0.01);
+    assert!((plain.receiver.cca_energy.to_dbm().0 + 76.0).abs() < 1e-9);
+    // 20 dBm - 40.1 dB at 1 m, n = 3, 4.1 dB above noise for 1,536 bytes at 11 Mbit/s.
+    assert!((scenario.range_m() - 205.0).abs() < 1.0, "{}", scenario.range_m());
+    assert!(scenario.radio.environment.is_none() && scenario.radio.doppler.is_none());
+
+    let (hallway, _) = radio(&[
+        "radio.phy=ofdm",
+        "radio.path_loss=itu-indoor",
+        "radio.environment=hallway",
+        "radio.shadowing=4dB",
+        "radio.fading=rician",
+        "radio.doppler=2Hz",
+        "radio.frame_capture=any",
+        "radio.errors=ratio",
+        "radio.required_sinr=12dB",
+        "radio.sensitivity=-82dBm",
+        "mac.rate_control=aarf",
+    ]);
+    assert!(matches!(hallway.propagation.path_loss, PathLoss::LogDistance(law) if law.exponent == 1.8));
+    assert!((hallway.propagation.fading.unwrap().k - 3.981).abs() < 1e-3);
+    assert!(matches!(hallway.receiver.errors, Errors::Ratio(ratio) if (ratio - 15.849).abs() < 1e-3));
+    assert!((hallway.link.to_dbm().0 + 81.97).abs() < 0.05, "noise + 12 dB: {:?}", hallway.link.to_dbm());
+    let (two_ray, _) = radio(&["radio.path_loss=two-ray", "radio.antenna_height=1m"]);
+    assert!(matches!(two_ray.propagation.path_loss, PathLoss::TwoRay(law) if law.antenna_height_m == 1.0));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! A gateway under watch: whatever is put in must come out once, unchanged but for the option, in order within a flow, and
-//! no bound may be passed. Shared by the fuzz target and by `crates/proto/tests/gateway.rs`.
+//! no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
 
 use fourhop_proto::gateway::{Action, Config, FiveTuple, Gateway, GoodputControl, Packet, Side};
 use fourhop_units::{Dur, Rate, Time};

@@ -1,0 +1,68 @@
+//! The receiver's side: which measurement belongs to which acknowledgement.
+//!
+//! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and each
+//! measurement goes back once: a duplicate acknowledgement that covers nothing new carries none.
+
+use crate::mac::options::{Echo, Path};
+use crate::wire::TcpSegment;
+use fourhop_units::{Dur, Seq};
+use std::collections::VecDeque;
+
+/// Measurements that wait for their acknowledgement, at most; more than a window of 64 kB has segments. The oldest is
+/// forgotten.
+const WAITING_MAX: usize = 128;
+
+/// What a data segment brought.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    start: Seq,
+    end: Seq,
+    covered: Covered,
+}
+
+/// What goes back with an acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Covered {
+    /// Bandwidth and delay of the path.
+    pub echo: Echo,
+    /// Truth of the simulator: how long the packet was on its way, without waits in queues.
+    pub forward: Dur,
+}
+
+/// Measurements in the order of their arrival.
+#[derive(Clone, Default, Debug)]
+pub struct Coverage {
+    waiting: VecDeque<Arrived>,
+}
+
+impl Coverage {
+    /// A segment has arrived that was measured on its way.
+    pub fn note(&mut self, segment: &TcpSegment, path: Path, forward: Dur) {
+        if segment.payload == 0 {
+            return;
+        }
+        if self.waiting.len() == WAITING_MAX {
+            self.waiting.pop_front();
+        }
+        let echo = Echo { bandwidth: path.bandwidth, delay: path.delay };
+        let (start, end) = (segment.seq, segment.seq + segment.payload);
+        self.waiting.push_back(Arrived { start, end, covered: Covered { echo, forward } });
+    }
+
+    /// The measurement of the last packet to arrive among those that `ack` acknowledges. All of these are done with.
+    pub fn take(&mut self, ack: &TcpSegment) -> Option<Covered> {
+        let covers = |arrived: &Arrived| {
+            let by_sack = |&(left, right): &(Seq, Seq)| !arrived.start.before(left) && !arrived.end.after(right);
+            !arrived.end.after(ack.ack) || ack.options.sack.iter().any(by_sack)
+        };
+        let mut last = None;
+        self.waiting.retain(|arrived| {
+            let covered = covers(arrived);
+            if covered {
+                last = Some(arrived.covered);
+            }
+            !covered
+        });
+        last
+    }
+}

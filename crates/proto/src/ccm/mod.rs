@@ -1,0 +1,107 @@
+//! C3TCP's congestion control module: sits below TCP and sets its window by what the links on the path measured
+//! (Kliazovich, Granelli 2005, section IV and figure 4). TCP above it is not touched and may be any.
+//!
+//! ```text
+//!           TCP                                        TCP
+//!            │ ▲ window = min(advertised, B x RTT)      ▲ │
+//!     ┌──────▼─┴──────┐                          ┌──────┴─▼──────┐
+//!     │ SenderWindow  │                          │ Coverage      │  which measurement belongs to which ACK
+//!     └──────┬─▲──────┘                          └──────▲─┬──────┘
+//!   path:    │ │ echo, back                      path:  │ │ echo, back
+//!   start    ▼ │                                 min, sum ▼
+//!          link layer  ── mac::measure at each node ──  link layer
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`coverage`] | receiver: the measurement of the last packet that an acknowledgement covers |
+//! | [`window`] | sender: the product of bandwidth and delay, written into the window field |
+//! | [`table`] | the connections of a node; packets in, packets out |
+//! | [`raw`] | the same on bytes: reading a segment, writing a window, mending the checksum |
+//!
+//! The open points of the paper and what is assumed for them: docs/c3tcp.md.
+
+pub mod coverage;
+pub mod raw;
+pub mod table;
+pub mod window;
+
+pub use table::{FlowKey, Modules};
+pub use window::{Estimate, Options};
+
+use crate::mac::options::{self, Back, Carried, Path};
+use crate::wire::TcpSegment;
+use coverage::Coverage;
+use fourhop_units::{Dur, Time};
+use window::SenderWindow;
+
+/// The module of one connection, for both of its directions. Call [`Ccm::handle_outgoing`] for each segment that TCP
+/// sends, and [`Ccm::handle_incoming`] for each that arrives, before TCP sees it. It has no timers.
+#[derive(Clone, Debug)]
+pub struct Ccm {
+    coverage: Coverage,
+    window: SenderWindow,
+}
+
+impl Ccm {
+    /// A module that has seen nothing of its connection.
+    pub fn new(options: Options) -> Ccm {
+        Ccm { coverage: Coverage::default(), window: SenderWindow::new(options) }
+    }
+
+    /// A segment of the local TCP. What the link layer is to put into its MAC header, if anything.
+    pub fn handle_outgoing(&mut self, segment: &TcpSegment) -> Option<Carried> {
+        self.window.note_outgoing(segment);
+        if segment.flags.syn || segment.flags.rst {
+            return None;
+        }
+        let covered = segment.flags.ack.then(|| self.coverage.take(segment)).flatten();
+        let options = options::Options {
+            path: (segment.payload > 0).then_some(Path::START),
+            back: covered.map(|_| Back::default()),
+            echo: covered.map(|covered| covered.echo),
+            unknown: Vec::new(),
+        };
+        let forward = covered.map_or(Dur::ZERO, |covered| covered.forward);
+        (!options.is_empty()).then(|| Carried { options, forward, ..Carried::default() })
+    }
+
+    /// A segment for the local TCP, on its way for `hops` links, since `created` as the simulator knows; 0 links where
+    /// that cannot be told. Lowers its window field, or leaves the segment as it is.
+    pub fn handle_incoming(
+        &mut self,
+        now: Time,
+        segment: &mut TcpSegment,
+        carried: Option<&Carried>,
+        hops: u8,
+        created: Time,
+    ) {
+        if let Some(carried) = carried {
+            let on_way = now.saturating_since(created);
+            let options = &carried.options;
+            // A node on the way that has measured nothing leaves the sum too small and the least too large.
+            if let Some(path) = options.path.filter(|path| complete(path.links, hops)) {
+                self.coverage.note(segment, path, on_way.saturating_sub(carried.waited));
+            }
+            if let (Some(echo), Some(back)) = (options.echo, options.back)
+                && complete(back.links, hops)
+            {
+                self.window.estimate(now, echo, back, carried.forward + on_way);
+            }
+        }
+        self.window.handle_incoming(now, segment);
+    }
+
+    /// What the sender's side knows, for inspection.
+    pub fn window(&self) -> &SenderWindow {
+        &self.window
+    }
+}
+
+/// Has every link measured?
+fn complete(links: u8, hops: u8) -> bool {
+    links > 0 && (hops == 0 || links == hops)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! The module as a whole: packet scripts, and properties of the window it writes.
+
+use super::raw;
+use super::*;
+use crate::mac::options::Echo;
+use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, encode};
+use fourhop_units::{NodeId, Seq};
+use proptest::prelude::*;
+
+fn seq(n: u32) -> Seq {
+    Seq::from_wire(n)
+}
+
+fn segment(from: u32, payload: u32, ack: u32, window: u16) -> TcpSegment {
+    let flags = TcpFlags { ack: true, ..TcpFlags::default() };
+    let (seq, ack) = (seq(from), seq(ack));
+    TcpSegment { src_port: 1, dst_port: 2, seq, ack, flags, window, options: TcpOptions::default(), payload }
+}
+
+fn syn(mss: u16, scale: Option<u8>, ack: bool) -> TcpSegment {
+    let options = TcpOptions { mss: Some(mss), window_scale: scale, ..TcpOptions::default() };
+    let flags = TcpFlags { syn: true, ack, ..TcpFlags::default() };
+    TcpSegment { flags, options, ..segment(0, 0, 0, 65_535) }
+}
+
+/// A sender's module after the handshake.
+fn sender(mss: u16, ours: Option<u8>, peers: Option<u8>) -> Ccm {
+    let mut module = Ccm::new(Options::NEWEST);
+    module.handle_outgoing(&syn(mss, ours, false));
+    module.handle_incoming(Time::ZERO, &mut syn(mss, peers, true), None, 0, Time::ZERO);
+    module
+}
+
+/// Options of an acknowledgement: `kbps` and `ms` for the way there, `back` ms for its own over `links`.
+fn echo(kbps: u32, ms: u32, back: u32, links: u8) -> Carried {
+    let options = options::Options {
+        echo: Some(Echo { bandwidth: kbps * 1000, delay: ms * 1000 }),
+        back: Some(Back { delay: back * 1000, links }),
+        ..options::Options::default()
+    };
+    Carried { options, ..Carried::default() }
+}
+
+fn told(module: &mut Ccm, ms: u64, mut ack: TcpSegment, carried: Option<&Carried>) -> u16 {
+    module.handle_incoming(Time::from_millis(ms), &mut ack, carried, 0, Time::ZERO);
+    ack.window
+}
+
+fn measured(bandwidth: u32, delay: u32) -> Carried {
+    let path = Path { bandwidth, delay, links: 2 };
+    Carried { options: options::Options { path: Some(path), ..options::Options::default() }, ..Carried::default() }
+}
+
+#[test]
+fn the_window_is_bandwidth_times_delay() {
+    let mut module = sender(1000, None, None);
+    // 800 kbit/s x (20 + 10) ms = 24,000 bit.
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(module.window().written(), Some(3_000));
+    // The peer's own window where that is smaller, one segment where the product is.
+    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 2_500), Some(&echo(800, 20, 10, 2))), 2_500);
+    assert_eq!(told(&mut module, 120, segment(0, 0, 3, 60_000), Some(&echo(8, 20, 10, 2))), 1_000);
+    assert_eq!(told(&mut module, 130, segment(0, 0, 4, 300), Some(&echo(8, 20, 10, 2))), 300);
+    assert_eq!(told(&mut module, 140, segment(0, 0, 5, 0), Some(&echo(800, 20, 10, 2))), 0);
+}
+
+#[test]
+fn scaled_windows_are_written_in_their_unit() {
+    let mut module = sender(1000, Some(0), Some(7));
+    // 3,000 bytes are 23 units of 128; a segment of 1,000 bytes is 8 of them.
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(800, 20, 10, 2))), 23);
+    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(8, 20, 10, 2))), 8);
+    // Scaled only if both SYNs say so (RFC 7323 section 2.2).
+    let mut module = sender(1000, None, Some(7));
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+}
+
+#[test]
+fn what_is_not_known_is_left_alone() {
+    // No handshake seen: the scale is not known.
+    let mut module = Ccm::new(Options::NEWEST);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 60_000);
+    // No options.
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), None), 60_000);
+    // A node on the way has not measured: three hops, two links.
+    let mut ack = segment(0, 0, 2, 60_000);
+    module.handle_incoming(Time::from_millis(110), &mut ack, Some(&echo(800, 20, 10, 2)), 3, Time::ZERO);
+    assert_eq!(ack.window, 60_000);
+    let mut ack = segment(0, 0, 3, 60_000);
+    module.handle_incoming(Time::from_millis(120), &mut ack, Some(&echo(800, 20, 10, 2)), 2, Time::ZERO);
+    assert_eq!(ack.window, 3_000);
+}
+
+#[test]
+fn a_measurement_holds_for_a_while() {
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(told(&mut module, 3_100, segment(0, 0, 2, 60_000), None), 3_000);
+    assert_eq!(told(&mut module, 3_101, segment(0, 0, 3, 60_000), None), 60_000);
+}
+
+/// RFC 5681 section 2: a duplicate has the window of the acknowledgement before it, else fast retransmit never comes.
+#[test]
+fn duplicate_acknowledgements_keep_their_window() {
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    // With SACK a duplicate may bring news.
+    assert_eq!(told(&mut module, 110, segment(0, 0, 1, 60_000), Some(&echo(900, 20, 10, 2))), 3_000);
+    assert_eq!(told(&mut module, 5_000, segment(0, 0, 1, 60_000), None), 3_000);
+    // A window update is none, and must not look like one.
+    assert_eq!(told(&mut module, 5_010, segment(0, 0, 1, 59_000), Some(&echo(800, 20, 10, 2))), 3_001);
+    assert_eq!(told(&mut module, 5_020, segment(0, 0, 2, 60_000), None), 3_000);
+}
+
+#[test]
+fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
+    let mut module = Ccm::new(Options::NEWEST);
+    let arrive = |module: &mut Ccm, from: u32, bandwidth: u32| {
+        let carried = measured(bandwidth, 5);
+        let mut data = segment(from, 100, 0, 1000);
+        module.handle_incoming(Time::from_secs(1), &mut data, Some(&carried), 2, Time::from_millis(990));
+    };
+    let echoed = |module: &mut Ccm, ack: TcpSegment| {
+        module.handle_outgoing(&ack).and_then(|carried| carried.options.echo).map(|echo| echo.bandwidth)
+    };
+    // A delayed acknowledgement of two.
+    arrive(&mut module, 1_000, 11);
+    arrive(&mut module, 1_100, 12);
+    assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), Some(12));
+    // It goes back once.
+    assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);
+    // Beyond a hole: not acknowledged until the hole is closed, and then the closing one is the last to have come.
+    arrive(&mut module, 1_300, 13);
+    assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);
+    arrive(&mut module, 1_200, 14);
+    assert_eq!(echoed(&mut module, segment(0, 0, 1_400, 1000)), Some(14));
+    // With SACK it is acknowledged at once.
+    arrive(&mut module, 1_500, 15);
+    let mut sack = segment(0, 0, 1_400, 1000);
+    sack.options.sack.push((seq(1_500), seq(1_600)));
+    assert_eq!(echoed(&mut module, sack), Some(15));
+}
+
+#[test]
+fn only_data_and_acknowledgements_of_measured_data_carry_options() {
+    let mut module = Ccm::new(Options::NEWEST);
+    assert_eq!(module.handle_outgoing(&syn(1000, None, false)), None);
+    assert_eq!(module.handle_outgoing(&segment(0, 0, 5, 1000)), None);
+    let data = module.handle_outgoing(&segment(1, 100, 5, 1000)).unwrap().options;
+    assert_eq!((data.path, data.back, data.echo), (Some(Path::START), None, None));
+    let carried = measured(7, 8);
+    module.handle_incoming(Time::ZERO, &mut segment(5, 100, 1, 1000), Some(&carried), 2, Time::ZERO);
+    let ack = module.handle_outgoing(&segment(101, 0, 105, 1000)).unwrap().options;
+    assert_eq!((ack.path, ack.back, ack.echo), (None, Some(Back::default()), Some(Echo { bandwidth: 7, delay: 8 })));
+}
+
+fn packet(segment: TcpSegment) -> Vec<u8> {
+    let (src, dst) = (NodeId(1).ipv4(), NodeId(2).ipv4());
+    let packet = Ipv4Packet { src, dst, ttl: 9, ident: 0, body: Body::Tcp(segment), meta: PacketMeta::default() };
+    let mut bytes = Vec::new();
+    encode::packet(&packet, &mut bytes);
+    bytes
+}
+
+/// The checksum of RFC 9293 over header, payload and pseudo header, which is zero if all is well.
+fn checksum(packet: &[u8]) -> u16 {
+    let tcp = &packet[20..];
+    let mut bytes = packet[12..20].to_vec();
+    bytes.extend([0, 6]);
+    bytes.extend((tcp.len() as u16).to_be_bytes());
+    bytes.extend(tcp);
+    bytes.resize(bytes.len().next_multiple_of(2), 0);
+    let mut sum: u32 = bytes.chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]]))).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+proptest! {
+    /// Never above what the peer advertised; never below one segment, unless the peer's own window is; and a window left
+    /// alone without measurements.
+    #[test]
+    fn the_window_stays_within_its_bounds(
+        mss in 1u16..9_000,
+        (ours, peers) in any::<(Option<u8>, Option<u8>)>(),
+        acks in prop::collection::vec((any::<(u8, u16, bool)>(), any::<(u32, u32, u32)>(), 0u64..5_000), 1..60),
+    ) {
+        let mut module = sender(mss, ours, peers);
+        let shift = if ours.is_some() { peers.unwrap_or(0).min(14) } else { 0 };
+        let mut now = 0;
+        for ((number, advertised, measured), (bandwidth, delay, back), wait) in acks {
+            now += wait;
+            let carried = Carried {
+                options: options::Options {
+                    echo: Some(Echo { bandwidth, delay }),
+                    back: Some(Back { delay: back, links: 1 }),
+                    ..options::Options::default()
+                },
+                ..Carried::default()
+            };
+            let ack = segment(0, 0, u32::from(number), advertised);
+            let written = told(&mut module, now, ack, measured.then_some(&carried));
+            prop_assert!(written <= advertised);
+            prop_assert!(written == advertised || u64::from(written) << shift >= u64::from(mss));
+            if module.window().current(Time::from_millis(now)).is_none() && module.window().written().is_none() {
+                prop_assert_eq!(written, advertised);
+            }
+        }
+    }
+
+    /// Bytes in, bytes out: the same segment but for its window, and a checksum as right, or as wrong, as before.
+    #[test]
+    fn a_window_written_into_bytes_mends_the_checksum(
+        (window, other, payload) in (any::<u16>(), any::<u16>(), 0u32..1_461),
+        sack in any::<bool>(),
+        broken in prop::option::of((0usize..40, 1u8..)),
+    ) {
+        let mut original = segment(77, payload, 99, window);
+        if sack {
+            original.options.sack.push((seq(5), seq(9)));
+        }
+        let mut bytes = packet(original.clone());
+        prop_assert_eq!(raw::segment(&bytes), Some(original.clone()));
+        prop_assert_eq!(checksum(&bytes), 0);
+        if let Some((at, flip)) = broken.filter(|_| payload > 40) {
+            let at = bytes.len() - 1 - at;
+            bytes[at] ^= flip;
+        }
+        let before = checksum(&bytes);
+        prop_assert!(raw::set_window(&mut bytes, other));
+        // One's complement has two zeros.
+        let same = |a: u16, b: u16| a == b || (a == 0 && b == 0xffff) || (a == 0xffff && b == 0);
+        prop_assert!(same(checksum(&bytes), before));
+        prop_assert_eq!(raw::segment(&bytes), Some(TcpSegment { window: other, ..original }));
+    }
+
+    /// Any octets are a segment or none, and never a panic.
+    #[test]
+    fn any_bytes_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..120), cut in 0usize..120, ip: bool) {
+        if ip {
+            let whole = packet(segment(1, 20, 2, 3));
+            bytes.splice(.., whole.iter().zip(bytes.clone()).map(|(a, b)| if b < 20 { b } else { *a }).collect::<Vec<_>>());
+            bytes.truncate(cut);
+        }
+        let parsed = raw::segment(&bytes);
+        let len = bytes.len();
+        prop_assert!(raw::set_window(&mut bytes, 5) || parsed.is_none());
+        prop_assert_eq!(bytes.len(), len);
+    }
+}

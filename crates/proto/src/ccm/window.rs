@@ -1,0 +1,194 @@
+//! The sender's side: the product of bandwidth and delay, written into the window field of arriving segments.
+//!
+//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward from the echo, D_backward from the way
+//! of the acknowledgement itself.
+//!
+//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window is.
+//! Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP knows them by that
+//! (RFC 5681 section 2). Without a handshake seen, the scale of the field is not known and the segment is left alone.
+
+use crate::mac::options::{Back, Echo};
+use crate::wire::TcpSegment;
+use fourhop_units::{Dur, Seq, Time};
+
+/// What can be chosen about the sender's side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How long a measurement holds when none follows; then the window is the peer's again.
+    pub hold: Dur,
+    /// Weight of the old average of bandwidth and delay in thousandths; 0: the newest measurement alone.
+    pub smoothing: u32,
+}
+
+impl Options {
+    /// The newest measurement alone, for three seconds.
+    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0 };
+}
+
+/// What the sender knows of the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimate {
+    /// When it was measured last.
+    pub at: Time,
+    /// Bandwidth in bit/s.
+    pub bandwidth: u64,
+    /// Delay there, without queueing, and back.
+    pub delay: Dur,
+    /// Truth of the simulator: what the newest packet and its acknowledgement really took there, without waits in queues,
+    /// and back.
+    pub truth: Dur,
+}
+
+impl Estimate {
+    /// Bandwidth times delay, in bytes.
+    pub fn window(&self) -> u64 {
+        let bits = u128::from(self.bandwidth) * u128::from(self.delay.as_nanos()) / 1_000_000_000;
+        u64::try_from(bits / 8).unwrap_or(u64::MAX)
+    }
+}
+
+/// Window scale of one side of the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scale {
+    /// No SYN seen.
+    Unknown,
+    /// The SYN had no such option.
+    None,
+    /// This shift.
+    Shift(u8),
+}
+
+impl Scale {
+    fn of(syn: &TcpSegment) -> Scale {
+        // RFC 7323 section 2.3: at most 14.
+        syn.options.window_scale.map_or(Scale::None, |shift| Scale::Shift(shift.min(14)))
+    }
+}
+
+/// The acknowledgement that last passed.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    ack: Seq,
+    /// Window field as it came.
+    advertised: u16,
+    /// As it went on.
+    written: u16,
+}
+
+/// The window of one direction of a connection.
+#[derive(Clone, Debug)]
+pub struct SenderWindow {
+    options: Options,
+    ours: Scale,
+    peers: Scale,
+    /// Largest payload that the local TCP has sent, or may send: what counts as one segment.
+    segment: u32,
+    estimate: Option<Estimate>,
+    last: Option<Passed>,
+}
+
+/// RFC 9293 section 3.7.1: without the option.
+const DEFAULT_MSS: u16 = 536;
+
+impl SenderWindow {
+    /// Of a connection of which nothing has been seen.
+    pub fn new(options: Options) -> SenderWindow {
+        let unknown = Scale::Unknown;
+        SenderWindow { options, ours: unknown, peers: unknown, segment: 0, estimate: None, last: None }
+    }
+
+    /// The estimate in force at `now`.
+    pub fn current(&self, now: Time) -> Option<Estimate> {
+        self.estimate.filter(|estimate| now.saturating_since(estimate.at) <= self.options.hold)
+    }
+
+    /// The window that the local TCP was told last, in bytes.
+    pub fn written(&self) -> Option<u64> {
+        Some(u64::from(self.last?.written) << self.shift()?)
+    }
+
+    /// A segment of the local TCP.
+    pub fn note_outgoing(&mut self, segment: &TcpSegment) {
+        if segment.flags.syn {
+            if !segment.flags.ack {
+                // A connection begins.
+                *self = SenderWindow::new(self.options);
+            }
+            self.ours = Scale::of(segment);
+        } else {
+            self.segment = self.segment.max(segment.payload);
+        }
+    }
+
+    /// An acknowledgement brings what its link layers measured; `truth` as in [`Estimate`].
+    pub fn estimate(&mut self, now: Time, echo: Echo, back: Back, truth: Dur) {
+        let bandwidth = u64::from(echo.bandwidth);
+        let delay = Dur::from_micros(u64::from(echo.delay) + u64::from(back.delay));
+        let weight = u64::from(self.options.smoothing.min(999));
+        let mixed = |old: u64, new: u64| {
+            let sum = u128::from(old) * u128::from(weight) + u128::from(new) * u128::from(1000 - weight);
+            (sum / 1000) as u64
+        };
+        self.estimate = Some(match self.current(now) {
+            Some(old) => Estimate {
+                at: now,
+                bandwidth: mixed(old.bandwidth, bandwidth),
+                delay: Dur::from_nanos(mixed(old.delay.as_nanos(), delay.as_nanos())),
+                truth,
+            },
+            None => Estimate { at: now, bandwidth, delay, truth },
+        });
+    }
+
+    /// A segment for the local TCP: lowers its window field to the estimate.
+    pub fn handle_incoming(&mut self, now: Time, segment: &mut TcpSegment) {
+        if segment.flags.syn {
+            if !segment.flags.ack && self.peers != Scale::Unknown {
+                *self = SenderWindow::new(self.options);
+            }
+            self.peers = Scale::of(segment);
+            let mss = segment.options.mss.unwrap_or(DEFAULT_MSS);
+            self.segment = self.segment.max(u32::from(mss));
+            return;
+        }
+        let Some(shift) = self.shift().filter(|_| segment.flags.ack && !segment.flags.rst) else { return };
+        let advertised = segment.window;
+        let again = |last: &Passed| last.ack == segment.ack && segment.payload == 0 && !segment.flags.fin;
+        let repeated = self.last.filter(again);
+        let written = match repeated {
+            // The peer repeats itself: so does the module.
+            Some(last) if last.advertised == advertised => last.written.min(advertised),
+            _ => {
+                let written = self.limited(now, advertised, shift);
+                match repeated {
+                    // The peer's window has moved: that must not look like a duplicate.
+                    Some(last) if last.written == written && written < advertised => written + 1,
+                    _ => written,
+                }
+            }
+        };
+        segment.window = written;
+        // An old acknowledgement that arrives late says nothing about the window.
+        if self.last.is_none_or(|last| !segment.ack.before(last.ack)) {
+            self.last = Some(Passed { ack: segment.ack, advertised, written });
+        }
+    }
+
+    /// The field that says no more than the estimate.
+    fn limited(&self, now: Time, advertised: u16, shift: u8) -> u16 {
+        let Some(estimate) = self.current(now) else { return advertised };
+        let unit = |bytes: u64| u16::try_from(bytes >> shift).unwrap_or(u16::MAX);
+        // One segment, rounded up to the unit of the field.
+        let least = unit(u64::from(self.segment) + (1 << shift) - 1);
+        advertised.min(unit(estimate.window()).max(least))
+    }
+
+    /// Shift of the window field in arriving segments, once it is known.
+    fn shift(&self) -> Option<u8> {
+        match (self.ours, self.peers) {
+            (Scale::Unknown, _) | (_, Scale::Unknown) => None,
+            (Scale::Shift(_), Scale::Shift(shift)) => Some(shift),
+            _ => Some(0),
+        }
+    }
+}

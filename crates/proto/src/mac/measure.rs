@@ -1,0 +1,155 @@
+//! What a frame finds on its link: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
+//!
+//! ```text
+//!        T_in            T_in'                       T_out
+//!         │    queue      │   DIFS, back-off, RTS/CTS  │  DATA   SIFS  ACK  DIFS │
+//!         ├───────────────┼────────────────────────────┼─────────────────────────┤
+//!         │               │                            │          T_tr           │
+//!         └──────────────────── T (bandwidth) ───────────────────────────────────┘
+//!                         └──── T' (forward delay) ──────────────────────────────┘
+//! ```
+//!
+//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in + T_tr,
+//! (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts fall into T_out - T_in: each attempt
+//! measures anew, and the one that arrives tells.
+//!
+//! Assumed: the header of an ACK goes at the rate at which the MAC really sends it, the basic rate; (5) has the data rate
+//! there, which is the same where both are. D is the packet with its IP header, without LLC and MAC.
+
+use super::Config;
+use super::options::{Carried, Options};
+use crate::wire::{Msdu, Payload};
+use fourhop_units::{Bytes, Dur, Rate, Time};
+
+/// What a station does with the options of frames that it forwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptionsRule {
+    /// It knows nothing of them: they end here.
+    Strip,
+    /// It knows nothing of them and passes them on as they are.
+    Pass,
+    /// It measures and updates them.
+    Measure {
+        /// Does the time of an acknowledgement in the queue count? The paper: yes.
+        backward_queueing: bool,
+    },
+}
+
+/// The instants of one transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instants {
+    /// T_in: the packet came to the queue.
+    pub entered_queue: Time,
+    /// T_in of the forward delay: it left the queue.
+    pub left_queue: Time,
+    /// T_out: its data frame begins.
+    pub out: Time,
+}
+
+/// What one transmission tells of its link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkCapacity {
+    /// Bandwidth in bit/s, the wait in the queue included.
+    pub bandwidth: u64,
+    /// Delay without the wait in the queue.
+    pub delay: Dur,
+    /// Delay with it.
+    pub whole_delay: Dur,
+}
+
+/// Equation (3): from the beginning of the data frame at `rate` to the end of the DIFS behind its ACK. `airtime` is T_data,
+/// with PLCP, MAC header and options.
+pub fn transmission_time(config: &Config, airtime: Dur, rate: Rate) -> Dur {
+    airtime + config.sifs + config.answer_airtime(config.answer_to(rate)) + config.difs()
+}
+
+/// Equations (1) and (2) for a packet of `data` that takes the [`transmission_time`] `sent`.
+pub fn link_capacity(data: Bytes, sent: Dur, at: Instants) -> LinkCapacity {
+    let whole_delay = at.out.saturating_since(at.entered_queue) + sent;
+    let bandwidth = u128::from(data.bits()) * 1_000_000_000 / u128::from(whole_delay.as_nanos());
+    LinkCapacity {
+        bandwidth: u64::try_from(bandwidth).unwrap_or(u64::MAX),
+        delay: at.out.saturating_since(at.left_queue) + sent,
+        whole_delay,
+    }
+}
+
+/// The options that a packet carries, if any.
+pub fn carried(msdu: &Msdu) -> Option<&Carried> {
+    match &msdu.payload {
+        Payload::Ipv4(packet) => packet.carried(),
+        Payload::Arp(_) => None,
+    }
+}
+
+fn carried_mut(msdu: &mut Msdu) -> Option<&mut Carried> {
+    match &mut msdu.payload {
+        Payload::Ipv4(packet) => packet.carried_mut(),
+        Payload::Arp(_) => None,
+    }
+}
+
+/// The packet leaves the queue.
+pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
+    if let Some(carried) = carried_mut(msdu) {
+        carried.left_queue = now;
+    }
+}
+
+/// Puts into `msdu`, which goes on the air at `now` and takes `sent`, what it finds on this link.
+pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
+    let len = msdu.len;
+    let Some(carried) = carried_mut(msdu) else { return };
+    let at = Instants { entered_queue: carried.entered_queue, left_queue: carried.left_queue, out: now };
+    let data = len - carried.options.on_air();
+    let link = link_capacity(data, sent, at);
+    let Options { path, back, .. } = &mut carried.options;
+    *path = path.map(|path| path.over(link.bandwidth, link.delay));
+    *back = back.map(|back| back.over(if backward_queueing { link.whole_delay } else { link.delay }));
+    carried.waited += at.left_queue.saturating_since(at.entered_queue);
+}
+
+/// What a station that knows nothing of options takes from a frame.
+pub(super) fn stripped(msdu: &Msdu) -> Msdu {
+    let mut plain = msdu.clone();
+    if let Payload::Ipv4(packet) = &mut plain.payload {
+        packet.take_carried();
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the paper's figure 1 by hand, at 11 and 1 Mbit/s with long preambles.
+    #[test]
+    fn the_transmission_time_adds_up() {
+        let config = Config { data_rate: Rate::kbps(11_000), ..Config::ns2() };
+        // 192 us PLCP and 1,534 bytes at 11 Mbit/s.
+        let airtime = config.data_airtime(Bytes(1500), config.data_rate);
+        assert_eq!(airtime, Dur::from_nanos(1_307_636));
+        // + 10 us SIFS + 192 us + 14 bytes at 1 Mbit/s + 50 us DIFS.
+        assert_eq!(
+            transmission_time(&config, airtime, config.data_rate),
+            Dur::from_nanos(1_307_636 + 10_000 + 304_000 + 50_000)
+        );
+    }
+
+    #[test]
+    fn queueing_lowers_the_bandwidth_and_not_the_delay() {
+        let config = Config::ns2();
+        let airtime = config.data_airtime(Bytes(1500), config.data_rate);
+        let sent = transmission_time(&config, airtime, config.data_rate);
+        let us = Time::from_micros;
+        let alone = Instants { entered_queue: us(1_000_000), left_queue: us(1_000_000), out: us(1_001_308) };
+        let link = link_capacity(Bytes(1500), sent, alone);
+        // T = 1,308 us until the frame + 6,328 us + 10 us + 304 us + 50 us = 8 ms.
+        assert_eq!((link.delay, link.whole_delay), (Dur::from_millis(8), Dur::from_millis(8)));
+        assert_eq!(link.bandwidth, 1_500_000);
+        let behind = Instants { entered_queue: us(992_000), ..alone };
+        let link = link_capacity(Bytes(1500), sent, behind);
+        assert_eq!((link.delay, link.whole_delay), (Dur::from_millis(8), Dur::from_millis(16)));
+        assert_eq!(link.bandwidth, 750_000);
+    }
+}

@@ -1,0 +1,213 @@
+//! Rate control: at which rate the next data frame to a neighbour goes.
+//!
+//! - ARF: Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band, Bell Labs Technical
+//!   Journal 2 (3), 1997. Two frames in a row without ACK: one rate down. Ten in a row with: one up, and if the first frame
+//!   there fails, down again at once. After some frames since the last change it tries a rate up also without ten in a row.
+//! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each trial that
+//!   fails doubles the number of ACKs before the next; two failures in a row put it back to ten.
+//!
+//! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate of
+//! data. Left out: rates by signal strength, windows of samples (Minstrel, 2005 and later). The timer of 1997 is counted in
+//! frames, as the authors of AARF do.
+
+use super::config::Config;
+use fourhop_units::{MacAddr, Rate};
+
+/// Parameters of ARF and AARF.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arf {
+    /// ACKs in a row before a higher rate is tried: 10.
+    pub up_after: u32,
+    /// Missing ACKs in a row before a lower rate is taken: 2.
+    pub down_after: u32,
+    /// Frames at a rate after which a higher one is tried in any case: 15.
+    pub timer: u32,
+    /// AARF: `up_after` and `timer` double with each trial that fails, until `up_after` is this. 50.
+    pub adaptive: Option<u32>,
+}
+
+/// How rates are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateControl {
+    /// Always the same.
+    Fixed,
+    /// By missing ACKs.
+    Arf(Arf),
+}
+
+/// What is remembered of a neighbour.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    addr: MacAddr,
+    /// Place in the rates of the physical layer.
+    rate: usize,
+    acks: u32,
+    missing: u32,
+    frames: u32,
+    /// By which factor trials have become rarer.
+    patience: u32,
+    /// Is the rate new, so that the first missing ACK takes it back?
+    trial: bool,
+}
+
+/// Rates to all neighbours of a station.
+///
+/// [`Rates::of`] before each data frame, then [`Rates::handle_ack`] or [`Rates::handle_missing_ack`]. There are no timers.
+#[derive(Clone, Debug, Default)]
+pub struct Rates(Vec<Neighbour>);
+
+impl Rates {
+    /// The rate of the next data frame to `addr`.
+    pub fn of(&mut self, addr: MacAddr, config: &Config) -> Rate {
+        match config.rate_control {
+            RateControl::Fixed => config.data_rate,
+            RateControl::Arf(_) => ladder(config)[self.neighbour(addr, config).rate],
+        }
+    }
+
+    fn neighbour(&mut self, addr: MacAddr, config: &Config) -> &mut Neighbour {
+        let place = self.0.iter().position(|neighbour| neighbour.addr == addr).unwrap_or_else(|| {
+            let rate = ladder(config).len() - 1;
+            self.0.push(Neighbour { addr, rate, acks: 0, missing: 0, frames: 0, patience: 1, trial: false });
+            self.0.len() - 1
+        });
+        &mut self.0[place]
+    }
+
+    /// A data frame to `addr` was acknowledged.
+    pub fn handle_ack(&mut self, addr: MacAddr, config: &Config) {
+        let RateControl::Arf(arf) = config.rate_control else { return };
+        let highest = ladder(config).len() - 1;
+        let neighbour = self.neighbour(addr, config);
+        neighbour.acks += 1;
+        neighbour.frames += 1;
+        (neighbour.missing, neighbour.trial) = (0, false);
+        let due =
+            neighbour.acks >= arf.up_after * neighbour.patience || neighbour.frames >= arf.timer * neighbour.patience;
+        if due && neighbour.rate < highest {
+            neighbour.move_to(neighbour.rate + 1);
+            neighbour.trial = true;
+        }
+    }
+
+    /// A data frame to `addr` was not.
+    pub fn handle_missing_ack(&mut self, addr: MacAddr, config: &Config) {
+        let RateControl::Arf(arf) = config.rate_control else { return };
+        let neighbour = self.neighbour(addr, config);
+        neighbour.frames += 1;
+        neighbour.missing += 1;
+        neighbour.acks = 0;
+        if neighbour.trial || neighbour.missing >= arf.down_after {
+            neighbour.patience = match arf.adaptive {
+                Some(most) if neighbour.trial => (2 * neighbour.patience).min((most / arf.up_after).max(1)),
+                _ => 1,
+            };
+            neighbour.move_to(neighbour.rate.saturating_sub(1));
+        }
+    }
+}
+
+impl Neighbour {
+    fn move_to(&mut self, rate: usize) {
+        self.rate = rate;
+        (self.acks, self.missing, self.frames, self.trial) = (0, 0, 0, false);
+    }
+}
+
+/// The rates up to the highest that is allowed.
+fn ladder(config: &Config) -> &'static [Rate] {
+    let rates = config.phy.rates();
+    let count = rates.iter().filter(|&&rate| rate <= config.data_rate).count();
+    &rates[..count.max(1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::NodeId;
+
+    const ARF: Arf = Arf { up_after: 10, down_after: 2, timer: 15, adaptive: None };
+
+    struct Bench {
+        config: Config,
+        rates: Rates,
+    }
+
+    impl Bench {
+        fn new(arf: Arf) -> Bench {
+            let config =
+                Config { data_rate: Rate::kbps(11_000), rate_control: RateControl::Arf(arf), ..Config::standard() };
+            Bench { config, rates: Rates::default() }
+        }
+
+        /// Rates in 100 kbit/s before each frame; `+` is acknowledged, `-` is not.
+        fn play(&mut self, outcomes: &str) -> Vec<u64> {
+            let peer = NodeId(1).mac();
+            outcomes
+                .chars()
+                .map(|outcome| {
+                    let rate = self.rates.of(peer, &self.config);
+                    match outcome {
+                        '+' => self.rates.handle_ack(peer, &self.config),
+                        _ => self.rates.handle_missing_ack(peer, &self.config),
+                    }
+                    rate.bps() / 100_000
+                })
+                .collect()
+        }
+    }
+
+    #[test]
+    fn two_missing_acks_in_a_row_lower_the_rate_and_ten_acks_raise_it() {
+        let mut bench = Bench::new(ARF);
+        assert_eq!(bench.play("-+-+--"), [110, 110, 110, 110, 110, 110]);
+        assert_eq!(bench.play("----"), [55, 55, 20, 20]);
+        assert_eq!(bench.play("--"), [10, 10], "below the lowest there is none");
+        assert_eq!(bench.play("+++++++++++"), [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 20]);
+    }
+
+    #[test]
+    fn a_trial_that_fails_is_taken_back_at_once() {
+        let mut bench = Bench::new(ARF);
+        bench.play("--++++++++++");
+        assert_eq!(bench.play("-+"), [110, 55]);
+        // An ACK ends the trial: then it takes two failures.
+        bench.play("+++++++++");
+        assert_eq!(bench.play("+--+"), [110, 110, 110, 55]);
+    }
+
+    #[test]
+    fn after_fifteen_frames_a_higher_rate_is_tried_in_any_case() {
+        let mut bench = Bench::new(ARF);
+        bench.play("--");
+        assert_eq!(bench.play("+-+-+-+-+-+-+-+"), [55; 15]);
+        assert_eq!(bench.play("+"), [110]);
+    }
+
+    // AARF: 10, then 20, then 40 ACKs, at most 50 (five times ten: four doublings give no more than 50).
+    #[test]
+    fn aarf_tries_more_seldom_after_each_failure() {
+        let mut bench = Bench::new(Arf { adaptive: Some(50), ..ARF });
+        bench.play("--");
+        for acks in [10, 20, 40, 50, 50] {
+            let before = bench.play(&"+".repeat(acks));
+            assert!(before.iter().all(|&rate| rate == 55), "{acks}: {before:?}");
+            assert_eq!(bench.play("-"), [110], "after {acks}");
+        }
+        // Two failures in a row make it eager again.
+        bench.play("--");
+        assert_eq!(bench.play("+++++++++++")[10], 55);
+    }
+
+    #[test]
+    fn neighbours_have_rates_of_their_own() {
+        let mut bench = Bench::new(ARF);
+        bench.play("--");
+        assert_eq!(bench.rates.of(NodeId(2).mac(), &bench.config), Rate::kbps(11_000));
+        assert_eq!(bench.rates.of(NodeId(1).mac(), &bench.config), Rate::kbps(5_500));
+        let slow = Config { data_rate: Rate::kbps(2_000), ..bench.config };
+        assert_eq!(Rates::default().of(NodeId(1).mac(), &slow), Rate::kbps(2_000));
+        let fixed = Config { rate_control: RateControl::Fixed, ..bench.config };
+        assert_eq!(bench.rates.of(NodeId(1).mac(), &fixed), Rate::kbps(11_000));
+    }
+}

@@ -1,0 +1,182 @@
+//! Parameters of the `sinr` radio.
+
+use crate::phy::error_rate::Mode;
+use crate::phy::kind::{LONG_PLCP, PhyKind, SHORT_PLCP};
+use crate::wire::Frame;
+use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
+
+/// What decides whether bits are right.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Errors {
+    /// The error rate of each modulation.
+    ByRate,
+    /// Frames are good as long as the ratio stays at or above this, whatever their rate; nothing is left to chance.
+    Ratio(f64),
+}
+
+/// When a later frame may take over the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameCapture {
+    /// Never.
+    None,
+    /// During preamble and header of the first.
+    Preamble,
+    /// At any time.
+    Any,
+}
+
+/// Noise, receiver and carrier sense.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// Kind of physical layer.
+    pub phy: PhyKind,
+    /// Preamble and header of a frame.
+    pub plcp: Dur,
+    /// Power of the noise in the band of the receiver.
+    pub noise: Watt,
+    /// How many times better the ratio must be than the error rates say.
+    pub implementation_loss: f64,
+    /// What decides whether bits are right.
+    pub errors: Errors,
+    /// Least power of a frame the receiver synchronises on.
+    pub sensitivity: Watt,
+    /// Least ratio at which it does.
+    pub preamble_sinr: f64,
+    /// When a later frame may take over.
+    pub capture: FrameCapture,
+    /// How many times stronger it must be for that.
+    pub capture_ratio: f64,
+    /// Sum of powers from which on the medium is busy.
+    pub cca_energy: Watt,
+    /// Is the medium busy for as long as a frame lasts whose preamble was heard?
+    pub cca_preamble: bool,
+}
+
+/// Boltzmann's constant in J/K.
+const BOLTZMANN: f64 = 1.380_649e-23;
+/// Temperature that noise figures refer to, in K (IEEE Std 145).
+const STANDARD_TEMPERATURE: f64 = 290.0;
+
+/// Bandwidth of the receiver in Hz: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of an OFDM channel.
+pub const fn bandwidth_hz(phy: PhyKind) -> f64 {
+    if phy.is_ofdm() { 20e6 } else { 22e6 }
+}
+
+/// Thermal noise in the band of the receiver with its noise figure: k T B F.
+pub fn thermal_noise(phy: PhyKind, noise_figure: Db) -> Watt {
+    Watt(BOLTZMANN * STANDARD_TEMPERATURE * bandwidth_hz(phy) * ratio(noise_figure))
+}
+
+/// A ratio of powers as a factor, by the same steps on every machine.
+pub fn ratio(db: Db) -> f64 {
+    libm::pow(10.0, db.0 / 10.0)
+}
+
+/// Energy from which on the medium is busy where nothing else is said: clauses 15.4.6.5 and 16.3.8.5 for DSSS, by
+/// transmitted power; clause 17.3.10.6 for OFDM, 20 dB above the least sensitivity.
+pub fn cca_energy(phy: PhyKind, tx_power: Watt) -> Watt {
+    let dbm = match tx_power.0 {
+        _ if phy.is_ofdm() => -62.0,
+        watts if watts > 0.1 => -80.0,
+        watts if watts > 0.05 => -76.0,
+        _ => -70.0,
+    };
+    Dbm(dbm).to_watt()
+}
+
+/// The part of preamble and header whose bits must all be right.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Header {
+    /// How long it lasts, at the end of the PLCP.
+    pub length: Dur,
+    /// Bits in it.
+    pub bits: f64,
+    /// How they are sent.
+    pub mode: Mode,
+}
+
+impl Config {
+    /// DSSS: start frame delimiter and header, 16 + 48 bits at 1 Mbit/s, or 16 at 1 and 48 at 2 with the short preamble,
+    /// taken as 1 Mbit/s throughout (clauses 15.2.3 and 16.2.3). OFDM: the SIGNAL symbol, 24 bits at 6 Mbit/s.
+    pub(super) fn header(&self) -> Header {
+        let mode = |rate: Rate| Mode::of(self.phy, rate).expect("INVARIANT: the lowest rate has a mode");
+        let (length, bits) = match self.phy {
+            // Where a ratio decides, it decides about the preamble too.
+            _ if matches!(self.errors, Errors::Ratio(_)) => (self.plcp, 1.0),
+            PhyKind::Ofdm | PhyKind::ErpOfdm => (Dur::from_micros(4), 24.0),
+            PhyKind::Dsss if self.plcp >= LONG_PLCP => (Dur::from_micros(64), 64.0),
+            PhyKind::Dsss if self.plcp >= SHORT_PLCP => (Dur::from_micros(40), 64.0),
+            PhyKind::Dsss => (self.plcp, 64.0),
+        };
+        Header { length, bits, mode: mode(self.phy.rates()[0]) }
+    }
+
+    /// Hazard of a bit at a ratio of powers.
+    pub(super) fn hazard(&self, mode: Mode, sinr: f64) -> f64 {
+        match self.errors {
+            Errors::ByRate => mode.curve().at(sinr / self.implementation_loss),
+            Errors::Ratio(least) if sinr >= least => 0.0,
+            Errors::Ratio(_) => f64::INFINITY,
+        }
+    }
+
+    /// How `frame` is sent.
+    pub(super) fn mode(&self, frame: &Frame) -> Mode {
+        Mode::of(self.phy, frame.rate).expect("INVARIANT: the scenario allows the rates of the standard only")
+    }
+
+    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the standard has
+    /// no such rate.
+    pub fn success(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+        let sinr = power.over(self.noise);
+        if power < self.sensitivity || sinr < self.preamble_sinr {
+            return 0.0;
+        }
+        let Some(mode) = Mode::of(self.phy, rate) else { return 0.0 };
+        // The radio counts the bits that fit into the air time: those of the last OFDM symbol are all sent.
+        let air = self.phy.airtime(Dur::ZERO, len, rate).saturating_sub(self.phy.signal_extension());
+        let header = self.header();
+        let hazard = header.bits * self.hazard(header.mode, sinr) + bits_in(air, rate) * self.hazard(mode, sinr);
+        libm::exp(-hazard)
+    }
+
+    /// The power at which a frame of `len` bytes at `rate` is received with probability `success` over noise alone.
+    pub fn power_for(&self, success: f64, len: Bytes, rate: Rate) -> Watt {
+        let enough = |ratio: f64| self.success(Watt(self.noise.0 * ratio), len, rate) >= success;
+        // From -30 to 60 dB, to a thousandth of a dB.
+        let (mut below, mut above) = (1e-3, 1e6);
+        for _ in 0..27 {
+            let middle = f64::sqrt(below * above);
+            if enough(middle) {
+                above = middle;
+            } else {
+                below = middle;
+            }
+        }
+        Watt(self.noise.0 * above)
+    }
+}
+
+/// Bits that are sent at `rate` in `time`.
+pub(super) fn bits_in(time: Dur, rate: Rate) -> f64 {
+    time.as_nanos() as f64 * rate.bps() as f64 * 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // kTB at 290 K is -174.0 dBm/Hz: -100.55 dBm in 22 MHz, -100.97 dBm in 20 MHz.
+    #[test]
+    fn thermal_noise_is_that_of_every_link_budget() {
+        assert!((thermal_noise(PhyKind::Dsss, Db(0.0)).to_dbm().0 + 100.55).abs() < 0.01);
+        assert!((thermal_noise(PhyKind::Ofdm, Db(7.0)).to_dbm().0 + 93.97).abs() < 0.01);
+    }
+
+    #[test]
+    fn carrier_sense_by_energy_follows_the_transmitted_power() {
+        let dbm = |phy, mw: f64| cca_energy(phy, Watt(mw * 1e-3)).to_dbm().0.round();
+        assert_eq!([50.0, 100.0, 101.0].map(|mw| dbm(PhyKind::Dsss, mw)), [-70.0, -76.0, -80.0]);
+        assert_eq!(dbm(PhyKind::Ofdm, 10.0), -62.0);
+    }
+}

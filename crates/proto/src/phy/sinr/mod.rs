@@ -1,0 +1,20 @@
+//! The `sinr` radio: a frame survives by chance, bit by bit, according to the ratio of its power to noise and to the sum of
+//! all that is on the air with it.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`config`] | noise, receiver and carrier sense: parameters with their sources |
+//! | [`receiver`] | the state machine: synchronisation, capture, interference in pieces, carrier sense |
+//!
+//! Sources: IEEE Std 802.11-2020 clauses 15 to 18; Lacage and Henderson, Yet another network simulator, 2006 (pieces of
+//! interference); Kochut et al., Sniffing out the correct physical layer capture model in 802.11b, 2004 (capture by later
+//! frames). Error rates are in [`error_rate`](super::error_rate).
+//!
+//! Left out: several antennas, adjacent channels, automatic gain control, symbols smeared by echoes, and any change of a
+//! copy's power while it lasts (at 1 m/s and 2.4 GHz the channel changes within 50 ms, a frame lasts 13 ms at most).
+
+pub mod config;
+pub mod receiver;
+
+pub use config::{Config, Errors, FrameCapture};
+pub use receiver::Receiver;

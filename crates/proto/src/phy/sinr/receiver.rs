@@ -1,0 +1,229 @@
+//! The receiver of one node with the `sinr` radio.
+//!
+//! ```text
+//! on the air     A |==preamble=|hdr|==========payload=============|
+//!                          B |~~~~~~~~~~~~~~~|
+//! A's ratio        |  high   |     low       |        high        |     pieces, each with its error rate
+//! ```
+//!
+//! A free receiver synchronises on a copy that is strong enough when it begins, and follows it to its end. Whenever another
+//! copy begins or ends, a piece with constant interference is over: its bits' hazard is added up, for the header and for
+//! the payload apart. One random number, drawn at synchronisation, decides at the end. A frame whose header is wrong was
+//! not noticed by the MAC, and from the end of that header on the receiver may follow another.
+//!
+//! The medium is busy while a frame lasts that the receiver has synchronised on, and while the sum of all powers is at or
+//! above a threshold. So the tail of a frame whose beginning was missed keeps others silent only if it is strong.
+
+use super::config::{Config, FrameCapture, bits_in};
+use crate::drop::DropReason;
+use crate::phy::error_rate::Mode;
+use crate::phy::{Arrival, Departure, TxId, Verdict};
+use crate::wire::Frame;
+use fourhop_units::{Rate, Stream, Time, Watt};
+
+/// A copy on the air.
+#[derive(Clone, Copy, Debug)]
+struct OnAir {
+    tx: TxId,
+    power: f64,
+    /// Has the receiver synchronised on it, so that carrier sense knows of it?
+    sensed: bool,
+    /// What it is lost for unless it is the one followed.
+    reason: DropReason,
+}
+
+/// The copy the receiver follows.
+#[derive(Clone, Copy, Debug)]
+struct Followed {
+    tx: TxId,
+    power: f64,
+    mode: Mode,
+    rate: Rate,
+    header_begins: Time,
+    payload_begins: Time,
+    payload_ends: Time,
+    /// Up to when hazards are added up.
+    counted: Time,
+    /// Sum of the other powers since then.
+    interference: f64,
+    header_hazard: f64,
+    payload_hazard: f64,
+    /// It survives what happens with a higher probability than this.
+    chance: f64,
+}
+
+/// The receiver of one node: the calls are those of the [`threshold`](crate::phy::threshold) radio's, in the same order.
+/// There are no timers.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Config,
+    random: Stream,
+    on_air: Vec<OnAir>,
+    followed: Option<Followed>,
+}
+
+impl Receiver {
+    /// A receiver in silence; `random` is its own.
+    pub fn new(config: Config, random: Stream) -> Receiver {
+        Receiver { config, random, on_air: Vec::new(), followed: None }
+    }
+
+    /// Is the medium busy as far as the receiver can tell?
+    pub fn busy(&self) -> bool {
+        let energy = self.sum_of_others(None) >= self.config.cca_energy.0;
+        energy || (self.config.cca_preamble && self.on_air.iter().any(|copy| copy.sensed))
+    }
+
+    /// Copies on the air at this receiver.
+    pub fn on_air(&self) -> usize {
+        self.on_air.len()
+    }
+
+    /// Sum of all powers but that of `tx`.
+    fn sum_of_others(&self, tx: Option<TxId>) -> f64 {
+        self.on_air.iter().filter(|copy| Some(copy.tx) != tx).map(|copy| copy.power).sum()
+    }
+
+    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy and this
+    /// copy has to do with it.
+    #[must_use]
+    pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> bool {
+        let was_busy = self.busy();
+        self.count_up_to(now);
+        self.give_up_wrong_header(now);
+        let power = copy.power.0;
+        let sinr = power / (self.config.noise.0 + self.sum_of_others(None));
+        let strong = copy.power >= self.config.sensitivity;
+        let heard = !transmitting && strong && sinr >= self.config.preamble_sinr;
+        let follow = heard && self.followed.as_ref().is_none_or(|followed| self.takes_over(now, power, followed));
+        let reason = match &self.followed {
+            _ if transmitting => DropReason::HalfDuplex,
+            // Without noise and others it would still have been too weak.
+            _ if !strong || Watt(power).over(self.config.noise) < self.config.preamble_sinr => DropReason::Undecodable,
+            Some(followed) if followed.power > power => DropReason::Captured,
+            _ => DropReason::Collision,
+        };
+        if let Some(followed) = &mut self.followed {
+            if follow {
+                let tx = followed.tx;
+                self.set_reason(tx, DropReason::Collision);
+            } else {
+                followed.interference += power;
+            }
+        }
+        self.on_air.push(OnAir { tx: copy.tx, power, sensed: follow, reason });
+        if follow {
+            self.followed = Some(self.follow(now, copy, frame));
+        }
+        (follow || !was_busy) && self.busy()
+    }
+
+    fn takes_over(&self, now: Time, power: f64, followed: &Followed) -> bool {
+        let in_time = match self.config.capture {
+            FrameCapture::None => false,
+            FrameCapture::Preamble => now < followed.payload_begins,
+            FrameCapture::Any => true,
+        };
+        in_time && power >= followed.power * self.config.capture_ratio
+    }
+
+    fn follow(&mut self, now: Time, copy: Arrival, frame: &Frame) -> Followed {
+        let payload_begins = now + self.config.plcp;
+        Followed {
+            tx: copy.tx,
+            power: copy.power.0,
+            mode: self.config.mode(frame),
+            rate: frame.rate,
+            header_begins: payload_begins - self.config.header().length,
+            payload_begins,
+            payload_ends: copy.end - self.config.phy.signal_extension(),
+            counted: now,
+            interference: self.sum_of_others(Some(copy.tx)),
+            header_hazard: 0.0,
+            payload_hazard: 0.0,
+            chance: self.random.unit(),
+        }
+    }
+
+    /// Adds the hazard of the piece that is over at `now`.
+    fn count_up_to(&mut self, now: Time) {
+        let config = &self.config;
+        let Some(followed) = &mut self.followed else { return };
+        let (from, to) = (followed.counted, now.min(followed.payload_ends));
+        followed.counted = now;
+        let sinr = followed.power / (config.noise.0 + followed.interference);
+        let (begins, ends) = (from.max(followed.header_begins), to.min(followed.payload_begins));
+        if begins < ends {
+            let header = config.header();
+            let share = (ends - begins).as_nanos() as f64 / header.length.as_nanos() as f64;
+            followed.header_hazard += share * header.bits * config.hazard(header.mode, sinr);
+        }
+        let begins = from.max(followed.payload_begins);
+        if begins < to {
+            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard(followed.mode, sinr);
+        }
+    }
+
+    /// Once the header is over, a receiver that could not read it is free for another frame.
+    fn give_up_wrong_header(&mut self, now: Time) {
+        let Some(followed) = self.followed.filter(|followed| now >= followed.payload_begins) else { return };
+        if followed.chance >= libm::exp(-followed.header_hazard) {
+            let reason = self.cause(&followed);
+            self.set_reason(followed.tx, reason);
+            self.followed = None;
+        }
+    }
+
+    /// Would the frame have survived noise alone?
+    fn cause(&self, followed: &Followed) -> DropReason {
+        let sinr = followed.power / self.config.noise.0;
+        let header = self.config.header();
+        let bits = bits_in(followed.payload_ends - followed.payload_begins, followed.rate);
+        let hazard =
+            header.bits * self.config.hazard(header.mode, sinr) + bits * self.config.hazard(followed.mode, sinr);
+        if followed.chance < libm::exp(-hazard) { DropReason::Collision } else { DropReason::FrameError }
+    }
+
+    fn set_reason(&mut self, tx: TxId, reason: DropReason) {
+        if let Some(copy) = self.on_air.iter_mut().find(|copy| copy.tx == tx) {
+            copy.reason = reason;
+        }
+    }
+
+    /// A copy ends.
+    ///
+    /// # Panics
+    /// If that copy never arrived.
+    pub fn depart(&mut self, now: Time, tx: TxId, transmitting: bool) -> Departure {
+        self.count_up_to(now);
+        self.give_up_wrong_header(now);
+        // INVARIANT: every copy that has arrived is on the air until it departs.
+        let index = self.on_air.iter().position(|copy| copy.tx == tx).expect("a copy departs once, after its arrival");
+        let copy = self.on_air.swap_remove(index);
+        match self.followed.take_if(|followed| followed.tx == tx) {
+            Some(_) if transmitting => Departure::Judged(Verdict::Missed),
+            Some(followed) if followed.chance < libm::exp(-(followed.header_hazard + followed.payload_hazard)) => {
+                Departure::Judged(Verdict::Good)
+            }
+            Some(followed) => Departure::Judged(Verdict::Bad(self.cause(&followed))),
+            None => {
+                if let Some(tx) = self.followed.as_ref().map(|followed| followed.tx) {
+                    let interference = self.sum_of_others(Some(tx));
+                    self.followed.iter_mut().for_each(|followed| followed.interference = interference);
+                }
+                Departure::Lost(copy.reason)
+            }
+        }
+    }
+
+    /// The node begins to transmit: what it was receiving is lost.
+    pub fn transmit_started(&mut self) {
+        if let Some(followed) = self.followed.take() {
+            self.set_reason(followed.tx, DropReason::HalfDuplex);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -1,0 +1,213 @@
+//! What becomes of a signal on its way: path loss, shadowing, fading.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`shadowing`] | walls and furniture: correlated in space |
+//! | [`fading`] | many paths: Rayleigh and Rician, with Doppler |
+//! | [`turns`] | cosines that are the same on every machine |
+//!
+//! The laws of path loss are in `fourhop_proto::phy`. All is a pure function of the seed, the places, the pair of nodes and
+//! the instant at which a frame begins, so that results depend on no order of asking; a frame keeps the power it began with.
+
+pub mod fading;
+pub mod shadowing;
+pub mod turns;
+
+use crate::topology::Position;
+use fading::Fading;
+use fourhop_proto::phy::log_distance::LogDistance;
+use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_units::{NodeId, Time, Watt};
+use shadowing::Shadowing;
+
+/// A law of path loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum PathLoss {
+    /// With the logarithm of distance: free space, indoors, anything with an exponent.
+    LogDistance(LogDistance),
+    /// Two-ray ground; its transmitted power is that of the [`Propagation`].
+    TwoRay(TwoRay),
+}
+
+/// Everything a signal meets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Propagation {
+    /// Transmitted power.
+    pub tx_power: Watt,
+    /// Mean over all places at a distance.
+    pub path_loss: PathLoss,
+    /// Shadows, if there are any.
+    pub shadowing: Option<shadowing::Config>,
+    /// Fading, if there is any.
+    pub fading: Option<fading::Config>,
+    /// Weaker copies are left out.
+    pub cutoff: Watt,
+}
+
+/// Up to how many standard deviations a shadow may help a signal from beyond the reach: it happens to one pair in 740.
+const SHADOW_MARGIN: f64 = 3.0;
+/// Up to which factor fading may: Rayleigh fading exceeds 7 for one frame in 1,100.
+const FADING_MARGIN: f64 = 7.0;
+
+impl Propagation {
+    /// Mean power at `metres`.
+    pub fn mean(&self, metres: f64) -> Watt {
+        match &self.path_loss {
+            PathLoss::LogDistance(law) => law.received(self.tx_power, metres),
+            PathLoss::TwoRay(law) => law.received(metres),
+        }
+    }
+
+    /// The distance in metres within which the mean power is at least `threshold`.
+    pub fn range_m(&self, threshold: Watt) -> f64 {
+        match &self.path_loss {
+            PathLoss::LogDistance(law) => law.range_m(self.tx_power, threshold),
+            PathLoss::TwoRay(law) => law.range_m(threshold),
+        }
+    }
+
+    /// How much above its mean over all places a signal is reckoned with.
+    fn margin(&self) -> f64 {
+        let shadow = self.shadowing.map_or(0.0, |shadowing| SHADOW_MARGIN * shadowing.deviation.0);
+        libm::pow(10.0, shadow / 10.0) * self.fading_margin()
+    }
+
+    fn fading_margin(&self) -> f64 {
+        if self.fading.is_some() { FADING_MARGIN } else { 1.0 }
+    }
+
+    /// The distance in metres beyond which no copy is looked for: where even a signal helped by shadowing and fading as far
+    /// as the margins go comes in below the cut-off.
+    pub fn reach_m(&self) -> f64 {
+        self.range_m(Watt(self.cutoff.0 / self.margin()))
+    }
+
+    /// Shadows and fading of the run with `seed`.
+    pub fn field(&self, seed: u64) -> Field {
+        Field {
+            shadowing: self.shadowing.map(|config| Shadowing::new(config, seed)),
+            fading: self.fading.map(|config| Fading::new(config, seed)),
+            propagation: *self,
+        }
+    }
+}
+
+/// The propagation of one run.
+#[derive(Clone, Debug)]
+pub struct Field {
+    propagation: Propagation,
+    shadowing: Option<Shadowing>,
+    fading: Option<Fading>,
+}
+
+impl Field {
+    /// What it is made of.
+    pub fn propagation(&self) -> &Propagation {
+        &self.propagation
+    }
+
+    /// Does it change while nodes stand still?
+    pub fn fades(&self) -> bool {
+        self.fading.is_some()
+    }
+
+    /// Power between two places without fading.
+    pub fn mean(&self, a: Position, b: Position) -> Watt {
+        let metres = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
+        let mean = self.propagation.mean(metres);
+        match &self.shadowing {
+            None => mean,
+            Some(shadowing) => Watt(mean.0 * libm::pow(10.0, shadowing.gain(a, b).0 / 10.0)),
+        }
+    }
+
+    /// Factor of fading between two nodes at `now`.
+    pub fn fade(&self, ends: [(NodeId, Position); 2], now: Time) -> f64 {
+        self.fading.as_ref().map_or(1.0, |fading| fading.gain(ends, now))
+    }
+
+    /// Mean power from which on fading may lift a copy above the cut-off.
+    pub fn least_mean(&self) -> Watt {
+        Watt(self.propagation.cutoff.0 / self.propagation.fading_margin())
+    }
+}
+
+/// What decides about powers: the plain law of `threshold`, or everything.
+#[derive(Clone, Debug)]
+pub enum Law {
+    /// Two-ray ground.
+    TwoRay(TwoRay),
+    /// A field of shadows and fading over a path loss.
+    Field(Box<Field>),
+}
+
+impl From<TwoRay> for Law {
+    fn from(law: TwoRay) -> Law {
+        Law::TwoRay(law)
+    }
+}
+
+impl From<Field> for Law {
+    fn from(field: Field) -> Law {
+        Law::Field(Box::new(field))
+    }
+}
+
+impl Law {
+    /// The distance in metres within which nodes are looked for that may receive `least`.
+    pub fn reach_m(&self, least: Watt) -> f64 {
+        match self {
+            Law::TwoRay(law) => law.range_m(least),
+            Law::Field(field) => field.propagation.reach_m(),
+        }
+    }
+
+    /// Power at the second of two nodes `metres` apart of a frame that the first begins at `now`.
+    #[inline]
+    pub fn received(&self, ends: [(NodeId, Position); 2], metres: f64, now: Time) -> Watt {
+        match self {
+            Law::TwoRay(law) => law.received(metres),
+            Law::Field(field) => {
+                let mean = field.mean(ends[0].1, ends[1].1);
+                // No fading that is reckoned with lifts it above the cut-off.
+                if mean < field.least_mean() { mean } else { Watt(mean.0 * field.fade(ends, now)) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::Db;
+
+    fn hallway() -> Propagation {
+        Propagation {
+            tx_power: Watt(1e-3),
+            path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
+            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 5.0 }),
+            fading: Some(fading::Config { k: 0.0, doppler_hz: 1.0, wavelength_m: 0.125 }),
+            cutoff: Watt(1e-13),
+        }
+    }
+
+    #[test]
+    fn the_reach_allows_for_shadows_and_fading() {
+        let honest = hallway();
+        let plain = Propagation { shadowing: None, fading: None, ..honest };
+        assert!((plain.mean(plain.reach_m()).over(plain.cutoff) - 1.0).abs() < 1e-9);
+        // 12 dB and a factor of 7 at an exponent of 3: 10^((12 + 8.45) / 30) times as far.
+        assert!((honest.reach_m() / plain.reach_m() - 4.806).abs() < 0.01);
+    }
+
+    #[test]
+    fn powers_are_the_product_of_all_three() {
+        let field = hallway().field(4);
+        let (a, b) = ((NodeId(0), (0.0, 0.0)), (NodeId(1), (12.0, 1.0)));
+        let now = Time::from_secs(3);
+        let (mean, fade) = (field.mean(a.1, b.1), field.fade([a, b], now));
+        let law = Law::from(field);
+        assert_eq!(law.received([a, b], 12.04, now), Watt(mean.0 * fade));
+        assert_eq!(law.received([b, a], 12.04, now), law.received([a, b], 12.04, now));
+    }
+}

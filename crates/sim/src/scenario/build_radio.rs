@@ -1,0 +1,61 @@
+//! Checks of `[radio]` that concern several keys together. A part of the builder of scenarios.
+
+use super::build::Builder;
+use super::key::Section;
+use super::resolve::Resolved;
+use super::sections::{Radio, RadioModel, complete_radio, needs};
+use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
+use fourhop_units::Dur;
+
+impl Builder {
+    /// `[radio]`, whose keys depend on its model and on each other.
+    pub(super) fn radio(&mut self) -> Option<(Resolved, Radio)> {
+        let node = self.root.entry("radio").map(|e| &e.value);
+        // With an unknown model keys of either are taken.
+        let model = match node.and_then(|n| n.entry("model")) {
+            None => Some("threshold"),
+            Some(_) => node.and_then(|n| n.text("model")).filter(|model| RadioModel::find(model).is_some()),
+        }
+        .map(str::to_owned);
+        let (resolved, radio) =
+            self.completed::<Radio>(model.as_deref(), |values, given| complete_radio(values, given))?;
+        let conditions =
+            Radio::KEYS.iter().filter(|key| resolved.is_given(key.name) && resolved.values.contains_key(key.name));
+        for (key, (other, allowed)) in conditions.filter_map(|key| Some((key.name, needs(key.name, &resolved.values)?)))
+        {
+            let values: Vec<_> = allowed.iter().map(|value| format!("{value:?}")).collect();
+            let allowed = format!("nothing, or `{other}` {}", values.join(" or "));
+            self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+        }
+        self.rates(&resolved, &radio);
+        if radio.basic_rate > radio.rate {
+            let allowed = format!("at most `rate`, {}", resolved.show("rate"));
+            self.problems.push(resolved.problem("basic_rate", resolved.show("basic_rate"), allowed));
+        }
+        if radio.cs_threshold.zip(radio.rx_threshold).is_some_and(|(sensed, decoded)| sensed > decoded) {
+            let allowed = format!("at most `rx_threshold`, {}", resolved.show("rx_threshold"));
+            self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
+        }
+        Some((resolved, radio))
+    }
+
+    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
+    fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
+        let kind = radio.phy.kind();
+        let is_sinr = radio.model == RadioModel::Sinr;
+        let names = |mbps: &mut dyn Iterator<Item = String>| mbps.collect::<Vec<_>>().join(" or ");
+        for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {
+            if (kind.is_ofdm() || is_sinr) && !kind.rates().contains(&rate) {
+                let rates = names(&mut kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)));
+                let allowed = format!("{rates} with `phy` {:?}", radio.phy.name());
+                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+            }
+        }
+        let headers: &[Dur] = if kind.is_ofdm() { &[OFDM_PLCP] } else { &[LONG_PLCP, SHORT_PLCP] };
+        if is_sinr && !headers.contains(&radio.plcp) {
+            let times = names(&mut headers.iter().map(|plcp| format!("\"{}us\"", plcp.as_micros_rounded())));
+            let allowed = format!("{times} with `model` \"sinr\" and `phy` {:?}", radio.phy.name());
+            self.problems.push(resolved.problem("plcp", resolved.show("plcp"), allowed));
+        }
+    }
+}

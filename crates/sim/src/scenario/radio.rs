@@ -1,0 +1,158 @@
+//! From `[radio]`, and what `[mac]` says about rates, to the radio of a run.
+
+use super::Scenario;
+use super::sections::{Environment, Errors, Fading, FrameCapture, PathLossKind, RadioModel, RateControl};
+use crate::propagation::{PathLoss, Propagation, fading, shadowing};
+use crate::setup::{Radio, SinrRadio};
+use fourhop_proto::phy::log_distance::{Indoor, LogDistance, friis};
+use fourhop_proto::phy::sinr::config::{ratio, thermal_noise};
+use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
+use fourhop_proto::{mac, phy, phy::sinr};
+use fourhop_units::{Bytes, Db, Watt};
+
+/// Static routes, and random networks that hang together, are made of links on which a packet of this size gets through
+/// this often if nobody else sends.
+const LINK: (Bytes, f64) = (Bytes(1500), 0.9);
+
+/// A key of the model in force.
+const GIVEN: &str = "INVARIANT: keys of the model are present";
+
+impl Scenario {
+    /// What the `threshold` receiver of every node is given.
+    pub fn receiver_config(&self) -> phy::Config {
+        let radio = &self.radio;
+        if radio.model == RadioModel::Sinr {
+            return phy::Config::standard();
+        }
+        phy::Config {
+            rx_threshold: radio.rx_threshold.expect(GIVEN),
+            cs_threshold: radio.cs_threshold.expect(GIVEN),
+            capture_ratio: radio.capture.expect(GIVEN).then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
+            late_capture: radio.late_capture.expect(GIVEN),
+            lock_on_undecodable: radio.lock_on_undecodable.expect(GIVEN),
+            energy_detection: radio.energy_detection.expect(GIVEN),
+        }
+    }
+
+    /// Reach of the radio in metres without obstacles.
+    pub fn range_m(&self) -> f64 {
+        match self.radio_setup() {
+            Radio::Threshold(law) => law.range_m(self.receiver_config().rx_threshold),
+            Radio::Sinr(radio) => radio.propagation.range_m(radio.link),
+        }
+    }
+
+    /// Two-ray ground with the transmitter of the scenario.
+    pub fn propagation(&self) -> TwoRay {
+        TwoRay {
+            tx_power: self.radio.tx_power,
+            frequency_hz: self.radio.frequency.0,
+            antenna_height_m: self.radio.antenna_height.map_or(TwoRay::WAVELAN.antenna_height_m, |height| height.0),
+        }
+    }
+
+    /// Propagation and, with `sinr`, reception.
+    pub fn radio_setup(&self) -> Radio {
+        match self.radio.model {
+            RadioModel::Threshold => Radio::Threshold(self.propagation()),
+            RadioModel::Sinr => Radio::Sinr(Box::new(self.sinr_radio())),
+        }
+    }
+
+    fn sinr_radio(&self) -> SinrRadio {
+        let receiver = self.sinr_receiver();
+        let radio = &self.radio;
+        let (len, success) = LINK;
+        let needed = receiver.power_for(success, len + self.mac.data_overhead, radio.rate);
+        let shadows = shadowing::Config {
+            deviation: radio.shadowing.expect(GIVEN),
+            distance_m: radio.shadowing_distance.expect(GIVEN).0,
+        };
+        let fades = |k| {
+            let doppler_hz = radio.doppler.expect(GIVEN).0;
+            fading::Config { k, doppler_hz, wavelength_m: LIGHT_SPEED / radio.frequency.0 }
+        };
+        SinrRadio {
+            propagation: Propagation {
+                tx_power: radio.tx_power,
+                path_loss: self.path_loss(),
+                shadowing: Some(shadows).filter(|shadows| shadows.deviation > Db(0.0)),
+                fading: radio.fading.map(|fading| match fading {
+                    Fading::Rayleigh => fades(0.0),
+                    Fading::Rician => fades(ratio(radio.rician_k.expect(GIVEN))),
+                }),
+                cutoff: Watt(receiver.noise.0 / ratio(radio.cutoff.expect(GIVEN))),
+            },
+            receiver,
+            link: if needed > receiver.sensitivity { needed } else { receiver.sensitivity },
+        }
+    }
+
+    fn path_loss(&self) -> PathLoss {
+        let radio = &self.radio;
+        let frequency = radio.frequency.0;
+        match radio.path_loss.expect(GIVEN) {
+            PathLossKind::LogDistance => {
+                let reference_m = radio.reference_distance.expect(GIVEN).0;
+                PathLoss::LogDistance(LogDistance {
+                    reference_loss: radio.reference_loss.unwrap_or_else(|| friis(frequency, reference_m)),
+                    reference_m,
+                    exponent: radio.exponent.expect(GIVEN).0,
+                })
+            }
+            PathLossKind::FreeSpace => PathLoss::LogDistance(LogDistance::free_space(frequency)),
+            PathLossKind::TwoRay => PathLoss::TwoRay(self.propagation()),
+            PathLossKind::ItuIndoor => {
+                let room = match radio.environment.expect(GIVEN) {
+                    Environment::Office => Indoor::Office,
+                    Environment::Residential => Indoor::Residential,
+                    Environment::Hallway => Indoor::Hallway,
+                };
+                PathLoss::LogDistance(LogDistance::indoor(room, frequency))
+            }
+        }
+    }
+
+    fn sinr_receiver(&self) -> sinr::Config {
+        let radio = &self.radio;
+        let phy = radio.phy.kind();
+        sinr::Config {
+            phy,
+            plcp: radio.plcp,
+            noise: thermal_noise(phy, radio.noise_figure.expect(GIVEN)),
+            implementation_loss: ratio(radio.implementation_loss.expect(GIVEN)),
+            errors: match radio.errors.expect(GIVEN) {
+                Errors::ByRate => sinr::Errors::ByRate,
+                Errors::Ratio => sinr::Errors::Ratio(ratio(radio.required_sinr.expect(GIVEN))),
+            },
+            sensitivity: radio.sensitivity.unwrap_or(Watt(0.0)),
+            preamble_sinr: ratio(radio.preamble_sinr.expect(GIVEN)),
+            capture: match radio.frame_capture.expect(GIVEN) {
+                FrameCapture::None => sinr::FrameCapture::None,
+                FrameCapture::Preamble => sinr::FrameCapture::Preamble,
+                FrameCapture::Any => sinr::FrameCapture::Any,
+            },
+            capture_ratio: ratio(radio.capture_ratio),
+            cca_energy: radio.cca_energy.expect(GIVEN),
+            cca_preamble: radio.cca_preamble.expect(GIVEN),
+        }
+    }
+
+    /// How every node chooses the rates of its data.
+    pub(super) fn rate_control(&self) -> mac::RateControl {
+        let mac = &self.mac;
+        let arf = |adaptive| {
+            mac::RateControl::Arf(mac::Arf {
+                up_after: mac.arf_up,
+                down_after: mac.arf_down,
+                timer: mac.arf_timer,
+                adaptive,
+            })
+        };
+        match mac.rate_control {
+            RateControl::Fixed => mac::RateControl::Fixed,
+            RateControl::Arf => arf(None),
+            RateControl::Aarf => arf(Some(mac.aarf_max)),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `[c3tcp]`: capacity measured by the link layers, carried in MAC headers, written into TCP's window (Kliazovich,
+//! Granelli 2005); docs/c3tcp.md.
+
+use crate::scenario::key::{Fallback::*, Kind, Share, Value, choice, section, share, time};
+use fourhop_units::{Bytes, Dur, NodeId};
+
+choice! {
+    /// What nodes do with options that they do not know.
+    UnawareNodes {
+        Strip = "strip", "skip them; they end there";
+        Pass = "pass", "pass them on as they came";
+    }
+}
+
+/// Receive buffer where C3TCP is in use and none is given: windows of larger ones count in units of up to 16 kB (RFC 7323
+/// section 2.2), too coarse for what a path of radios holds.
+pub const UNSCALED_WINDOW: Bytes = Bytes(65_535);
+
+section! {
+    /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay of
+    /// its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
+    C3tcp = "c3tcp" {
+        /// Is it in use? Then `tcp.receive_buffer`, if it is not given, is 65535B, so that windows count in bytes. Otherwise
+        /// no frame has options and the keys below say nothing.
+        enabled: bool, Kind::Bool, Both("false");
+        /// A node, or a list of nodes, that know nothing of it: they do not measure, and have no module.
+        unaware: Option<Value>, Kind::IntOrList(0, 100_000, &[]), Both("none");
+        /// What these nodes do with options.
+        unaware_nodes: UnawareNodes, Kind::Choice(UnawareNodes::CHOICES), Both("strip");
+        /// Does the time that acknowledgements wait in queues count in the backward delay?
+        backward_queueing: bool, Kind::Bool, Both("true");
+        /// Weight of the old average of bandwidth and delay; 0%: the newest measurement alone.
+        smoothing: Share, share("0%", "99.9%"), Both("75%");
+        /// How long a measurement holds when none follows; then the window is the receiver's again.
+        hold: Dur, time("1ms", "1000s"), Both("3s");
+    }
+}
+
+impl C3tcp {
+    /// The nodes that take no part.
+    pub fn unaware_nodes(&self) -> Vec<NodeId> {
+        let node = |value: &Value| match value {
+            Value::Int(n) => Some(NodeId(*n as u32)),
+            _ => None,
+        };
+        match &self.unaware {
+            Some(Value::List(items)) => items.iter().filter_map(node).collect(),
+            Some(one) => node(one).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+}

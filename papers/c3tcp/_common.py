@@ -1,0 +1,119 @@
+"""What the studies of C3TCP share: the network of figure 5, what is compared, and when.
+
+Figures 6 to 8 and the queue at node 2 come from one scenario, which each study runs for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fourhop import Scenario
+from fourhop.study import Cells, Claim, Data, Profile, Sample, Study
+
+PAPER = "Kliazovich, Granelli 2005"
+
+VARIANTS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "standard": ("standard TCP", "newreno", {}),
+    "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
+    "c3-newest": ("C3TCP, newest measurement", "newreno", {"c3tcp.enabled": True, "c3tcp.smoothing": "0%"}),
+    "vegas": ("Vegas", "vegas", {}),
+    "westwood": ("Westwood", "westwood", {}),
+}
+"""What is compared: by short name its label, its transport and its keys."""
+
+LABELS: Mapping[str, str] = {name: label for name, (label, _, _) in VARIANTS.items()}
+C3 = ("c3", "c3-newest")
+"""Both readings: measurements averaged, and the newest alone."""
+
+ALONE, CROSSED, AFTER = (3.0, 15.0), (16.0, 30.0), (31.0, 45.0)
+"""From when to when, in s: the TCP flow alone, beside UDP, alone again. A second each is left to get there."""
+WHOLE = (3.0, 45.0)
+
+UDP_RATE = "600kbps"
+
+ASSUMED = (
+    "Spacing of 200 m, reception 250 m, carrier sense 550 m: the paper gives none.",
+    "11 Mbit/s data, 1 Mbit/s basic rate, queues of 50 packets, static routes (routing is outside its scope).",
+    f"The two further nodes stand beside nodes 2 and 3 and send UDP of {UDP_RATE} each to one another through these "
+    "two: the paper says neither where they send nor how fast.",
+    "Standard TCP is NewReno. Receivers take 65,535 B and acknowledge every segment.",
+    "Measurements are averaged with weight 75 % (the paper does not say); the newest alone is shown beside it.",
+)
+"""For every study of this paper on the network of figure 5."""
+
+
+def settings(profile: Profile, **keys: Any) -> dict[str, Any]:
+    """What all studies of this paper have in common, and other keys."""
+    return {
+        "profile": profile,
+        "radio": {"rate": "11Mbps"},
+        "link": {"arp": False},
+        "routing": {"protocol": "static"},
+        "tcp": {"ack_policy": "every-segment", "window": 64, "receive_buffer": "65535B"},
+        **keys,
+    }
+
+
+def string(
+    profile: Profile, *, udp: str | None = UDP_RATE, times: tuple[str, str] = ("15s", "30s"), **keys: Any
+) -> Scenario:
+    """Figure 5: nodes 1 to 4 (0 to 3 here) in a string with a TCP flow; 5 and 6 beside 2 and 3, UDP between them."""
+    places = [("0m", "0m"), ("200m", "0m"), ("400m", "0m"), ("600m", "0m"), ("200m", "200m"), ("400m", "200m")]
+    flows: list[dict[str, Any]] = [{"name": "tcp", "from": 0, "to": 3, "transport": "newreno", "start": "0s"}]
+    if udp is not None:
+        start, stop = times
+        of_udp = {"transport": "udp", "rate": udp, "start": start, "stop": stop}
+        flows += [{"name": "udp-1", "from": 4, "to": 5, **of_udp}, {"name": "udp-2", "from": 5, "to": 4, **of_udp}]
+    return Scenario.positions(places, flows=flows, **settings(profile, **keys))
+
+
+def figure5(profile: Profile) -> Scenario:
+    """The scenario of figures 6 to 8: 45 s, UDP from 15 to 30 s."""
+    return string(profile, duration="45s", warmup="3s", sample_every="250ms")
+
+
+def chain(profile: Profile, hops: int = 3, **keys: Any) -> Scenario:
+    """A string of any length with one flow from end to end."""
+    return Scenario.chain(hops=hops, **settings(profile, **keys))
+
+
+def compared(scenario: Scenario, *names: str) -> dict[str, Scenario]:
+    """The scenario with each of the named variants, for `Sweep(variants=...)`: every TCP flow is of that variant."""
+    made = {}
+    for name in names:
+        _, transport, keys = VARIANTS[name]
+        resolved = scenario.resolved
+        flows = [i for i, flow in enumerate(resolved.get("flows", [])) if flow["transport"] not in ("udp", "ping")]
+        places = [f"flows[{i}]" for i in flows] + (["traffic"] if "traffic" in resolved else [])
+        made[name] = scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
+    return made
+
+
+def rate(cells: Cells, name: str, when: tuple[float, float], flow: str = "tcp") -> Sample:
+    """Goodput of a flow between two times in kbit/s, one value a run."""
+    return cells.over_time("goodput_bps", flow, *when, variant=name)
+
+
+Why = str | Mapping[Profile, str]
+
+
+def check_both(
+    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_newest: Why | None = None
+) -> Callable[[Callable[[Data, str], Claim]], None]:
+    """Register a check twice, of averaged and of newest measurements; the function gets which it is to look at.
+
+    `{c3}` in the statement becomes the label.
+    """
+
+    def register(evaluate: Callable[[Data, str], Claim]) -> None:
+        for name in C3:
+
+            def of(data: Data, name: str = name) -> Claim:
+                return evaluate(data, name)
+
+            of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
+            thought = why if name == "c3" or why_newest is None else why_newest
+            study.check(statement.format(c3=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
+
+    return register

@@ -1,0 +1,87 @@
+"""Throughput over time of C3TCP and of standard TCP, with UDP from 15 to 30 s.
+
+The paper has C3TCP steady throughout, and standard TCP enlarging its window until it congests the path.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, below, series, table
+
+from ._common import AFTER, ALONE, ASSUMED, C3, CROSSED, LABELS, PAPER, WHOLE, check_both, compared, figure5, rate
+
+NO_COLLAPSE = (
+    "on this string standard TCP loses little: all four nodes sense each other or their neighbours' neighbours, a full "
+    "queue costs it a fast retransmit now and then, and the options cost C3TCP air time"
+)
+
+study = Study("Throughput against standard TCP", source=f"{PAPER}, figure 7", assumed=[*ASSUMED])
+
+
+@study.sweep
+def against(profile: Profile) -> Sweep:
+    return Sweep(variants=compared(figure5(profile), "standard", *C3), runs=20)
+
+
+@study.chart
+def over_time(data: Data) -> Chart:
+    """Goodput over steps of 250 ms, one run; UDP from 15 to 30 s."""
+    return series(data.against, "goodput_bps", by="variant", flows={"tcp": ""}, labels=LABELS)
+
+
+@study.chart
+def numbers(data: Data) -> Chart:
+    """Goodput in kbit/s and its coefficient of variation over steps of 250 ms. Intervals over runs."""
+    times = {"whole run": WHOLE, "alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
+    rows = [
+        (label, *(rate(data.against, name, when) for when in times.values()), unsteadiness(data, name, WHOLE))
+        for name, label in LABELS.items()
+        if name in ("standard", *C3)
+    ]
+    return table(["variant", *times, "variation"], rows)
+
+
+def unsteadiness(data: Data, name: str, when: tuple[float, float]) -> Sample:
+    """Standard deviation over mean of the goodputs of single steps, in each run."""
+    import polars as pl
+
+    rows = data.against.series(variant=name).filter(
+        (pl.col("flow") == "tcp") & (pl.col("time_s") > when[0]) & (pl.col("time_s") <= when[1])
+    )
+    goodput = pl.col("goodput_bps")
+    by_seed = rows.group_by("seed").agg(value=goodput.std() / goodput.mean())
+    values = {row["seed"]: row["value"] for row in by_seed.to_dicts()}
+    return data.against.measure(lambda run: values[run.seed], variant=name)
+
+
+@check_both(
+    study,
+    "{c3} has about 27 % more than standard TCP",
+    paper="around 27 %",
+    assumed="over the whole run, give or take 15 % of the ratio; partly: more at all",
+    why=NO_COLLAPSE,
+)
+def gains(data: Data, name: str) -> Claim:
+    gain = rate(data.against, name, WHOLE) / rate(data.against, "standard", WHOLE)
+    return about(gain, 1.27).or_partly(above(gain, 1.0))
+
+
+@check_both(
+    study,
+    "{c3} has more than standard TCP beside UDP",
+    paper="standard TCP congests the path in this time",
+    assumed="from 16 to 30 s: at least 10 % more; partly: more at all",
+    why=NO_COLLAPSE,
+)
+def gains_beside_udp(data: Data, name: str) -> Claim:
+    gain = rate(data.against, name, CROSSED) / rate(data.against, "standard", CROSSED)
+    return above(gain, 1.1).or_partly(above(gain, 1.0))
+
+
+@check_both(
+    study,
+    "{c3} is steadier than standard TCP",
+    paper="steady in all phases",
+    assumed="coefficient of variation of the goodput over steps of 250 ms while UDP is on: at most half; partly: less",
+)
+def steadier(data: Data, name: str) -> Claim:
+    less = unsteadiness(data, name, CROSSED) / unsteadiness(data, "standard", CROSSED)
+    return below(less, 0.5).or_partly(below(less, 1.0))

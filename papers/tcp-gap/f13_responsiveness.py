@@ -1,0 +1,137 @@
+"""Two flows from the Internet into parallel chains; the second stops at 130 s and starts again at 160 s.
+
+TCP-GAP is to share while both run, to use everything while the second pauses, and to give half back when it returns;
+under NewReno the second flow starves throughout, the paper says.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, between, every, series, table
+
+from ._common import ASSUMED, CHAIN_NODES, LABELS, PAPER, compared, parallel
+
+FLOWS = {"ftp-1": "FTP 1", "ftp-2": "FTP 2", "ftp-2-again": "FTP 2, again"}
+
+BEFORE, PAUSE, AFTER = (40.0, 130.0), (135.0, 160.0), (170.0, 250.0)
+"""From when to when, in s: both, the first alone, both again; the first seconds after each change are left out."""
+
+RUNS = 20
+
+study = Study(
+    "Responsiveness",
+    source=f"{PAPER}, figures 13 and 14",
+    assumed=[
+        *ASSUMED,
+        f"Runs of 250 s. The paper shows one; here are intervals over {RUNS}.",
+        "When FTP 2 starts again it does so with a new connection.",
+        "Shares and rates count from 40 s on, from five seconds after FTP 2 stops and ten after it starts again.",
+    ],
+)
+
+
+@study.sweep
+def coming(profile: Profile) -> Sweep:
+    both = parallel(profile, ("down", "down"), duration="250s", warmup="5s", sample_every="1s")
+    pausing = both.with_(**{"duration": "250s", "flows[1].stop": "130s"})
+    base = pausing.from_dict(
+        {
+            **pausing.resolved,
+            "flows": [
+                *pausing.resolved["flows"],
+                {"name": "ftp-2-again", "from": "B", "to": CHAIN_NODES, "transport": "newreno", "start": "160s"},
+            ],
+        }
+    )
+    return Sweep(variants=compared(base), runs=RUNS)
+
+
+def _over_time(data: Data, name: str) -> Chart:
+    return series(data.coming.where(variant=name), "goodput_bps", flows=FLOWS)
+
+
+@study.chart
+def controlled(data: Data) -> Chart:
+    """Figure 13: TCP-GAP, one run."""
+    return _over_time(data, "gap-gc")
+
+
+@study.chart
+def uncontrolled(data: Data) -> Chart:
+    """The same without goodput control, one run."""
+    return _over_time(data, "gap")
+
+
+@study.chart
+def newreno(data: Data) -> Chart:
+    """Figure 14: NewReno, one run."""
+    return _over_time(data, "newreno")
+
+
+def rate(data: Data, name: str, flow: str, when: tuple[float, float]) -> Sample:
+    return data.coming.over_time("goodput_bps", flow, *when, variant=name)
+
+
+@study.chart
+def numbers(data: Data) -> Chart:
+    """Goodput in kbit/s: both, FTP 1 alone, both again. Intervals over the runs."""
+    times = {
+        "FTP 1, both": ("ftp-1", BEFORE),
+        "FTP 2, both": ("ftp-2", BEFORE),
+        "FTP 1, alone": ("ftp-1", PAUSE),
+        "FTP 1, both again": ("ftp-1", AFTER),
+        "FTP 2, both again": ("ftp-2-again", AFTER),
+    }
+    rows = [(LABELS[name], *(rate(data, name, *each) for each in times.values())) for name in LABELS]
+    return table(["variant", *times], rows)
+
+
+def second_share(data: Data, name: str, second: str, when: tuple[float, float]) -> Sample:
+    """What the second flow has of both, in each run."""
+    first, other = rate(data, name, "ftp-1", when), rate(data, name, second, when)
+    shares = tuple(y / (x + y) if x + y else 0.0 for x, y in zip(first.values, other.values, strict=True))
+    return Sample(shares, other.units)
+
+
+@study.check(
+    "TCP-GAP: both flows share",
+    paper="the bandwidth is shared fairly while both run",
+    assumed="the second has 40 to 60 % from 40 to 130 s, the mean over runs; partly: 30 to 70 %",
+)
+def gap_shares(data: Data) -> Claim:
+    part = second_share(data, "gap-gc", "ftp-2", BEFORE)
+    return between(part, 0.4, 0.6).or_partly(between(part, 0.3, 0.7))
+
+
+@study.check(
+    "TCP-GAP: the first flow takes everything when the second stops",
+    paper="quickly",
+    assumed="from 135 s at least 90 % of what both had before; partly: 75 %",
+)
+def gap_takes(data: Data) -> Claim:
+    alone = rate(data, "gap-gc", "ftp-1", PAUSE)
+    first, second = (rate(data, "gap-gc", flow, BEFORE) for flow in ("ftp-1", "ftp-2"))
+    both = Sample(tuple(x + y for x, y in zip(first.values, second.values, strict=True)), first.units, first.unit)
+    return above(alone / both, 0.9).or_partly(above(alone / both, 0.75))
+
+
+@study.check(
+    "TCP-GAP: the second flow gets its share again when it comes back",
+    paper="quickly",
+    assumed="40 to 60 % from 170 s on; partly: 30 to 70 %",
+)
+def gap_gives_back(data: Data) -> Claim:
+    part = second_share(data, "gap-gc", "ftp-2-again", AFTER)
+    return between(part, 0.4, 0.6).or_partly(between(part, 0.3, 0.7))
+
+
+@study.check(
+    "NewReno: the second flow starves throughout",
+    paper="completely",
+    assumed="below 5 % while both run and after it has come back; partly: below 25 %",
+)
+def newreno_starves(data: Data) -> Claim:
+    parts = {
+        "before": second_share(data, "newreno", "ftp-2", BEFORE),
+        "after": second_share(data, "newreno", "ftp-2-again", AFTER),
+    }
+    strict = every({when: below(part, 0.05) for when, part in parts.items()})
+    return strict.or_partly(every({when: below(part, 0.25) for when, part in parts.items()}))

@@ -1,0 +1,121 @@
+"""A gateway in the middle of a cross, four flows to and from its arms: all up, all down, two each way.
+
+In all three the paper has TCP-GAP ahead of NewReno, in goodput and in fairness; with flows in both directions it takes
+goodput control to be fair.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, fair
+
+from ._common import ASSUMED, CROSS_ARM, LABELS, PAPER, compared, cross
+from ._several import shares
+
+FLOWS = {f"ftp-{n}": f"FTP {n}" for n in range(1, 5)}
+RUNS = 5
+LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+WAYS = {"up": "upwards", "down": "downwards", "mixed": "both ways"}
+
+study = Study(
+    "Cross with the gateway in its middle",
+    source=f"{PAPER}, figures 18 to 20",
+    assumed=[
+        *ASSUMED,
+        f"Arms of {CROSS_ARM} hops.",
+        f"{RUNS} runs of 22,000 packets each, a part of eleven not measured, instead of one run of 55,000.",
+        "With both directions FTP 1 and 2, the horizontal line, go up and FTP 3 and 4 come down.",
+    ],
+)
+
+
+@study.sweep
+def up(profile: Profile) -> Sweep:
+    return Sweep(variants=compared(cross(profile, ("up",) * 4, **LENGTH)), runs=RUNS)
+
+
+@study.sweep
+def down(profile: Profile) -> Sweep:
+    return Sweep(variants=compared(cross(profile, ("down",) * 4, **LENGTH)), runs=RUNS)
+
+
+@study.sweep
+def mixed(profile: Profile) -> Sweep:
+    return Sweep(variants=compared(cross(profile, ("up", "up", "down", "down"), **LENGTH)), runs=RUNS)
+
+
+@study.chart
+def goodput_up(data: Data) -> Chart:
+    """Figure 18: all flows out of the mesh. Bars: 95 % intervals over five runs."""
+    return shares(data.up, FLOWS, LABELS)
+
+
+@study.chart
+def goodput_down(data: Data) -> Chart:
+    """Figure 19: all flows into the mesh."""
+    return shares(data.down, FLOWS, LABELS)
+
+
+@study.chart
+def goodput_mixed(data: Data) -> Chart:
+    """Figure 20: FTP 1 and 2 out of the mesh, FTP 3 and 4 into it."""
+    return shares(data.mixed, FLOWS, LABELS)
+
+
+@study.check(
+    "TCP-GAP carries more than NewReno in all three",
+    paper="considerably more",
+    assumed="up, down and both ways; partly: two of the three",
+)
+def gap_more(data: Data) -> Claim:
+    claims = {}
+    for way, text in WAYS.items():
+        cells = getattr(data, way)
+        claims[text] = above(cells.goodput(variant="gap-gc") / cells.goodput(variant="newreno"), 1.0)
+    first, second, third = claims.values()
+    pairs = [every({"a": a, "b": b}) for a, b in ((first, second), (first, third), (second, third))]
+    return every(claims).or_partly(pairs[0]).or_partly(pairs[1]).or_partly(pairs[2])
+
+
+@study.check(
+    "TCP-GAP is fairer than NewReno in all three",
+    paper="considerably fairer",
+    assumed="its index above NewReno's; partly: up and down",
+)
+def gap_fairer(data: Data) -> Claim:
+    claims = {}
+    for way, text in WAYS.items():
+        cells = getattr(data, way)
+        claims[text] = above(cells.fairness(variant="gap-gc") - cells.fairness(variant="newreno"), 0.0)
+    return every(claims).or_partly(every({text: claims[text] for text in (WAYS["up"], WAYS["down"])}))
+
+
+@study.check(
+    "TCP-GAP shares evenly among flows of one direction",
+    paper="optimal fairness",
+    assumed="an index above 0.99, up and down; partly: above 0.95",
+)
+def gap_even(data: Data) -> Claim:
+    index = {WAYS[way]: getattr(data, way).fairness(variant="gap-gc") for way in ("up", "down")}
+    strict = every({text: fair(each, 0.99) for text, each in index.items()})
+    return strict.or_partly(every({text: fair(each, 0.95) for text, each in index.items()}))
+
+
+@study.check(
+    "With both directions the flows upwards are behind without goodput control",
+    paper="the first two get slightly less",
+    assumed="the two downwards have more than half",
+)
+def up_behind(data: Data) -> Claim:
+    cells = data.mixed.where(variant="gap")
+    downwards = cells.measure(lambda run: sum(run.flows[f"ftp-{n}"]["goodput_bps"] for n in (3, 4)))
+    everything = cells.measure(lambda run: sum(flow["goodput_bps"] for flow in run.flows.values()))
+    return above(downwards / everything, 0.5)
+
+
+@study.check(
+    "Goodput control makes them equal",
+    paper="optimal fairness",
+    assumed="an index above 0.99; partly: above that without goodput control",
+)
+def control_helps(data: Data) -> Claim:
+    index = data.mixed.fairness(variant="gap-gc")
+    return fair(index, 0.99).or_partly(above(index - data.mixed.fairness(variant="gap"), 0.0))

@@ -1,0 +1,76 @@
+"""Short files from the Internet into random networks: four flows, a second's pause between the files on average.
+
+The paper shows one network, in which both variants are fair, TCP-GAP slightly fairer and considerably ahead in goodput.
+Here are ten.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, fair, table
+
+from ._common import ASSUMED, LABELS, PAPER, compared, random
+from ._measures import ASSUMED_FILES, FILES, aggregate, index
+
+NETWORKS = 10
+LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
+
+study = Study(
+    "Short files, random topology",
+    source=f"{PAPER}, figure 24",
+    quick={"duration": "4s"},
+    assumed=[
+        *ASSUMED,
+        ASSUMED_FILES,
+        f"{NETWORKS} networks with a random gateway and random nodes, at any distance, a run of 5,500 packets in "
+        "each; every value is a mean over the networks.",
+        "The index is that of the averaged goodputs.",
+    ],
+)
+
+
+@study.sweep
+def networks(profile: Profile) -> Sweep:
+    return _files(profile, "same")
+
+
+@study.sweep
+def fresh(profile: Profile) -> Sweep:
+    return _files(profile, "fresh")
+
+
+@study.chart
+def numbers(data: Data) -> Chart:
+    """Averaged goodput of all four flows in kbit/s and Jain's index of them. Intervals over the networks."""
+    rows = []
+    for name in LABELS:
+        one, each = data.networks.where(variant=name), data.fresh.where(variant=name)
+        rows.append((LABELS[name], aggregate(one), index(one), aggregate(each), index(each)))
+    columns = ["variant", "one connection", "its index", "a connection for each file", "their index"]
+    return table(columns, rows)
+
+
+@study.check(
+    "TCP-GAP is considerably ahead",
+    paper="considerably more averaged goodput",
+    assumed="above 10 % more; partly: more",
+)
+def ahead(data: Data) -> Claim:
+    gain = aggregate(data.networks.where(variant="gap-gc")) / aggregate(data.networks.where(variant="newreno"))
+    return above(gain, 1.1).or_partly(above(gain, 1.0))
+
+
+@study.check("Both are fair", paper="good fairness", assumed="an index above 0.9; partly: above 0.8")
+def both_fair(data: Data) -> Claim:
+    found = {LABELS[name]: index(data.networks.where(variant=name)) for name in ("newreno", "gap-gc")}
+    strict = every({name: fair(each, 0.9) for name, each in found.items()})
+    return strict.or_partly(every({name: fair(each, 0.8) for name, each in found.items()}))
+
+
+@study.check("TCP-GAP is slightly fairer", paper="slightly", assumed="its index above NewReno's")
+def fairer(data: Data) -> Claim:
+    ours, theirs = (index(data.networks.where(variant=name)) for name in ("gap-gc", "newreno"))
+    return above(ours - theirs, 0.0)
+
+
+def _files(profile: Profile, connection: str) -> Sweep:
+    flow = {**FILES, "mean_pause": "1s", "connection": connection}
+    return Sweep(variants=compared(random(profile, ("down",) * 4, flow=flow, **LENGTH)), runs=NETWORKS)

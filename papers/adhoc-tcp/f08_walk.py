@@ -27,14 +27,14 @@ def way(profile: Profile) -> Sweep:
     return Sweep(walk(profile, sample_every="100ms"), {"transport": SCHEMES}, runs=RUNS)
 
 
-def _over_time(data: Data, kind: str, quantities: dict[str, str]) -> Chart:
+def _over_time(data: Data, kind: str, quantities: dict[str, str], y_max: float | None = None) -> Chart:
     from dataclasses import replace
 
     lines = []
     for column, label in quantities.items():
         chart = series(data.way.where(transport=kind), column)
         lines += [replace(each, label=label) for each in chart.lines]
-    return Chart("series", tuple(lines), "time (s)", "segments")
+    return Chart("series", tuple(lines), "time (s)", "segments", y_max=y_max)
 
 
 ADHOC = {"adwin_segments": "advertised window", "ssthresh_segments": "ssthresh"}
@@ -42,8 +42,8 @@ ADHOC = {"adwin_segments": "advertised window", "ssthresh_segments": "ssthresh"}
 
 @study.chart
 def adhoc(data: Data) -> Chart:
-    """Ad hoc TCP, one run: what the receiver advertises (0: frozen) and the threshold."""
-    return _over_time(data, "adhoc-tcp", ADHOC)
+    """Ad hoc TCP, one run: what the receiver advertises (0: frozen) and the threshold. Before the first data more."""
+    return _over_time(data, "adhoc-tcp", ADHOC, y_max=8.0)
 
 
 @study.chart

@@ -430,8 +430,3 @@ fn keys_of_another_radio() {
          have"
     );
 }
-
-#[test]
-fn zz_reference() {
-    std::fs::write("/tmp/sinr-ref.md", reference_markdown()).unwrap();
-}

@@ -1,7 +1,7 @@
 """Rate-based pacing against Reno on the ideal radio: chains of 2 to 16 nodes at 11 Mbit/s.
 
-The paper's own simulation, the one its testbed contradicts: everyone within 250 m decodes, everyone within 550 m is
-disturbed, nobody else hears anything. Pacing is to pay from three hops on.
+The paper's own simulation, the one its testbed contradicts: everyone within 250 m decodes, everyone within 550
+m is disturbed, nobody else hears anything. Pacing is to pay from three hops on.
 """
 
 from fourhop import Scenario, Sweep

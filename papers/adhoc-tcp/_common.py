@@ -41,8 +41,8 @@ WIDTH, HEIGHT = 1500, 300
 
 ASSUMED = (
     "Throughput is the payload delivered, each byte once. Goodput is taken as figure 1 labels it, normalized: the "
-    "share of the segments a sender sent that were not sent before. Goodput as a rate, our usual measure, is the throughput "
-    "here.",
+    "share of the segments a sender sent that were not sent before. Goodput as a rate, our usual measure, is the "
+    "throughput here.",
     "2 Mbit/s, RTS before everything, AODV, queues of 50, a window of at most 64 segments: the settings of the field, "
     "which the paper does not state.",
     "Timestamps in every segment of every kind, so that headers are the same; clocks agree to 10 us.",

@@ -15,7 +15,8 @@ RBP = {1: 4210.0, 2: 2130.0, 3: 1310.0, 4: 1080.0}
 TICKS = (
     "here pacing changes next to nothing: an interval of RTT / (cwnd + 1) is a little shorter than what "
     "acknowledgements keep anyway. The paper loses 10 % already over one hop, where nobody contends. Its pacing ran in "
-    "a Linux 2.4 kernel, whose timers tick every 10 ms: intervals of a few milliseconds were rounded up. We have not tried that"
+    "a Linux 2.4 kernel, whose timers tick every 10 ms: intervals of a few milliseconds were rounded up. We have not "
+    "tried that"
 )
 
 study = Study(

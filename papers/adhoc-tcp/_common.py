@@ -27,7 +27,7 @@ SCHEMES = ("sack", "adhoc-receiver", "adhoc-tcp")
 SPEEDS: Mapping[Profile, tuple[int, ...]] = {"ns2": (5, 10, 20, 30), "standard": (10, 30)}
 """Speeds in m/s. The text names 30 only. `standard` takes several times the processor time, hence fewer there."""
 
-MOST_RUNS: Mapping[Profile, int] = {"ns2": 12, "standard": 4}
+MOST_RUNS: Mapping[Profile, int] = {"ns2": 16, "standard": 6}
 """Where the search for 5 % gives up, so that everything takes less than half an hour on two cores."""
 
 MIXED = ("adhoc-tcp", "newreno", "adhoc-tcp", "newreno")

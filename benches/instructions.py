@@ -132,8 +132,8 @@ def main():
         lines = ["| run | radio | instructions | per event | per frame radiated | per reception |"]
         lines += ["|---|---|---:|---:|---:|---:|"]
         lines += [
-            f"| {row['scenario']}, {row['duration']}, seed 1 | {row['radio']} | {row['instructions']:,} | {row['per_event']:,} "
-            f"| {row['per_frame']:,} | {row['per_reception']:,} |"
+            f"| {row['scenario']}, {row['duration']}, seed 1 | {row['radio']} | {row['instructions']:,} "
+            f"| {row['per_event']:,} | {row['per_frame']:,} | {row['per_reception']:,} |"
             for row in counts
         ]
         write_between(REPORT, "instructions.py", "\n".join(lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,33 @@ def test_a_movement_file_means_in_ns2_what_it_means_here(name: str, tmp_path: Pa
     worst = max(apart, key=apart.__getitem__)
     assert apart[worst] < 0.01, f"at (s, node) {worst}: {apart[worst]} m"
     assert len(set(theirs.values())) > 60, "nodes move"
+
+
+RECORDED = Path(str(resources.files("fourhop"))) / "data" / "ns2"
+
+
+def test_setdest_files_of_the_package_have_the_places_that_ns2_recorded() -> None:
+    """Ten files, twelve instants each, rounded to a millimetre: what `fourhop validate ns2` moves its nodes by."""
+    theirs: dict[str, dict[tuple[float, int], tuple[float, float]]] = {}
+    for line in (RECORDED / "places.csv").read_text(encoding="utf-8").splitlines()[1:]:
+        name, time, node, x, y = line.split(",")
+        theirs.setdefault(name, {})[float(time), int(node)] = (float(x), float(y))
+    assert len(theirs) == 10
+    for name, places in theirs.items():
+        ours = movement(RECORDED / "scenarios" / f"{name}.tcl").places(sorted({time for time, _ in places}))
+        assert ours.height == len(places) == 12 * 20
+        assert max(math.dist((x, y), places[time, node]) for time, node, x, y in ours.iter_rows()) < 0.01
+
+
+def test_a_plain_scenario_may_name_a_movement_file(tmp_path: Path) -> None:
+    (tmp_path / "moves.tcl").write_text(AWKWARD, encoding="utf-8")
+    plain = tmp_path / "plain.txt"
+    plain.write_text("rate 2\nmovement moves.tcl\nflow 0 1 0\n", encoding="utf-8")
+    scenario = fourhop.Scenario.from_ns2(plain, duration="10s")
+    assert scenario.places([3.5]).equals(movement(tmp_path / "moves.tcl").places([3.5]))
+    plain.write_text("rate 2\nmovement moves.tcl\nnode 1 1\nflow 0 1 0\n", encoding="utf-8")
+    with pytest.raises(fourhop.ScenarioError, match=r"plain\.txt:2:10: movement: .* allowed: one of the two"):
+        fourhop.Scenario.from_ns2(plain)
 
 
 def test_a_resolved_scenario_needs_no_movement_file(tmp_path: Path) -> None:

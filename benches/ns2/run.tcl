@@ -1,4 +1,4 @@
-# One scenario of the plain format (rate, window, node, flow, udp lines) in ns-2.35; prints one JSON line.
+# One scenario of the plain format (rate, window, node, movement, flow, udp lines) in ns-2.35; prints one JSON line.
 #
 #   ns run.tcl SCENARIO.txt [-seed N] [-duration S] [-transport newreno|reno|sack|vegas|udp]
 #              [-warmup S] [-window W] [-trace FILE] [-stats 1]
@@ -25,7 +25,7 @@ set duration [expr double($opt(duration))]
 set warmup [expr {$opt(warmup) eq "" ? 0.1 * $duration : double($opt(warmup))}]
 
 # ---------------------------------------------------------------- scenario
-set rate 2; set window 64; set nodes {}; set flows {}; set udps {}
+set rate 2; set window 64; set movement ""; set nodes {}; set flows {}; set udps {}
 set f [open $opt(file)]
 while {[gets $f line] >= 0} {
     regsub {#.*} $line "" line
@@ -34,6 +34,13 @@ while {[gets $f line] >= 0} {
         rate   { set rate   [lindex $w 1] }
         window { set window [lindex $w 1] }
         node   { lappend nodes [lrange $w 1 2] }
+        movement {
+            # Where nodes start, for their number; they are placed by the file itself below.
+            set movement [file join [file dirname $opt(file)] [lindex $w 1]]
+            set m [open $movement]
+            foreach {all x} [regexp -all -inline {X_ ([0-9.]+)} [read $m]] { lappend nodes [list $x 0.0] }
+            close $m
+        }
         flow   { lappend flows [lrange $w 1 end] }
         udp    { lappend udps  [lrange $w 1 end] }
         ""     { }
@@ -65,6 +72,15 @@ set tfd [open [expr {$opt(trace) eq "" ? "/dev/null" : $opt(trace)}] w]
 $ns trace-all $tfd
 
 set xmax 1.0; set ymax 1.0
+if {$movement ne ""} {
+    set m [open $movement]
+    set text [read $m]
+    close $m
+    # ns-2 refuses a destination outside the field.
+    foreach {all x y} [regexp -all -inline {setdest ([0-9.]+) ([0-9.]+)} $text] { lappend ends $x $y }
+    foreach {all x} [regexp -all -inline {[XY]_ ([0-9.]+)} $text] { lappend ends $x $x }
+    set xmax [tcl::mathfunc::max {*}$ends]; set ymax $xmax
+}
 foreach n $nodes {
     foreach {x y} $n break
     if {$x > $xmax} { set xmax $x }
@@ -89,6 +105,12 @@ foreach n $nodes {
     $node($i) set Y_ [lindex $n 1]
     $node($i) set Z_ 0.0
     incr i
+}
+if {$movement ne ""} {
+    # The names that setdest gives them.
+    set ns_ $ns
+    for {set i 0} {$i < [llength $nodes]} {incr i} { set node_($i) $node($i) }
+    source $movement
 }
 
 # ---------------------------------------------------------------- traffic

@@ -100,6 +100,16 @@ impl Transport {
     pub fn is_tcp_ap(&self) -> bool {
         matches!(self.name, "tcp-ap" | "tcp-ap-sack")
     }
+
+    /// Is its sender that of ad hoc TCP, which freezes and probes?
+    pub fn has_adhoc_sender(&self) -> bool {
+        matches!(self.name, "adhoc-tcp" | "adhoc-sender")
+    }
+
+    /// Is its receiver that of ad hoc TCP, which advertises what the path holds?
+    pub fn has_adhoc_receiver(&self) -> bool {
+        matches!(self.name, "adhoc-tcp" | "adhoc-receiver")
+    }
 }
 
 // The table. Name in scenarios, variant(type) = constructor from the parameters, recovery, one line of summary.
@@ -117,4 +127,8 @@ transports! {
     "tcp-ap", TcpAp(TcpAp) = TcpAp::new, Recovery::NewReno,
         "TCP-AP: NewReno paced by the four-hop delay and its variation (ElRakabawy et al. 2005)";
     "tcp-ap-sack", TcpApSack(TcpAp) = TcpAp::on_sack, Recovery::Sack, "TCP-AP on SACK recovery";
+    "adhoc-tcp", AdhocTcp(Reno) = Reno::new, Recovery::Sack,
+        "ad hoc TCP: SACK with receiver and sender of Cho, Sirisena, Pawlikowski 2004";
+    "adhoc-receiver", AdhocReceiver(Reno) = Reno::new, Recovery::Sack, "SACK with the receiver of ad hoc TCP alone";
+    "adhoc-sender", AdhocSender(Reno) = Reno::new, Recovery::Sack, "SACK with the sender of ad hoc TCP alone";
 }

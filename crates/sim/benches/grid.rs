@@ -24,6 +24,7 @@ fn neighbours(c: &mut Criterion) {
             width: side,
             height: side,
             steady: true,
+            still: 0,
             seed: None,
         });
         let starts = movement.starts(n as usize, 1).expect("the steady state has starts of its own");

@@ -191,6 +191,7 @@ mod tests {
                 width: size,
                 height: size * 0.7,
                 steady: false,
+                still: 0,
                 seed: None,
             };
             let places: Vec<_> = (0..nodes).map(|n| ((n * 7919 % 1009) as f64 / 1009.0 * size, (n * 31 % 97) as f64)).collect();

@@ -290,6 +290,13 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
+    /// The next segment came over so many hops, as its time to live tells.
+    pub(super) fn note_hops(&mut self, hops: u8) {
+        if let EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) = &mut self.kind {
+            socket.note_hops(hops);
+        }
+    }
+
     /// A segment for this endpoint, with the simulator's notes on its packet.
     pub(super) fn handle_segment(
         &mut self,

@@ -211,6 +211,8 @@ impl Node {
     }
 
     /// The ear has heard `frame` with this power, and it is for this node.
+    // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
+    #[inline(always)]
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear) {
         self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
         if !self.scratch.mac.is_empty() {
@@ -237,6 +239,7 @@ impl Node {
 
     /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
     /// there is one at most.
+    #[inline(always)]
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> bool {
         let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due {
@@ -287,6 +290,7 @@ impl Node {
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
+    #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()

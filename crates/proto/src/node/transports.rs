@@ -99,6 +99,7 @@ impl Transports {
                 .map(|index| {
                     self.tell_path(now, index, packet, hops_to);
                     let endpoint = &mut self.endpoints[index];
+                    endpoint.note_hops(hops_by_ttl(packet.ttl));
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
                     notes = endpoint.notes(now);
                 }),

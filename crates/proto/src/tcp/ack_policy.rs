@@ -1,5 +1,6 @@
 //! What belongs to the receiver: when it acknowledges and how much window it offers.
 
+use super::adhoc;
 use fourhop_units::{Dur, Time};
 
 /// A segment with payload that has just been put into the receive buffer.
@@ -28,9 +29,18 @@ pub enum AckDecision {
 
 /// A receiver's policy.
 ///
-/// Call order: `on_segment` for each arriving segment with payload, `on_ack_sent` whenever a segment with an
-/// acknowledgement leaves (also one with data), `offer` when a window is about to be advertised.
+/// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment` if
+/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `offer` and
+/// `limit` when a window is about to be advertised.
 pub trait AckPolicy {
+    /// Does it look at what the path did to packets?
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// A packet has arrived, whatever its place in the stream: also duplicates, and probes without payload.
+    fn on_packet(&mut self, _now: Time, _packet: &adhoc::Packet) {}
+
     /// A segment has arrived.
     fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision;
 
@@ -40,6 +50,12 @@ pub trait AckPolicy {
     /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, whatever this answers.
     fn offer(&self, free: u64) -> u64 {
         free
+    }
+
+    /// The most to advertise, in bytes. Unlike `offer` it may take back what was offered before; data that then arrives
+    /// beyond it is still taken.
+    fn limit(&self) -> Option<u64> {
+        None
     }
 }
 
@@ -127,9 +143,9 @@ impl AckPolicy for DynamicDelayedAck {
     }
 }
 
-/// A policy chosen at run time, dispatched without a vtable.
+/// When a receiver acknowledges, chosen at run time and dispatched without a vtable.
 #[derive(Clone, Copy, Debug)]
-pub enum ReceiverPolicy {
+pub enum Timing {
     /// [`EverySegment`].
     EverySegment(EverySegment),
     /// [`DelayedAck`].
@@ -138,44 +154,81 @@ pub enum ReceiverPolicy {
     Dynamic(DynamicDelayedAck),
 }
 
+/// A policy chosen at run time: when to acknowledge, and perhaps a window that follows the path.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverPolicy {
+    /// When it acknowledges.
+    pub timing: Timing,
+    /// The receiver of ad hoc TCP.
+    pub adhoc: Option<adhoc::Receiver>,
+}
+
 impl ReceiverPolicy {
     /// Acknowledge every segment at once.
-    pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::EverySegment(EverySegment);
+    pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::timed(Timing::EverySegment(EverySegment));
 
     /// Delay acknowledgements by at most `timeout`.
     pub const fn delayed(timeout: Dur) -> ReceiverPolicy {
-        ReceiverPolicy::Delayed(DelayedAck::new(timeout))
+        ReceiverPolicy::timed(Timing::Delayed(DelayedAck::new(timeout)))
     }
 
     /// Delay acknowledgements dynamically, by at most `timeout`.
     pub const fn dynamic(timeout: Dur) -> ReceiverPolicy {
-        ReceiverPolicy::Dynamic(DynamicDelayedAck::new(timeout))
+        ReceiverPolicy::timed(Timing::Dynamic(DynamicDelayedAck::new(timeout)))
+    }
+
+    const fn timed(timing: Timing) -> ReceiverPolicy {
+        ReceiverPolicy { timing, adhoc: None }
+    }
+
+    /// The same with a window that follows the path.
+    pub fn with_adhoc(self, options: adhoc::ReceiverOptions) -> ReceiverPolicy {
+        ReceiverPolicy { adhoc: Some(adhoc::Receiver::new(options)), ..self }
     }
 }
 
 impl AckPolicy for ReceiverPolicy {
-    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision {
-        match self {
-            ReceiverPolicy::EverySegment(p) => p.on_segment(now, arrival),
-            ReceiverPolicy::Delayed(p) => p.on_segment(now, arrival),
-            ReceiverPolicy::Dynamic(p) => p.on_segment(now, arrival),
+    fn wants_packets(&self) -> bool {
+        self.adhoc.is_some()
+    }
+
+    fn on_packet(&mut self, now: Time, packet: &adhoc::Packet) {
+        if let Some(adhoc) = &mut self.adhoc {
+            adhoc.handle_packet(now, packet);
         }
     }
 
+    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision {
+        let decision = match &mut self.timing {
+            Timing::EverySegment(p) => p.on_segment(now, arrival),
+            Timing::Delayed(p) => p.on_segment(now, arrival),
+            Timing::Dynamic(p) => p.on_segment(now, arrival),
+        };
+        let urgent = self.adhoc.as_ref().is_some_and(adhoc::Receiver::is_urgent);
+        if urgent { AckDecision::Now } else { decision }
+    }
+
     fn on_ack_sent(&mut self, now: Time) {
-        match self {
-            ReceiverPolicy::EverySegment(p) => p.on_ack_sent(now),
-            ReceiverPolicy::Delayed(p) => p.on_ack_sent(now),
-            ReceiverPolicy::Dynamic(p) => p.on_ack_sent(now),
+        match &mut self.timing {
+            Timing::EverySegment(p) => p.on_ack_sent(now),
+            Timing::Delayed(p) => p.on_ack_sent(now),
+            Timing::Dynamic(p) => p.on_ack_sent(now),
+        }
+        if let Some(adhoc) = &mut self.adhoc {
+            adhoc.handle_ack_sent();
         }
     }
 
     fn offer(&self, free: u64) -> u64 {
-        match self {
-            ReceiverPolicy::EverySegment(p) => p.offer(free),
-            ReceiverPolicy::Delayed(p) => p.offer(free),
-            ReceiverPolicy::Dynamic(p) => p.offer(free),
+        match &self.timing {
+            Timing::EverySegment(p) => p.offer(free),
+            Timing::Delayed(p) => p.offer(free),
+            Timing::Dynamic(p) => p.offer(free),
         }
+    }
+
+    fn limit(&self) -> Option<u64> {
+        self.adhoc.as_ref()?.limit()
     }
 }
 

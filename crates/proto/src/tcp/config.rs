@@ -1,6 +1,7 @@
 //! Every choice a TCP leaves open, as named options in two bundles.
 
 use super::ack_policy::ReceiverPolicy;
+use super::adhoc::{Clock, SenderOptions};
 use fourhop_cc::Params;
 use fourhop_units::Dur;
 
@@ -153,6 +154,10 @@ pub struct Config {
     pub nagle: bool,
     /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
     pub timestamps: bool,
+    /// Their clock.
+    pub clock: Clock,
+    /// The sender's side of ad hoc TCP; it does nothing until the peer shows that it is an ad hoc receiver.
+    pub adhoc_sender: Option<SenderOptions>,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
     /// SACK blocks an ACK carries at most; four fit, three beside timestamps. ns-2.35's sink: 3.
@@ -215,6 +220,8 @@ impl Config {
             path_hints: PathHints::PLAIN,
             nagle: false,
             timestamps: false,
+            clock: Clock::OWN,
+            adhoc_sender: None,
             sack: false,
             sack_blocks: 3,
             sack_recovery: SackRecovery::PipeCounter,
@@ -262,6 +269,8 @@ impl Config {
             path_hints: PathHints::PLAIN,
             nagle: false,
             timestamps: true,
+            clock: Clock::OWN,
+            adhoc_sender: None,
             sack: true,
             sack_blocks: 4,
             sack_recovery: SackRecovery::Scoreboard,

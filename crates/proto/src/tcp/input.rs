@@ -1,6 +1,7 @@
 //! Arriving segments, state by state (RFC 9293 section 3.10.7), with the checks of RFC 5961 and RFC 7323.
 
 use super::ack_policy::{AckDecision, AckPolicy, Arrival};
+use super::adhoc::Packet;
 use super::position::Pos;
 use super::socket::{Action, Socket, State, TimestampState};
 use super::timer::Timer;
@@ -51,6 +52,9 @@ impl Socket {
     /// Every state from SYN-RECEIVED on: RFC 9293 section 3.10.7.4, whose checks stand in order.
     pub(super) fn on_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         let flags = segment.flags;
+        if self.policy.wants_packets() {
+            self.tell_policy(now, segment);
+        }
         if self.is_outdated(now, segment) || !self.rcv.accepts(segment) {
             if flags.fin && self.state == State::TimeWait {
                 self.timers.set(Timer::TimeWait, now + self.config.time_wait);
@@ -220,16 +224,28 @@ impl Socket {
     pub(super) fn echoed_rtt(&self, now: Time, segment: &TcpSegment) -> Option<Dur> {
         self.timestamps?;
         let echo = segment.options.timestamps?.echo;
-        Some(Dur::from_millis(u64::from(self.timestamp(now).wrapping_sub(echo)).max(1)))
+        Some(self.config.clock.tick * u64::from(self.timestamp(now).wrapping_sub(echo)).max(1))
+    }
+
+    /// What the path has done to the packet of `segment`.
+    fn tell_policy(&mut self, now: Time, segment: &TcpSegment) {
+        let skew = self.policy.adhoc.map(|adhoc| adhoc.skew()).unwrap_or_default();
+        let stamp = segment.options.timestamps.filter(|_| self.timestamps.is_some());
+        let packet = Packet {
+            bytes: segment.payload,
+            mss: self.snd.mss,
+            hops: self.hops,
+            delay: stamp.and_then(|stamp| self.config.clock.delay_since(stamp.value, now, skew)),
+            probe: segment.seq_len() == 0 && self.rcv.locate(segment.seq) < self.rcv.nxt,
+        };
+        self.policy.on_packet(now, &packet);
     }
 
     /// RFC 7323 section 5.3: does the timestamp show that the segment comes from before the numbers wrapped?
     fn is_outdated(&self, now: Time, segment: &TcpSegment) -> bool {
-        // RFC 7323 section 5.5: a value that has not moved for 24 days says nothing.
-        const OUTDATED: Dur = Dur::from_secs(24 * 24 * 3600);
         let (Some(state), Some(arrived)) = (self.timestamps, segment.options.timestamps) else { return false };
         let older = (arrived.value.wrapping_sub(state.recent) as i32) < 0;
-        older && !segment.flags.rst && now - state.taken < OUTDATED
+        older && !segment.flags.rst && now - state.taken < self.config.clock.outdated()
     }
 
     /// RFC 7323 section 4.3: what to echo. A segment beyond the last acknowledgement sent leaves a gap and does not count.

@@ -12,7 +12,8 @@
 //! | `overdue` | Vegas's retransmissions by a fine clock |
 //! | `send` | the send sequence space and the list of segments under way |
 //! | `receive` | reassembly, advertised window, SACK blocks |
-//! | [`ack_policy`](AckPolicy) | when the receiver acknowledges |
+//! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
+//! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 //! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
 //!
@@ -24,6 +25,7 @@
 //! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
 mod ack_policy;
+pub mod adhoc;
 mod config;
 mod input;
 mod output;
@@ -42,6 +44,6 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
-pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy};
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
 pub use socket::{Action, Socket, State, Stats};

@@ -32,7 +32,7 @@ impl Socket {
     /// Sends at most `budget` segments under a congestion window `extra` segments larger; a pending retransmission goes
     /// first and is not counted. Returns how many of the budget went.
     pub(super) fn transmit_at_most(&mut self, now: Time, extra: u32, budget: u32, out: &mut Vec<Action>) -> u32 {
-        if !self.state.may_transmit() {
+        if !self.state.may_transmit() || self.freeze.is_frozen() {
             return 0;
         }
         let mut sent = 0;
@@ -185,11 +185,20 @@ impl Socket {
     /// Sends an acknowledgement without data.
     pub(super) fn send_ack(&mut self, now: Time, out: &mut Vec<Action>) {
         // SND.MAX, not SND.NXT, which a time-out takes back: the peer would find the number old. Within its window.
-        let at = self.snd.max.min(self.snd.una + self.snd.wnd).max(self.snd.una);
+        let at = self.snd.max.min(self.snd.edge).max(self.snd.una);
         let options = self.options(now, 0);
         let segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
         self.stats.acks_sent += 1;
         out.push(Action::Send { segment, stream_offset: at.offset() });
+        self.acknowledged(now);
+    }
+
+    /// Asks for an acknowledgement (RFC 1122 section 4.2.3.6): nothing from the place before SND.UNA.
+    pub(super) fn send_keep_alive(&mut self, now: Time, out: &mut Vec<Action>) {
+        let options = self.options(now, 0);
+        let mut segment = self.segment(self.snd.una, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
+        segment.seq = self.snd.una.before().seq(self.snd.iss);
+        out.push(Action::Send { segment, stream_offset: self.snd.una.offset() });
         self.acknowledged(now);
     }
 

@@ -41,6 +41,11 @@ impl Pos {
         Pos(self.0.saturating_add(bytes).min(Pos::LAST.0))
     }
 
+    /// The place before this one.
+    pub(super) const fn before(self) -> Pos {
+        Pos(self.0 - 1)
+    }
+
     /// How far this lies beyond `other`; zero if it does not.
     pub(super) const fn beyond(self, other: Pos) -> u64 {
         self.0.saturating_sub(other.0)

@@ -196,7 +196,8 @@ impl Receiver {
     }
 
     /// Window field of the next segment; moves the right edge. RFC 9293 section 3.8.6.2.2: the edge stays until it can
-    /// move by a segment or half the buffer.
+    /// move by a segment or half the buffer. The field may say less, if the policy limits it, but what was offered once
+    /// is still taken.
     pub(super) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
         let target = self.target(policy);
         if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
@@ -205,7 +206,10 @@ impl Receiver {
         // Rounded up, so that a window that is no multiple of the scale does not seem to shrink (RFC 7323 section 2.4).
         let field = self.window().div_ceil(1 << self.scale).min(u64::from(u16::MAX));
         self.edge = self.edge.max(self.nxt + (field << self.scale));
-        field as u16
+        match policy.limit() {
+            None => field as u16,
+            Some(limit) => field.min(limit.div_ceil(1 << self.scale)) as u16,
+        }
     }
 
     /// Is there a gap?

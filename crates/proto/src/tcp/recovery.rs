@@ -4,6 +4,7 @@
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
 //! RFC 5681 section 3.2 puts both into cwnd, which comes to the same.
 
+use super::adhoc::Cause as Freezing;
 use super::config::{RttSampling, WindowCut};
 use super::position::Pos;
 use super::socket::{Action, Socket};
@@ -61,6 +62,13 @@ impl Socket {
         let outstanding = self.snd.in_flight() > 0;
         let window_changed =
             self.snd.update_window(self.rcv.locate(segment.seq), ack, segment.window, !segment.flags.syn);
+        let mut asks = false;
+        if self.freeze.is_built_in() {
+            if self.snd.is_taken_back() {
+                self.freeze.recognise();
+            }
+            asks = self.weigh_window(now, ack);
+        }
         let news = self.recovers_by_sack() && self.take_sack_blocks(ack, segment);
         if ack > self.snd.una {
             self.on_new_ack(now, ack, segment, out);
@@ -78,6 +86,9 @@ impl Socket {
             }
         } else {
             self.transmit(now, out);
+        }
+        if asks {
+            self.send_probe(now, out);
         }
     }
 
@@ -226,6 +237,10 @@ impl Socket {
             return;
         }
         self.stats.timeouts += 1;
+        if self.freeze.is_active() && !self.is_opening() {
+            self.begin_freeze(now, Freezing::Timeout, true);
+            return;
+        }
         self.recovery.timeouts += 1;
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
             self.abandon(out);
@@ -292,14 +307,17 @@ impl Socket {
         self.win.set_fixed(used);
         self.set_ca_state(now, state);
         let view = self.view(now, in_flight);
-        let ssthresh = self.cc.ssthresh(&self.win, &view, cause).max(2);
-        let halved = ssthresh == (self.win.cwnd / 2).max(2);
+        let told = self.threshold_from_receiver();
+        let ssthresh = told.unwrap_or_else(|| self.cc.ssthresh(&self.win, &view, cause)).max(2);
+        let halved = told.is_none() && ssthresh == (self.win.cwnd / 2).max(2);
         self.win.ssthresh = ssthresh;
         match cause {
             Cause::Timeout => self.win.set_cwnd(self.cc.loss_window()),
             Cause::FastRetransmit if halved && self.config.window_cut == WindowCut::WindowInUse => {
                 self.win.set_fixed(used / 2);
             }
+            // A loss never widens the window to what a receiver would take.
+            _ if told.is_some() => self.win.set_cwnd(ssthresh.min(self.win.cwnd)),
             Cause::FastRetransmit | Cause::Overdue { .. } => self.win.set_cwnd(ssthresh),
         }
     }
@@ -324,6 +342,10 @@ impl Socket {
         segment: &TcpSegment,
         partial: bool,
     ) -> Option<Dur> {
+        if !self.freeze.tells_round_trip() {
+            self.rtt.cancel_timing();
+            return None;
+        }
         let per_ack = sent_at.map(|at| now - at);
         match self.config.rtt_sampling {
             RttSampling::OneTimedSegment => {
@@ -344,7 +366,9 @@ impl Socket {
 
     /// RFC 6298 sections 5.2 and 5.3.
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        if self.snd.outstanding() || self.has_unreleased() {
+        if self.freeze.is_frozen() {
+            self.timers.stop(Timer::Retransmit);
+        } else if self.snd.outstanding() || self.has_unreleased() {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

@@ -29,6 +29,8 @@ pub(super) struct SendSpace {
     pub(super) fin: bool,
     /// SND.WND in bytes.
     pub(super) wnd: u64,
+    /// The furthest place the peer ever offered to take.
+    pub(super) edge: Pos,
     /// Largest window the peer ever offered: its buffer, for the silly-window rule.
     pub(super) max_wnd: u64,
     /// SND.WL1: where the segment that last set the window began.
@@ -67,6 +69,7 @@ impl SendSpace {
             end: Pos::FIRST,
             fin: false,
             wnd: 0,
+            edge: Pos::SYN,
             max_wnd: 0,
             wl1: Pos::SYN,
             wl2: Pos::SYN,
@@ -118,7 +121,13 @@ impl SendSpace {
         let changed = wnd != self.wnd;
         (self.wnd, self.wl1, self.wl2) = (wnd, seq, ack);
         self.max_wnd = self.max_wnd.max(wnd);
+        self.edge = self.edge.max(ack + wnd);
         changed
+    }
+
+    /// Has the peer taken back some of what it offered?
+    pub(super) fn is_taken_back(&self) -> bool {
+        self.wl2 + self.wnd < self.edge
     }
 
     /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.

@@ -1,6 +1,7 @@
 //! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
 
 use super::ack_policy::ReceiverPolicy;
+use super::adhoc::Freeze;
 use super::config::{Config, PathHints};
 use super::overdue::Overdue;
 use super::pacing::Pacer;
@@ -182,6 +183,10 @@ pub struct Socket {
     pub(super) ack_due: bool,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
+    /// Hops the last packet came over, if its driver tells.
+    pub(super) hops: Option<u8>,
+    /// Ad hoc TCP: is the sender frozen?
+    pub(super) freeze: Freeze,
 }
 
 impl Socket {
@@ -221,6 +226,8 @@ impl Socket {
             probes: 0,
             ack_due: false,
             last_ack_sent: Pos::SYN,
+            hops: None,
+            freeze: Freeze::new(config.adhoc_sender),
             config,
         }
     }
@@ -298,6 +305,11 @@ impl Socket {
         self.transmit(now, out);
     }
 
+    /// The packet of the segment that is handled next came over so many hops, as its time to live tells.
+    pub fn note_hops(&mut self, hops: u8) {
+        self.hops = Some(hops);
+    }
+
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         self.timers.next()
@@ -312,6 +324,7 @@ impl Socket {
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
                     Timer::Pacing => self.on_pacing_timeout(now, out),
+                    Timer::Probe => self.on_probe_timeout(now, out),
                     Timer::TimeWait => {
                         self.end();
                         out.push(Action::Closed);
@@ -395,9 +408,10 @@ impl Socket {
         out.push(Action::Reset);
     }
 
-    /// The clock of timestamps: milliseconds (RFC 7323 section 5.4), from an arbitrary start.
+    /// The clock of timestamps, from an arbitrary start unless clocks are to agree (RFC 7323 section 5.4).
     pub(super) fn timestamp(&self, now: Time) -> u32 {
-        self.snd.iss.to_wire().wrapping_add((now.as_nanos() / 1_000_000) as u32)
+        let start = if self.config.clock.synchronised { 0 } else { self.snd.iss.to_wire() };
+        self.config.clock.reading(now).wrapping_add(start)
     }
 
     /// What congestion control may see.
@@ -442,6 +456,26 @@ impl Socket {
     /// Slow-start threshold in segments.
     pub fn ssthresh(&self) -> u32 {
         self.win.ssthresh
+    }
+
+    /// Window the peer last advertised, in bytes.
+    pub fn peer_window(&self) -> u64 {
+        self.snd.wnd
+    }
+
+    /// Largest payload of a segment.
+    pub fn mss(&self) -> u32 {
+        self.snd.mss
+    }
+
+    /// The sender's side of ad hoc TCP.
+    pub fn freeze(&self) -> &Freeze {
+        &self.freeze
+    }
+
+    /// The receiver's side of ad hoc TCP, if it is one.
+    pub fn adhoc_receiver(&self) -> Option<&super::adhoc::Receiver> {
+        self.policy.adhoc.as_ref()
     }
 
     /// Least time between two segments, if the algorithm paces.

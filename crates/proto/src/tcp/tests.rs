@@ -1,6 +1,8 @@
 //! Packet scripts and in-memory networks.
 
 mod adaptive;
+mod adhoc_pair;
+mod adhoc_sender;
 mod loss;
 mod pacing;
 mod pair;

@@ -15,12 +15,14 @@ pub(super) enum Timer {
     TimeWait,
     /// The next segment may start.
     Pacing,
+    /// Ad hoc TCP: a frozen sender asks whether the path is there.
+    Probe,
 }
 
 impl Timer {
     /// Every timer; those that expire at one instant fire in this order.
-    pub(super) const ALL: [Timer; 5] =
-        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Pacing];
+    pub(super) const ALL: [Timer; 6] =
+        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Pacing, Timer::Probe];
 }
 
 /// When each timer expires.

@@ -136,6 +136,10 @@ impl Mobility {
                 leg: Leg { from: place, start: Time::ZERO, to: place, end: Time::ZERO },
                 source: Source::Listed { all: all.clone(), node, next: 0 },
             },
+            Movement::RandomWaypoint(config) if node < config.still as usize => Mover {
+                leg: Leg::stay(place, Time::ZERO),
+                source: Source::Listed { all: Arc::default(), node, next: 0 },
+            },
             Movement::RandomWaypoint(config) => {
                 let (walk, leg) = Walk::begin(*config, seed, NodeId(node as u32), place);
                 Mover { leg, source: Source::Random(Box::new(walk)) }
@@ -164,6 +168,14 @@ impl Mobility {
 }
 
 impl Movement {
+    /// How many nodes, the first ones, stand where the topology puts them, whatever [`Movement::starts`] says.
+    pub fn still(&self) -> usize {
+        match self {
+            Movement::RandomWaypoint(config) => config.still as usize,
+            Movement::Waypoints(_) => 0,
+        }
+    }
+
     /// Where `count` nodes are at time zero, if the movement says so rather than the topology.
     pub fn starts(&self, count: usize, seed: u64) -> Option<Vec<Position>> {
         match self {

@@ -27,6 +27,8 @@ pub struct Config {
     pub steady: bool,
     /// Seed of the movement; the run's seed if `None`.
     pub seed: Option<u64>,
+    /// The first so many nodes stand still where the topology puts them.
+    pub still: u32,
 }
 
 impl Config {

@@ -33,6 +33,7 @@ const CONFIG: random_waypoint::Config = random_waypoint::Config {
     width: 1500.0,
     height: 300.0,
     steady: false,
+    still: 0,
     seed: None,
 };
 

@@ -7,9 +7,9 @@ use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections;
 use super::sections::{
-    AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel,
-    Profile, RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WireKeys,
-    WiredKeys, complete_mac, complete_routing, complete_tcp_ap,
+    AdhocTcp, AppKind, C3tcp, Connections, FlowKeys, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys,
+    MobilityModel, Profile, RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys,
+    WireKeys, WiredKeys, complete_mac, complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node, Origin};
 use super::wired::{self, Spot, WiredSide};
@@ -21,9 +21,22 @@ use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 
 /// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 14] = [
-    "topology", "mobility", "radio", "mac", "link", "routing", "tcp", "tcp_ap", "c3tcp", "wired", "wires", "gateway",
-    "traffic", "flows",
+pub const SECTIONS: [&str; 15] = [
+    "topology",
+    "mobility",
+    "radio",
+    "mac",
+    "link",
+    "routing",
+    "tcp",
+    "tcp_ap",
+    "adhoc_tcp",
+    "c3tcp",
+    "wired",
+    "wires",
+    "gateway",
+    "traffic",
+    "flows",
 ];
 
 /// Start of the first flow, where nothing is said.
@@ -92,6 +105,13 @@ impl Builder {
         {
             tcp.receive_buffer = sections::UNSCALED_WINDOW;
         }
+        let adhoc_tcp = self.section::<AdhocTcp>();
+        if let Some((resolved, adhoc)) = &adhoc_tcp
+            && adhoc.occupancy_low > adhoc.occupancy_high
+        {
+            let allowed = format!("at most `occupancy_high`, {}", resolved.show("occupancy_high"));
+            self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
+        }
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -145,6 +165,7 @@ impl Builder {
             routing: routing?,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
+            adhoc_tcp: adhoc_tcp?.1,
             c3tcp,
             wired: wired?,
             gateway: gateway?,

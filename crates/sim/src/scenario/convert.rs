@@ -2,14 +2,16 @@
 
 use super::sections::{
     self, AckPolicy, AnswerRate, ApDelay, ApHops, ApRelease, ApSamples, ApShortPath, ApSpread, BackoffDraw,
-    GatewayKind, RoutingProtocol,
+    GatewayKind, ProbeBound, RoutingProtocol,
 };
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::tcp_ap::{self, variation::Spread};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
+use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{mac, net, route, tcp};
+use fourhop_units::{Bytes, Dur};
 
 impl Scenario {
     /// What the MAC of every node is given.
@@ -149,11 +151,21 @@ impl Scenario {
             buffer_timeout: routing.buffer_timeout,
         }
     }
-    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched
-    /// on.
+    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched on, one
+    /// of ad hoc TCP timestamps.
     pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
         let options = &self.tcp;
         let paces = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_tcp_ap());
+        let adhoc = match traffic.transport {
+            FlowTransport::Tcp(t) => (t.has_adhoc_sender(), t.has_adhoc_receiver()),
+            _ => (false, false),
+        };
+        let is_adhoc = adhoc.0 || adhoc.1;
+        let timing = match options.ack_policy {
+            AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
+            AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
+            AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
+        };
         let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
         tcp::Config {
             mss: options.mss.get() as u32,
@@ -194,14 +206,17 @@ impl Scenario {
             rto_backoff: !paces || self.tcp_ap.rto_backoff,
             path_hints: if paces { self.path_hints() } else { tcp::PathHints::PLAIN },
             nagle: options.nagle,
-            timestamps: options.timestamps,
+            timestamps: options.timestamps || is_adhoc,
+            clock: if is_adhoc { self.adhoc_clock() } else { Clock::OWN },
+            adhoc_sender: adhoc.0.then(|| self.adhoc_sender()),
             sack: options.sack || recovers_by_sack,
             sack_blocks: options.sack_blocks,
             sack_recovery: match options.sack_recovery {
                 sections::SackRecovery::Scoreboard => tcp::SackRecovery::Scoreboard,
                 sections::SackRecovery::PipeCounter => tcp::SackRecovery::PipeCounter,
             },
-            receive_buffer: options.receive_buffer.get() as u32,
+            // A window of two segments wants a finer scale than that of a gigabyte.
+            receive_buffer: (options.receive_buffer.get() as u32).min(if is_adhoc { 1 << 20 } else { u32::MAX }),
             sample_behind_holes: options.sample_behind_holes,
             vegas_backs_off: options.vegas_backs_off,
             vegas_keeps_inflation: options.vegas_keeps_inflation,
@@ -215,12 +230,48 @@ impl Scenario {
                 tcp_ap: self.tcp_ap_params(),
             },
             explicit_read: false,
-            receiver: match options.ack_policy {
-                AckPolicy::EverySegment => tcp::ReceiverPolicy::EVERY_SEGMENT,
-                AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
-                AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
-            },
+            receiver: if adhoc.1 { timing.with_adhoc(self.adhoc_receiver()) } else { timing },
             time_wait: options.time_wait,
+        }
+    }
+
+    fn adhoc_clock(&self) -> Clock {
+        Clock { tick: self.adhoc_tcp.timestamp_tick, synchronised: true }
+    }
+
+    fn adhoc_sender(&self) -> SenderOptions {
+        let options = &self.adhoc_tcp;
+        SenderOptions {
+            probe_max: options.probe_max,
+            probe_rtos: match options.probe_bound {
+                ProbeBound::Fixed => None,
+                ProbeBound::LargestRto => Some(options.probe_rtos),
+            },
+        }
+    }
+
+    fn adhoc_receiver(&self) -> ReceiverOptions {
+        let options = &self.adhoc_tcp;
+        let mac = self.mac_config();
+        // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
+        let headers = Bytes(52);
+        let rates = mac.rates_around(mac.data_rate);
+        let reserved = match Bytes(self.tcp.mss.get() + headers.get()) + mac.data_overhead > mac.rts_threshold {
+            true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
+            false => Dur::ZERO,
+        };
+        ReceiverOptions {
+            delimiter: options.delimiter,
+            freezer: options.freezer,
+            beta: options.beta,
+            fresh_for: options.fresh_for,
+            gate: Gate { low: options.occupancy_low.per_mille(), high: options.occupancy_high.per_mille() },
+            link_rate: mac.data_rate,
+            overhead: reserved + mac.data_airtime(headers, mac.data_rate),
+            skew: Skew {
+                offset_ns: options.clock_offset.0,
+                drift_ppb: (options.clock_drift.0 * 1_000.0).round() as i64,
+            },
         }
     }
 
@@ -270,7 +321,7 @@ impl Scenario {
 
     fn tcp_ap_params(&self) -> tcp_ap::Params {
         let options = &self.tcp_ap;
-        let some = |time: fourhop_units::Dur| Some(time).filter(|time| !time.is_zero());
+        let some = |time: Dur| Some(time).filter(|time| !time.is_zero());
         tcp_ap::Params {
             alpha: options.alpha.per_mille(),
             history: options.history,

@@ -146,6 +146,7 @@ fields! {
     String: Value::Text(s) => s.clone(), s => Value::Text(s.clone());
     Dur: Value::Quantity(Unit::Time, ns) => Dur::from_nanos(*ns as u64),
         d => Value::Quantity(Unit::Time, d.as_nanos() as f64);
+    TimeShift: Value::Quantity(Unit::Time, ns) => TimeShift(*ns as i64), t => Value::Quantity(Unit::Time, t.0 as f64);
     Rate: Value::Quantity(Unit::Rate, bps) => Rate::from_bps(*bps as u64).expect("INVARIANT: rates are above 0"),
         r => Value::Quantity(Unit::Rate, r.bps() as f64);
     Bytes: Value::Quantity(Unit::Size, b) => Bytes(*b as u64), b => Value::Quantity(Unit::Size, b.get() as f64);
@@ -167,6 +168,10 @@ impl<T: Field> Field for Option<T> {
         self.as_ref().and_then(T::to_value)
     }
 }
+
+/// A time that may be negative, in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeShift(pub i64);
 
 /// A distance in metres.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]

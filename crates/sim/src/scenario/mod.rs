@@ -37,7 +37,7 @@ pub use network::{Network, NetworkFlow};
 pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
-pub use sections::{C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::mobility::Movement;
@@ -82,6 +82,8 @@ pub struct Scenario {
     pub tcp: Tcp,
     /// Adaptive pacing.
     pub tcp_ap: TcpAp,
+    /// Ad hoc TCP.
+    pub adhoc_tcp: AdhocTcp,
     /// Capacity measured by link layers.
     pub c3tcp: C3tcp,
     /// Gateways and what is behind them; `None`: all nodes have radios.

@@ -65,7 +65,12 @@ pub fn movement(
                 let allowed = format!("at most `speed_max`, {:?}", Unit::Speed.format(speed_max));
                 return Err(("speed_min", format!("{found:?}"), allowed));
             }
+            let still = keys.still.expect(GIVEN);
+            if still > topology.nodes() {
+                return Err(("still", still.to_string(), format!("at most the number of nodes, {}", topology.nodes())));
+            }
             Some(Movement::RandomWaypoint(random_waypoint::Config {
+                still,
                 speed_min,
                 speed_max,
                 pause: keys.pause.expect(GIVEN),
@@ -142,6 +147,7 @@ pub fn keys(movement: Option<&Movement>) -> MobilityKeys {
         height: None,
         start: None,
         seed: None,
+        still: None,
     };
     match movement {
         None => {}
@@ -153,7 +159,7 @@ pub fn keys(movement: Option<&Movement>) -> MobilityKeys {
         Some(Movement::RandomWaypoint(config)) => {
             keys.model = MobilityModel::RandomWaypoint;
             (keys.speed_min, keys.speed_max) = (Some(Speed(config.speed_min)), Some(Speed(config.speed_max)));
-            (keys.pause, keys.seed) = (Some(config.pause), config.seed);
+            (keys.pause, keys.seed, keys.still) = (Some(config.pause), config.seed, Some(config.still));
             (keys.width, keys.height) = (Some(Metres(config.width)), Some(Metres(config.height)));
             keys.start = Some(if config.steady { Start::SteadyState } else { Start::Topology });
         }

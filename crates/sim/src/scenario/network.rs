@@ -40,9 +40,16 @@ impl Scenario {
     /// # Errors
     /// If a random network came out disconnected in every draw.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
-        if let Some(starts) = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed)) {
-            return Ok(starts);
+        let still = self.movement.as_ref().map_or(0, |movement| movement.still());
+        let starts = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed));
+        let Some(mut starts) = starts else { return self.topology_places(seed) };
+        if still > 0 {
+            starts[..still].copy_from_slice(&self.topology_places(seed)?[..still]);
         }
+        Ok(starts)
+    }
+
+    fn topology_places(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
         let range = self.range_m();
         self.topology.place(seed, range).map_err(|gone| {
             let problem = Problem {

@@ -5,6 +5,7 @@
 //! | `rate R` | data rate in Mbit/s |
 //! | `window W` | limit of the TCP window in segments |
 //! | `node X Y` | a node in metres, numbered from 0 in their order |
+//! | `movement FILE` | in place of `node` lines: where nodes start and go, as ns-2's `setdest` writes it; beside this file |
 //! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is only read) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
@@ -20,10 +21,11 @@ const DURATION: &str = "1000s";
 /// Largest TCP window where the file has no `window` line.
 const WINDOW: i64 = 64;
 /// The statements with their forms.
-const STATEMENTS: [(&str, &str); 5] = [
+const STATEMENTS: [(&str, &str); 6] = [
     ("rate", "rate R (Mbit/s)"),
     ("window", "window W (segments)"),
     ("node", "node X Y (metres)"),
+    ("movement", "movement FILE (as setdest writes it)"),
     ("flow", "flow S D H (nodes, hops)"),
     ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
 ];
@@ -48,13 +50,15 @@ pub fn load_ns2(
             reader.line(i + 1, line, transport.unwrap_or("newreno"));
         }
     }
-    let Reader { mut problems, rate, window, nodes, flows, udp_starts, .. } = reader;
+    let Reader { mut problems, rate, window, nodes, movement, flows, udp_starts, .. } = reader;
     let whole = origin(file, None);
     let rate = rate.unwrap_or_else(|| {
         problems.push(whole.problem("rate", "nothing", STATEMENTS[0].1));
         text_at("2Mbps", &whole)
     });
-    if nodes.len() < 2 {
+    if let Some(movement) = movement.as_ref().filter(|_| !nodes.is_empty()) {
+        problems.push(movement.at.problem("movement", "a file and `node` lines", "one of the two"));
+    } else if nodes.len() < 2 && movement.is_none() {
         problems.push(whole.problem("node", format!("{} of them", nodes.len()), "at least two `node` lines"));
     }
     if flows.is_empty() {
@@ -68,13 +72,18 @@ pub fn load_ns2(
     let mut top = vec![
         entry("profile", text_at("ns2", &whole)),
         entry("duration", text_at(&seconds(duration.unwrap_or(DURATION)), &option("--duration"))),
-        entry(
-            "topology",
-            table(vec![
-                entry("kind", text_at("positions", &whole)),
-                entry("positions", Node { at: whole.clone(), data: Data::List(nodes) }),
-            ]),
-        ),
+        match movement {
+            None => entry(
+                "topology",
+                table(vec![
+                    entry("kind", text_at("positions", &whole)),
+                    entry("positions", Node { at: whole.clone(), data: Data::List(nodes) }),
+                ]),
+            ),
+            Some(movement) => {
+                entry("mobility", table(vec![entry("model", text_at("ns2", &whole)), entry("file", movement)]))
+            }
+        },
         entry("radio", table(vec![entry("rate", rate)])),
         entry("tcp", table(tcp(window, &whole))),
         entry("flows", Node { at: whole.clone(), data: Data::List(flows) }),
@@ -109,6 +118,8 @@ struct Reader<'a> {
     rate: Option<Node>,
     window: Option<Node>,
     nodes: Vec<Node>,
+    /// Name of the movement file.
+    movement: Option<Node>,
     flows: Vec<Node>,
     /// Starts of the UDP flows, in seconds and as written.
     udp_starts: Vec<(f64, Node)>,
@@ -129,6 +140,10 @@ impl Reader<'_> {
         if rest.len() != form.split(" (").next().unwrap_or_default().split(' ').count() - 1 {
             let found = format!("{} values", rest.len());
             self.problems.push(at(0).problem(statement, found, form));
+            return;
+        }
+        if statement == "movement" {
+            self.movement = Some(text_at(rest[0].1, &at(1)));
             return;
         }
         let numbers: Vec<Option<f64>> =

@@ -5,8 +5,8 @@ use super::key::{Fallback, Key, Kind, Section, Value};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    C3tcp, FlowKeys, GatewayKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp, TopologyKeys,
-    TopologyKind, TrafficKeys, WireKeys, WiredKeys,
+    AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp,
+    TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 15] {
+fn tables() -> [Table; 16] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -34,6 +34,7 @@ fn tables() -> [Table; 15] {
         table::<Routing>(),
         table::<Tcp>(),
         table::<TcpAp>(),
+        table::<AdhocTcp>(),
         table::<C3tcp>(),
         table::<WiredKeys>(),
         table::<WireKeys>(),

@@ -71,6 +71,7 @@ impl Scenario {
             table(&self.routing, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
+            table(&self.adhoc_tcp, None),
             table(&self.c3tcp, None),
         ];
         if let Some(side) = &self.wired {

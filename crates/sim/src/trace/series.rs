@@ -9,6 +9,7 @@ use fourhop_proto::ccm::Estimate;
 use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_proto::route::Signal;
+use fourhop_proto::tcp::adhoc::{self, Cause};
 use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -106,6 +107,93 @@ pub const FLOW_COLUMNS: &[Column] = &[
         value: |flow| flow.told_window.map(|window| window as f64),
     },
     Column {
+        name: "ssthresh_segments",
+        about: "slow-start threshold, if one is set",
+        value: |flow| Some(flow.sender.socket()?.ssthresh()).filter(|&segments| segments < u32::MAX).map(f64::from),
+    },
+    Column {
+        name: "adwin_segments",
+        about: "window the receiver last advertised, as the sender has it",
+        value: |flow| {
+            let socket = flow.sender.socket()?;
+            Some((socket.peer_window() / u64::from(socket.mss().max(1))) as f64)
+        },
+    },
+    Column {
+        name: "timeouts",
+        about: "expiries of the retransmission timer so far",
+        value: |flow| flow.sender.socket().map(|_| flow.sender.stats().timeouts as f64),
+    },
+    Column {
+        name: "fast_retransmits",
+        about: "fast retransmits so far",
+        value: |flow| flow.sender.socket().map(|_| flow.sender.stats().fast_retransmits as f64),
+    },
+    Column {
+        name: "hops",
+        about: "hops of the newest segment at an ad hoc receiver",
+        value: |flow| receiver(flow)?.hops().map(f64::from),
+    },
+    Column {
+        name: "sfld_s",
+        about: "smoothed forward link delay of an ad hoc receiver",
+        value: |flow| receiver(flow)?.freezer().sfld().map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "freezing_timer_s",
+        about: "longest delay it tolerates",
+        value: |flow| receiver(flow)?.freezer().limit_now().map(Dur::as_secs_f64),
+    },
+    Column {
+        name: "rater_bps",
+        about: "throughput of a hop by the rater",
+        value: |flow| receiver(flow)?.rater().average().map(|bytes| 8.0 * bytes as f64),
+    },
+    Column {
+        name: "delimiter_segments",
+        about: "window its delimiter computes",
+        value: |flow| receiver(flow)?.window().map(f64::from),
+    },
+    Column {
+        name: "zwas",
+        about: "packets for which it closed the window so far",
+        value: |flow| Some(receiver(flow)?.stats().freezes as f64),
+    },
+    Column {
+        name: "hop_changes",
+        about: "changes of the number of hops it saw so far",
+        value: |flow| Some(receiver(flow)?.stats().hop_changes as f64),
+    },
+    Column {
+        name: "frozen",
+        about: "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a time-out",
+        value: |flow| {
+            let freeze = sender(flow)?;
+            Some(match (freeze.is_frozen(), freeze.cause()) {
+                (false, _) => 0.0,
+                (true, Cause::ZeroWindow) => 1.0,
+                (true, Cause::Provisional) => 2.0,
+                (true, Cause::Timeout) => 3.0,
+            })
+        },
+    },
+    Column {
+        name: "freezes_closed",
+        about: "times a closed window froze it so far",
+        value: |flow| Some(sender(flow)?.stats().by_zero_window as f64),
+    },
+    Column {
+        name: "freezes_provisional",
+        about: "times it froze provisionally so far",
+        value: |flow| Some(sender(flow)?.stats().provisional as f64),
+    },
+    Column {
+        name: "freezes_timeout",
+        about: "times a time-out froze it so far",
+        value: |flow| Some(sender(flow)?.stats().by_timeout as f64),
+    },
+    Column { name: "probes", about: "probes it sent so far", value: |flow| Some(sender(flow)?.stats().probes as f64) },
+    Column {
         name: "gateway_interval_s",
         about: "least time between segments that adaptive pacing at the gateway asks for",
         value: |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
@@ -137,6 +225,16 @@ pub const FLOW_COLUMNS: &[Column] = &[
     },
     Column { name: "signal_smoothed_dbm", about: "the same, smoothed", value: |flow| Some(flow.signal?.smoothed.0) },
 ];
+
+/// The receiving end, if it is one of ad hoc TCP.
+fn receiver<'a>(flow: &FlowSample<'a>) -> Option<&'a adhoc::Receiver> {
+    flow.receiver.socket()?.adhoc_receiver()
+}
+
+/// The frozen state of the sending end, if it has one.
+fn sender<'a>(flow: &FlowSample<'a>) -> Option<&'a adhoc::Freeze> {
+    Some(flow.sender.socket()?.freeze()).filter(|freeze| freeze.is_built_in())
+}
 
 /// Takes the samples of a run.
 pub trait SeriesSink: Send {

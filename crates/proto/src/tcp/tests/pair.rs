@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 /// What happens to one segment in the network.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+pub(super) enum Fate {
     Delivered,
     Lost,
     Doubled,
@@ -28,9 +28,9 @@ struct Packet {
     carried: Option<Carried>,
 }
 
-struct Pair {
-    now: Time,
-    sockets: [Socket; 2],
+pub(super) struct Pair {
+    pub(super) now: Time,
+    pub(super) sockets: [Socket; 2],
     network: Vec<Packet>,
     fates: Vec<Fate>,
     sent: usize,
@@ -42,6 +42,10 @@ struct Pair {
     /// because it knows no options.
     modules: Option<[Ccm; 2]>,
     links: Vec<Option<(u32, u32)>>,
+    /// Hops of the packets delivered, in turn, if they are to be told.
+    pub(super) hops: Vec<u8>,
+    /// From when to when nothing gets through, in ms.
+    pub(super) breaks: Vec<(u64, u64)>,
 }
 
 const LATENCY: Dur = Dur::from_millis(20);
@@ -51,9 +55,14 @@ fn byte(offset: u64) -> u8 {
 }
 
 impl Pair {
-    fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
-        let client = Socket::new(config.clone(), transport, 1, 2, Seq::from_wire(iss[0]));
-        let server = Socket::listen(config, transport, 2, Seq::from_wire(iss[1]));
+    pub(super) fn new(transport: &'static Transport, config: Config, fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        Pair::of(transport, [config.clone(), config], fates, iss)
+    }
+
+    pub(super) fn of(transport: &'static Transport, configs: [Config; 2], fates: Vec<Fate>, iss: [u32; 2]) -> Pair {
+        let [client, server] = configs;
+        let client = Socket::new(client, transport, 1, 2, Seq::from_wire(iss[0]));
+        let server = Socket::listen(server, transport, 2, Seq::from_wire(iss[1]));
         Pair {
             now: Time::ZERO,
             sockets: [client, server],
@@ -66,6 +75,8 @@ impl Pair {
             closed: [false; 2],
             modules: None,
             links: Vec::new(),
+            hops: Vec::new(),
+            breaks: Vec::new(),
         }
     }
 
@@ -116,6 +127,9 @@ impl Pair {
         let carried = self.measured(from, &segment);
         self.sent += 1;
         let payload: Vec<u8> = (offset..offset + u64::from(segment.payload)).map(byte).collect();
+        let ms = self.now.as_nanos() / 1_000_000;
+        let broken = self.breaks.iter().any(|&(from, to)| (from..to).contains(&ms));
+        let fate = if broken { Fate::Lost } else { fate };
         let (copies, late) = match fate {
             Fate::Delivered => (1, 0),
             Fate::Lost => (0, 0),
@@ -150,6 +164,10 @@ impl Pair {
                     modules[packet.to].handle_incoming(self.now, &mut packet.segment, carried, 1, sent);
                     assert!(packet.segment.window <= advertised, "a window is never raised");
                 }
+                if !self.hops.is_empty() {
+                    let hops = self.hops[packet.order as usize % self.hops.len()];
+                    self.sockets[packet.to].note_hops(hops);
+                }
                 self.sockets[packet.to].handle_segment(self.now, &packet.segment, &mut out);
                 self.act(packet.to, &packet.payload, out);
             }
@@ -164,6 +182,7 @@ impl Pair {
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
+            assert!(!socket.freeze().is_frozen() || socket.next_timeout().is_some(), "a frozen sender always wakes");
         }
         true
     }
@@ -178,7 +197,7 @@ impl Pair {
         panic!("no end after {steps} events at {}", self.now);
     }
 
-    fn transfer(mut self, bytes: [u64; 2]) -> Pair {
+    pub(super) fn transfer(mut self, bytes: [u64; 2]) -> Pair {
         let mut out = Vec::new();
         self.sockets[1].write(Time::ZERO, bytes[1], &mut out);
         self.sockets[0].open(Time::ZERO, &mut out);
@@ -203,7 +222,7 @@ impl Pair {
     }
 }
 
-fn fate() -> impl Strategy<Value = Fate> {
+pub(super) fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         6 => Just(Fate::Delivered),
         2 => Just(Fate::Lost),
@@ -212,7 +231,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-fn config() -> impl Strategy<Value = Config> {
+pub(super) fn config() -> impl Strategy<Value = Config> {
     (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 4]>(), 1u32..20).prop_map(
         |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle], buffer)| Config {
             mss,

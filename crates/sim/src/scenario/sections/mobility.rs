@@ -47,6 +47,8 @@ section! {
         height: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
         /// Where nodes start.
         start: Option<Start>, Kind::Choice(Start::CHOICES), Both("steady-state"), &["random-waypoint"];
+        /// The first so many nodes stand still where the topology puts them.
+        still: Option<u32>, Kind::Int(0, 1_000_000), Both("0"), &["random-waypoint"];
         /// Seed of the movement alone; without it, it follows the seed of the run.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random-waypoint"];
     }

@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow.
 
+mod adhoc_tcp;
 mod c3tcp;
 mod gateway;
 mod general;
@@ -15,6 +16,7 @@ mod topology;
 mod traffic;
 mod wired;
 
+pub use adhoc_tcp::{AdhocTcp, ProbeBound};
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};

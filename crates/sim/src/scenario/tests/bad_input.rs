@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -429,9 +429,4 @@ fn keys_of_another_radio() {
         "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" with a `radio.rate` that IEEE 802.11 does not \
          have"
     );
-}
-
-#[test]
-fn zz_reference() {
-    std::fs::write("/tmp/sinr-ref.md", reference_markdown()).unwrap();
 }

@@ -50,6 +50,15 @@ fn random_waypoints_reach_the_model() {
     let chain = scenario.topology.place(1, 250.0).unwrap();
     assert_ne!(scenario.positions(1).unwrap(), chain, "the steady state says where nodes start");
     assert_ne!(scenario.positions(1).unwrap(), scenario.positions(2).unwrap());
+    keys.push("mobility.still=2");
+    let some = with(&keys).unwrap();
+    assert_eq!(some.positions(1).unwrap()[..2], chain[..2], "the first two stand where the topology puts them");
+    assert_ne!(some.positions(1).unwrap()[2..], chain[2..]);
+    for node in 0..3 {
+        assert_eq!(place(&some, node, 0.0) == place(&some, node, 300.0), node < 2);
+    }
+    assert_round_trip(&some);
+    assert!(errors(&[&keys[..], &["mobility.still=6"]].concat()).contains("at most the number of nodes, 5"));
     keys.push("mobility.start=topology");
     assert_eq!(with(&keys).unwrap().positions(1).unwrap(), chain);
 }

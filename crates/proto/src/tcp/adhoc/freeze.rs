@@ -1,0 +1,286 @@
+//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it is decided without the stream.
+//!
+//! ```text
+//!                     closed window, window below what is under way, time-out
+//!   Running ──────────────────────────────────────────────────────────────────► Waiting   (something is under way)
+//!      ▲ ▲ ▲    closed window, nothing under way ───► Asking ──┐                   │
+//!      │ │ └─────────────── open window ────────────────┘      │ probe fails       │ one more time-out
+//!      │ └───────────────── open window: slow start ──── Probing ◄─────────────────┘
+//!      └─────────────────── open window: as before ───────────────────── Waiting
+//! ```
+//!
+//! Waiting and asking, the sender has lost nothing but its timer; probing, it has taken what was under way for lost. In
+//! each of the three a timer runs, so that a frozen sender always wakes.
+
+use fourhop_units::Dur;
+
+/// Options of a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SenderOptions {
+    /// Longest time between probes. The paper: 32 s.
+    pub probe_max: Dur,
+    /// And at most so many times the largest time-out since the number of hops last changed, the bound that section
+    /// III-E derives from S_min; `None`: no such bound.
+    pub probe_rtos: Option<u32>,
+}
+
+/// Why a sender is frozen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The receiver closed its window (ZWA).
+    ZeroWindow,
+    /// The receiver took its window back to less than is under way (provisionally frozen).
+    Provisional,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// Where a sender stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// It sends.
+    Running,
+    /// Frozen, in the hope of answers to what is under way.
+    Waiting,
+    /// Frozen with nothing under way; the first probe has gone.
+    Asking,
+    /// Frozen; what was under way is given up, probes go out.
+    Probing,
+}
+
+/// Counters.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SenderStats {
+    /// Times frozen by a closed window.
+    pub by_zero_window: u64,
+    /// Times frozen provisionally.
+    pub provisional: u64,
+    /// Times frozen by a time-out.
+    pub by_timeout: u64,
+    /// Probes sent.
+    pub probes: u64,
+}
+
+/// The frozen state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Freeze {
+    options: Option<SenderOptions>,
+    /// The peer has taken back a window it offered, which ad hoc receivers do and no other.
+    recognised: bool,
+    phase: Phase,
+    cause: Cause,
+    /// Time until the next probe.
+    interval: Dur,
+    /// The acknowledgement at hand answers a probe, or comes after what it answers was given up: the time it took is that
+    /// of the path's absence.
+    late_answer: bool,
+    hops: Option<u8>,
+    /// Largest time-out since the number of hops changed.
+    rto_most: Dur,
+    stats: SenderStats,
+}
+
+impl Freeze {
+    /// A sender that runs; without options it always does.
+    pub const fn new(options: Option<SenderOptions>) -> Freeze {
+        Freeze {
+            options,
+            recognised: false,
+            phase: Phase::Running,
+            cause: Cause::Timeout,
+            interval: Dur::ZERO,
+            late_answer: false,
+            hops: None,
+            rto_most: Dur::ZERO,
+            stats: SenderStats { by_zero_window: 0, provisional: 0, by_timeout: 0, probes: 0 },
+        }
+    }
+
+    /// Is this an ad hoc sender at all?
+    pub fn is_built_in(&self) -> bool {
+        self.options.is_some()
+    }
+
+    /// Does an ad hoc sender talk to an ad hoc receiver?
+    pub fn is_active(&self) -> bool {
+        self.options.is_some() && self.recognised
+    }
+
+    /// The peer has taken back a window.
+    pub fn recognise(&mut self) {
+        self.recognised = true;
+    }
+
+    /// The path has so many hops, and the present time-out is `rto`.
+    pub fn handle_path(&mut self, hops: Option<u8>, rto: Dur) {
+        if self.hops != hops {
+            (self.hops, self.rto_most) = (hops, Dur::ZERO);
+        }
+        self.rto_most = self.rto_most.max(rto);
+    }
+
+    /// Stops. Until an answer comes something happens after `rto`: give up what is under way, or, if there is nothing,
+    /// find the probe that goes now unanswered.
+    pub fn freeze(&mut self, cause: Cause, under_way: bool, rto: Dur) {
+        if !self.is_frozen() {
+            self.note(cause);
+        }
+        self.cause = cause;
+        self.phase = if under_way { Phase::Waiting } else { Phase::Asking };
+        self.interval = self.bounded(rto);
+    }
+
+    /// An answer keeps it frozen.
+    pub fn hold(&mut self, cause: Cause) {
+        if self.cause != cause {
+            self.note(cause);
+        }
+        self.cause = cause;
+    }
+
+    fn note(&mut self, cause: Cause) {
+        match cause {
+            Cause::ZeroWindow => self.stats.by_zero_window += 1,
+            Cause::Provisional => self.stats.provisional += 1,
+            Cause::Timeout => self.stats.by_timeout += 1,
+        }
+    }
+
+    /// The time is up: true if from now on what was under way counts as lost. The next probe goes now, another one an
+    /// [`interval`](Freeze::interval) later, which has doubled if the last one failed.
+    pub fn handle_timeout(&mut self, rto: Dur) -> bool {
+        let gives_up = self.phase != Phase::Probing;
+        self.interval = self.bounded(match self.phase {
+            Phase::Waiting | Phase::Running => rto,
+            Phase::Asking | Phase::Probing => self.interval.saturating_mul(2),
+        });
+        self.phase = Phase::Probing;
+        gives_up
+    }
+
+    fn bounded(&self, interval: Dur) -> Dur {
+        let Some(options) = self.options else { return interval };
+        let by_rto = options.probe_rtos.map_or(Dur::MAX, |times| self.rto_most.saturating_mul(u64::from(times)));
+        // Never so often that answers cannot be in time.
+        let least = Dur::from_millis(1);
+        interval.min(options.probe_max).min(by_rto).max(least)
+    }
+
+    /// A probe has been sent.
+    pub fn note_probe(&mut self) {
+        self.stats.probes += 1;
+    }
+
+    /// Does the acknowledgement at hand tell a round trip? One that ends probing does not (section III-E: the estimates are
+    /// not to be affected).
+    pub fn tells_round_trip(&self) -> bool {
+        !self.late_answer
+    }
+
+    /// Another acknowledgement comes.
+    pub fn forget_answer(&mut self) {
+        self.late_answer = false;
+    }
+
+    /// Runs again.
+    pub fn thaw(&mut self) {
+        self.late_answer = self.is_probing();
+        self.phase = Phase::Running;
+    }
+
+    /// Time from a probe to the next.
+    pub fn interval(&self) -> Dur {
+        self.interval
+    }
+
+    /// Where it stands.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Why it is, or was last, frozen.
+    pub fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// Is it?
+    pub fn is_frozen(&self) -> bool {
+        self.phase != Phase::Running
+    }
+
+    /// Has it given up what was under way?
+    pub fn is_probing(&self) -> bool {
+        self.phase == Phase::Probing
+    }
+
+    /// What has happened.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: fn(u64) -> Dur = Dur::from_secs;
+
+    fn sender(probe_rtos: Option<u32>) -> Freeze {
+        Freeze::new(Some(SenderOptions { probe_max: S(32), probe_rtos }))
+    }
+
+    /// Section III-E: one more time-out, then probes at doubling intervals up to 32 s.
+    #[test]
+    fn probes_back_off_to_their_bound() {
+        let mut freeze = sender(None);
+        freeze.freeze(Cause::Timeout, true, S(3));
+        assert_eq!((freeze.phase(), freeze.interval()), (Phase::Waiting, S(3)));
+        assert!(freeze.handle_timeout(S(3)));
+        let mut intervals = vec![freeze.interval()];
+        for _ in 0..5 {
+            assert!(!freeze.handle_timeout(S(3)));
+            intervals.push(freeze.interval());
+        }
+        assert_eq!(intervals, [S(3), S(6), S(12), S(24), S(32), S(32)]);
+        freeze.thaw();
+        assert!(!freeze.is_frozen());
+    }
+
+    /// With nothing under way the first probe goes at once, and only its failure gives anything up.
+    #[test]
+    fn with_nothing_under_way_the_first_probe_goes_at_once() {
+        let mut freeze = sender(None);
+        freeze.freeze(Cause::ZeroWindow, false, S(1));
+        assert_eq!((freeze.phase(), freeze.interval()), (Phase::Asking, S(1)));
+        assert!(freeze.handle_timeout(S(1)));
+        assert_eq!((freeze.phase(), freeze.interval()), (Phase::Probing, S(2)));
+    }
+
+    /// The bound from S_min: twice the largest time-out since the number of hops changed.
+    #[test]
+    fn the_largest_time_out_over_these_hops_bounds_the_interval() {
+        let mut freeze = sender(Some(2));
+        freeze.handle_path(Some(5), S(4));
+        freeze.handle_path(Some(5), S(1));
+        freeze.freeze(Cause::Timeout, true, S(3));
+        for _ in 0..5 {
+            freeze.handle_timeout(S(3));
+        }
+        assert_eq!(freeze.interval(), S(8));
+        freeze.handle_path(Some(6), S(1));
+        freeze.handle_timeout(S(1));
+        assert_eq!(freeze.interval(), S(2));
+    }
+
+    #[test]
+    fn each_cause_is_counted_once_a_freeze() {
+        let mut freeze = sender(None);
+        freeze.freeze(Cause::ZeroWindow, true, S(1));
+        freeze.hold(Cause::ZeroWindow);
+        freeze.hold(Cause::Provisional);
+        freeze.thaw();
+        freeze.freeze(Cause::Timeout, true, S(1));
+        let expected = SenderStats { by_zero_window: 1, provisional: 1, by_timeout: 1, probes: 0 };
+        assert_eq!(*freeze.stats(), expected);
+    }
+}

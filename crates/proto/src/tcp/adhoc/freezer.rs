@@ -1,0 +1,186 @@
+//! The freezer: how long the next packet may take before its sender had better be stopped (section III-D).
+//!
+//! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, from SFLD = FLD and FLDD = FLD / 2 of the
+//! first packet; the second one's FLDD is its distance from the first. A packet may take SFLD + beta FLDD, both as they
+//! were when it departed. The limit counts only if they were fresh then.
+//!
+//! What was fresh is left open. Here: not older, when the packet departed, than so many times SFLD
+//! ([`Freezer::new`]).
+
+use fourhop_units::{Dur, Time};
+
+/// Estimates remembered: more packets are not under way at a time on the paths that a window of n/4 fits.
+const REMEMBERED: usize = 8;
+
+/// Estimates as of an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Estimate {
+    at: Time,
+    /// SFLD in eighths of a nanosecond.
+    sfld_x8: u64,
+    /// FLDD in quarters.
+    fldd_x4: u64,
+}
+
+/// Decides whether a packet took too long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Freezer {
+    beta: u32,
+    fresh_for: u32,
+    /// Packets since the route changed, the i of equation 5.
+    samples: u32,
+    /// The newest stands at `samples - 1` modulo their number.
+    past: [Estimate; REMEMBERED],
+}
+
+impl Freezer {
+    /// `beta` deviations are tolerated (the paper: 5); estimates older than `fresh_for` smoothed delays are stale.
+    pub fn new(beta: u32, fresh_for: u32) -> Freezer {
+        Freezer { beta, fresh_for, samples: 0, past: [Estimate::default(); REMEMBERED] }
+    }
+
+    /// The route has changed: i is 0 again.
+    pub fn reset(&mut self) {
+        *self = Freezer::new(self.beta, self.fresh_for);
+    }
+
+    /// The freezing timer of a packet that departed at `departed`; `None` if nothing fresh was known then.
+    pub fn timer(&self, departed: Time) -> Option<Dur> {
+        let known = (self.samples as usize).min(REMEMBERED);
+        let newest = self.samples as usize + REMEMBERED;
+        let before =
+            (1..=known).map(|back| &self.past[(newest - back) % REMEMBERED]).find(|past| past.at <= departed)?;
+        let age = departed.saturating_since(before.at);
+        let fresh = age.as_nanos() <= (before.sfld_x8 / 8).saturating_mul(u64::from(self.fresh_for));
+        fresh.then(|| self.limit(before))
+    }
+
+    /// A packet that departed at `departed` arrives at `now`, `fld` later: did it take too long? Answers before it learns.
+    pub fn sample(&mut self, now: Time, departed: Time, fld: Dur) -> bool {
+        let late = self.timer(departed).is_some_and(|timer| fld > timer);
+        self.learn(now, fld);
+        late
+    }
+
+    /// Smoothed forward delay.
+    pub fn sfld(&self) -> Option<Dur> {
+        self.newest().map(|past| Dur::from_nanos(past.sfld_x8 / 8))
+    }
+
+    /// Its deviation.
+    pub fn fldd(&self) -> Option<Dur> {
+        self.newest().map(|past| Dur::from_nanos(past.fldd_x4 / 4))
+    }
+
+    /// What a packet that departs now may take.
+    pub fn limit_now(&self) -> Option<Dur> {
+        self.newest().map(|past| self.limit(past))
+    }
+
+    fn newest(&self) -> Option<&Estimate> {
+        let last = self.samples.checked_sub(1)?;
+        Some(&self.past[last as usize % REMEMBERED])
+    }
+
+    fn limit(&self, past: &Estimate) -> Dur {
+        Dur::from_nanos((past.sfld_x8 / 8).saturating_add((past.fldd_x4 / 4).saturating_mul(u64::from(self.beta))))
+    }
+
+    fn learn(&mut self, now: Time, fld: Dur) {
+        // A year fits eightfold; what takes longer is no delay of a network.
+        let fld = fld.as_nanos().min(u64::MAX >> 4);
+        let next = match self.newest() {
+            None => Estimate { at: now, sfld_x8: fld * 8, fldd_x4: fld * 2 },
+            Some(past) => {
+                let deviation = fld.abs_diff(past.sfld_x8 / 8);
+                let fldd_x4 = match self.samples {
+                    1 => deviation * 4,
+                    _ => past.fldd_x4 - past.fldd_x4 / 4 + deviation,
+                };
+                Estimate { at: now, sfld_x8: past.sfld_x8 - past.sfld_x8 / 8 + fld, fldd_x4 }
+            }
+        };
+        self.past[self.samples as usize % REMEMBERED] = next;
+        // Beyond what is remembered only the place in the ring counts.
+        self.samples = if self.samples < u32::MAX { self.samples + 1 } else { REMEMBERED as u32 * 2 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: fn(u64) -> Dur = Dur::from_millis;
+    const AT: fn(u64) -> Time = Time::from_millis;
+
+    /// Equation 5 by hand: 80, then 96, then 88 ms.
+    #[test]
+    fn estimates_follow_equation_5() {
+        let mut freezer = Freezer::new(5, 4);
+        assert_eq!(freezer.limit_now(), None);
+        freezer.sample(AT(100), AT(20), MS(80));
+        assert_eq!((freezer.sfld(), freezer.fldd(), freezer.limit_now()), (Some(MS(80)), Some(MS(40)), Some(MS(280))));
+        freezer.sample(AT(200), AT(104), MS(96));
+        assert_eq!((freezer.sfld(), freezer.fldd(), freezer.limit_now()), (Some(MS(82)), Some(MS(16)), Some(MS(162))));
+        // |88 - 82| / 4 + 3/4 16 = 13.5; 7/8 82 + 88/8 = 82.75.
+        freezer.sample(AT(300), AT(212), MS(88));
+        assert_eq!(freezer.sfld(), Some(Dur::from_micros(82_750)));
+        assert_eq!(freezer.fldd(), Some(Dur::from_micros(13_500)));
+    }
+
+    /// The limit is the one that held when the packet departed, not the one at its arrival.
+    #[test]
+    fn a_packet_is_measured_by_what_was_known_when_it_left() {
+        let mut freezer = Freezer::new(5, 4);
+        freezer.sample(AT(100), AT(0), MS(100));
+        // Both leave at 110 ms under SFLD = 100, FLDD = 50: limit 350 ms.
+        assert_eq!(freezer.timer(AT(110)), Some(MS(350)));
+        assert!(!freezer.sample(AT(210), AT(110), MS(100)));
+        // The first of them made FLDD zero, which is not the second one's business.
+        assert_eq!(freezer.timer(AT(210)), Some(MS(100)));
+        assert_eq!(freezer.timer(AT(110)), Some(MS(350)));
+        assert!(!freezer.sample(AT(430), AT(110), MS(320)));
+        assert!(freezer.sample(AT(600), AT(215), MS(385)));
+    }
+
+    /// Estimates older than four smoothed delays say nothing about a packet, and nothing is known of one that left before
+    /// the first.
+    #[test]
+    fn stale_estimates_do_not_count() {
+        let mut freezer = Freezer::new(5, 4);
+        freezer.sample(AT(100), AT(0), MS(100));
+        assert_eq!(
+            (freezer.timer(AT(500)), freezer.timer(AT(501)), freezer.timer(AT(99))),
+            (Some(MS(350)), None, None)
+        );
+        assert!(!freezer.sample(AT(9_000), AT(600), MS(8_400)));
+    }
+
+    #[test]
+    fn a_new_route_begins_at_zero() {
+        let mut freezer = Freezer::new(5, 4);
+        for n in 0..20 {
+            freezer.sample(AT(100 + n), AT(n), MS(100));
+        }
+        assert_eq!(freezer.limit_now(), Some(MS(100)));
+        freezer.reset();
+        assert_eq!(freezer.limit_now(), None);
+        freezer.sample(AT(1_000), AT(800), MS(200));
+        assert_eq!(freezer.limit_now(), Some(MS(700)));
+    }
+
+    proptest! {
+        /// No delays, times and factors make it fail.
+        #[test]
+        fn nothing_overflows(
+            samples in prop::collection::vec(any::<[u64; 3]>(), 0..40), beta in any::<u32>(), fresh_for in any::<u32>(),
+        ) {
+            let mut freezer = Freezer::new(beta, fresh_for);
+            for [now, departed, fld] in samples {
+                freezer.sample(Time::from_nanos(now), Time::from_nanos(departed), Dur::from_nanos(fld));
+                prop_assert!(freezer.limit_now() >= freezer.sfld());
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! How [`Freeze`] hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
+//!
+//! Only towards a peer that has taken back a window does any of this act (section III-E: "when communicating with an ad
+//! hoc receiver"); before, the sender is an ordinary one.
+//!
+//! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has seen
+//! and therefore answers.
+
+use super::{Cause, Phase};
+use crate::tcp::position::Pos;
+use crate::tcp::socket::{Action, Socket};
+use crate::tcp::timer::Timer;
+use fourhop_cc::{CaState, CongestionControl};
+use fourhop_units::Time;
+
+impl Socket {
+    /// The window in an acceptable segment has been taken; `ack` acknowledges. Decides before the segment is processed, so
+    /// that what it releases goes, or stays, by the new state. True if a probe has to follow.
+    pub(in crate::tcp) fn weigh_window(&mut self, now: Time, ack: Pos) -> bool {
+        self.freeze.forget_answer();
+        if !self.freeze.is_active() || ack < self.snd.una || self.is_opening() {
+            return false;
+        }
+        self.freeze.handle_path(self.hops, self.rtt.base_rto());
+        let una = ack;
+        let under_way = self.snd.nxt > una;
+        let closed = self.snd.wnd == 0;
+        let below = una + self.snd.wnd < self.snd.nxt;
+        let answered = self.snd.max <= una && !self.snd.unsent();
+        if answered {
+            self.thaw(now);
+        } else if closed {
+            return self.stop(now, Cause::ZeroWindow, under_way);
+        } else if below {
+            return self.stop(now, Cause::Provisional, under_way);
+        } else if self.freeze.is_frozen() {
+            self.win.ssthresh = self.advertised_segments();
+            self.thaw(now);
+        }
+        false
+    }
+
+    /// Freezes, or stays frozen with the timer restarted.
+    fn stop(&mut self, now: Time, cause: Cause, under_way: bool) -> bool {
+        let asks = match self.freeze.phase() {
+            Phase::Running => {
+                self.begin_freeze(now, cause, under_way);
+                return !under_way;
+            }
+            Phase::Waiting if !under_way => {
+                self.freeze.hold(cause);
+                self.freeze.freeze(cause, false, self.rtt.base_rto());
+                true
+            }
+            _ => {
+                self.freeze.hold(cause);
+                false
+            }
+        };
+        // RFC 1122 section 4.2.2.17: a peer that answers keeps its connection, however long its window stays closed.
+        self.recovery.timeouts = 0;
+        self.timers.set(Timer::Probe, now + self.freeze.interval());
+        asks
+    }
+
+    /// Stops the retransmission timer and waits. The threshold becomes what the receiver last allowed.
+    pub(in crate::tcp) fn begin_freeze(&mut self, now: Time, cause: Cause, under_way: bool) {
+        self.freeze.handle_path(self.hops, self.rtt.base_rto());
+        self.freeze.freeze(cause, under_way, self.rtt.base_rto());
+        if self.snd.wnd > 0 {
+            self.win.ssthresh = self.advertised_segments();
+        }
+        self.timers.stop(Timer::Retransmit);
+        self.timers.stop(Timer::Persist);
+        self.timers.stop(Timer::Pacing);
+        self.timers.set(Timer::Probe, now + self.freeze.interval());
+    }
+
+    /// The caller processes the acknowledgement and transmits.
+    fn thaw(&mut self, now: Time) {
+        self.freeze.thaw();
+        self.recovery.timeouts = 0;
+        self.timers.stop(Timer::Probe);
+        self.restart_retransmit_timer(now);
+    }
+
+    /// The probe timer expired: what is under way is lost, or another probe is.
+    pub(in crate::tcp) fn on_probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        if !self.freeze.is_frozen() || !self.state.may_transmit() {
+            return;
+        }
+        let failed = self.freeze.phase() != Phase::Waiting;
+        self.recovery.timeouts += u32::from(failed);
+        if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
+            self.abandon(out);
+            return;
+        }
+        if self.freeze.handle_timeout(self.rtt.base_rto()) {
+            self.discard_outstanding(now);
+        }
+        self.send_probe(now, out);
+        self.timers.set(Timer::Probe, now + self.freeze.interval());
+    }
+
+    /// What is under way is taken for lost; slow start will begin with it. The estimates of the round trip stay.
+    fn discard_outstanding(&mut self, now: Time) {
+        self.recovery.inflation = 0;
+        self.recovery.dup_acks = 0;
+        self.recovery.limited = 0;
+        self.recovery.recover = self.snd.max;
+        self.scoreboard.clear();
+        self.withdraw_queue();
+        self.snd.nxt = self.snd.una;
+        self.recovery.resend = self.snd.outstanding().then_some(self.snd.una);
+        self.rtt.cancel_timing();
+        self.set_ca_state(now, CaState::Loss);
+        self.win.set_cwnd(self.cc.loss_window());
+    }
+
+    pub(in crate::tcp) fn send_probe(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.freeze.note_probe();
+        self.send_keep_alive(now, out);
+    }
+
+    /// The window the peer advertises, in segments, as a slow-start threshold.
+    fn advertised_segments(&self) -> u32 {
+        u32::try_from(self.snd.wnd / u64::from(self.snd.mss)).unwrap_or(u32::MAX).max(2)
+    }
+
+    /// What takes the place of the algorithm's threshold after a loss: the window of an ad hoc receiver (section III-E).
+    pub(in crate::tcp) fn threshold_from_receiver(&self) -> Option<u32> {
+        (self.freeze.is_active() && self.snd.wnd > 0).then(|| self.advertised_segments())
+    }
+}

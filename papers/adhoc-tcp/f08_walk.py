@@ -1,0 +1,125 @@
+"""A sender walks along its route to the receiver and back: windows, thresholds and freezes over time.
+
+The route has ten hops, then fewer with each relay that is passed, then ten again. The paper shows one run of ad hoc
+TCP and one of SACK.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, below, every, series, table
+
+from ._common import ASSUMED, KINDS, PAPER, SCHEMES, walk
+
+RUNS = 10
+
+study = Study(
+    "A walk along the route: what windows do",
+    source=f"{PAPER}, figure 8",
+    assumed=[
+        *ASSUMED,
+        "The sender starts at the first of eleven places, walks from 5 s to 95 s, rests for 5 s and is back at 190 s.",
+        f"The paper shows one run. Charts show one, checks are over {RUNS}.",
+    ],
+)
+
+
+@study.sweep
+def way(profile: Profile) -> Sweep:
+    return Sweep(walk(profile, sample_every="100ms"), {"transport": SCHEMES}, runs=RUNS)
+
+
+def _over_time(data: Data, kind: str, quantities: dict[str, str]) -> Chart:
+    from dataclasses import replace
+
+    lines = []
+    for column, label in quantities.items():
+        chart = series(data.way.where(transport=kind), column)
+        lines += [replace(each, label=label) for each in chart.lines]
+    return Chart("series", tuple(lines), "time (s)", "segments")
+
+
+ADHOC = {"adwin_segments": "advertised window", "ssthresh_segments": "ssthresh"}
+
+
+@study.chart
+def adhoc(data: Data) -> Chart:
+    """Ad hoc TCP, one run: what the receiver advertises (0: frozen) and the threshold."""
+    return _over_time(data, "adhoc-tcp", ADHOC)
+
+
+@study.chart
+def frozen(data: Data) -> Chart:
+    """The same run: what froze the sender (1 a closed window, 2 a window below what is under way, 3 a time-out)."""
+    return series(data.way.where(transport="adhoc-tcp"), "frozen", y_label="frozen by")
+
+
+@study.chart
+def hops(data: Data) -> Chart:
+    """The same run: hops of the newest segment, as its time to live tells the receiver."""
+    return series(data.way.where(transport="adhoc-tcp"), "hops", y_label="hops")
+
+
+@study.chart
+def sack(data: Data) -> Chart:
+    """SACK, one run: congestion window and threshold."""
+    return _over_time(data, "sack", {"cwnd_segments": "congestion window", "ssthresh_segments": "ssthresh"})
+
+
+@study.chart
+def events(data: Data) -> Chart:
+    """How often what happened, means over the runs."""
+    last = ("zwas", "freezes_closed", "freezes_provisional", "freezes_timeout", "probes", "hop_changes")
+    rows = []
+    for kind in SCHEMES:
+        cells = data.way.where(transport=kind)
+        found = [cells.column(name) for name in ("timeouts", "fast_retransmits")]
+        rows.append((KINDS[kind], *found, *(_final(data, kind, name) for name in last)))
+    return table(["kind", "time-outs", "fast retransmits", "ZWAs", "frozen by ZWA", "provisionally",
+                  "by time-out", "probes", "changes of hops"], rows)  # fmt: skip
+
+
+def _final(data: Data, kind: str, column: str) -> str:
+    """Mean over the runs of a count at its end; nothing for flows that have none."""
+    import polars as pl
+
+    table = data.way.series(transport=kind).group_by("seed").agg(pl.col(column).max())
+    mean = table[column].mean()
+    return "" if not isinstance(mean, float) else f"{mean:.1f}"
+
+
+@study.check("Fewer time-outs than with SACK", paper="fewer", assumed="partly: with the receiver alone or with both")
+def timeouts(data: Data) -> Claim:
+    sack = data.way.column("timeouts", transport="sack")
+    full = below(data.way.column("timeouts", transport="adhoc-tcp") - sack, 0.0)
+    receiver = below(data.way.column("timeouts", transport="adhoc-receiver") - sack, 0.0)
+    return full.or_partly(receiver)
+
+
+@study.check("Fewer fast retransmits than with SACK", paper="fewer")
+def fast_retransmits(data: Data) -> Claim:
+    both = [data.way.column("fast_retransmits", transport=name) for name in ("adhoc-tcp", "sack")]
+    return below(both[0] - both[1], 0.0)
+
+
+@study.check(
+    "The delimiter holds the window where SACK's grows",
+    paper="adwin controlled; SACK almost always limited by its congestion window",
+    assumed="means over the walk: at most 3 segments advertised, SACK's congestion window more",
+)
+def window(data: Data) -> Claim:
+    held = data.way.over_time("adwin_segments", "flow-1", 5, 190, transport="adhoc-tcp")
+    grown = data.way.over_time("cwnd_segments", "flow-1", 5, 190, transport="sack")
+    return every({"advertised": below(held, 3.0), "SACK": above(grown - held, 0.0)})
+
+
+@study.check("Zero-window advertisements come", paper="occasional", assumed="at least one a run, in the mean")
+def closed(data: Data) -> Claim:
+    cells = data.way.where(transport="adhoc-tcp")
+    return above(cells.measure(lambda run: _count(data, run.seed)), 1.0)
+
+
+def _count(data: Data, seed: int) -> float:
+    import polars as pl
+
+    table = data.way.series(transport="adhoc-tcp").filter(pl.col("seed") == seed)
+    most = table["zwas"].max()
+    return float(most) if isinstance(most, int | float) else 0.0

@@ -1,0 +1,123 @@
+"""Four flows of one kind, and two of each: what every flow gets, over the speed of the nodes.
+
+Flows 1 and 3 are ad hoc TCP in the mix, 2 and 4 NewReno.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, between, every, line, table
+
+from ._common import (
+    ADHOC,
+    ASSUMED,
+    ASSUMED_MOVING,
+    FLOWS,
+    MIXED,
+    NEWRENO,
+    PAPER,
+    at,
+    field,
+    over_speeds,
+    reached,
+    speeds,
+    throughput,
+)
+
+LABELS = {"newreno": "four NewReno", "adhoc": "four ad hoc TCP", "mixed": "two of each"}
+
+study = Study(
+    "Sharing with others and among themselves",
+    source=f"{PAPER}, figure 12",
+    assumed=[*ASSUMED, *ASSUMED_MOVING],
+)
+
+
+@study.sweep
+def shared(profile: Profile) -> Sweep:
+    kinds = {"newreno": ["newreno"] * 4, "adhoc": ["adhoc-tcp"] * 4, "mixed": MIXED}
+    return over_speeds(profile, {name: field(profile, transports) for name, transports in kinds.items()})
+
+
+def _each(data: Data, variant: str) -> Chart:
+    lines = [
+        line(
+            f"{flow}{_kind(flow) if variant == 'mixed' else ''}",
+            {speed: at(data.shared, variant, speed).goodput(flow) for speed in speeds(data.shared)},
+        )
+        for flow in FLOWS
+    ]
+    return Chart("lines", tuple(lines), "speed of the nodes (m/s)", "throughput (kbit/s)")
+
+
+def _kind(flow: str) -> str:
+    return " (ad hoc TCP)" if flow in ADHOC else " (NewReno)"
+
+
+@study.chart
+def newreno(data: Data) -> Chart:
+    """Four NewReno flows. Bars: 95 % intervals over the replications."""
+    return _each(data, "newreno")
+
+
+@study.chart
+def adhoc(data: Data) -> Chart:
+    """Four flows of ad hoc TCP."""
+    return _each(data, "adhoc")
+
+
+@study.chart
+def mixed(data: Data) -> Chart:
+    """Two of each."""
+    return _each(data, "mixed")
+
+
+@study.chart
+def fairness(data: Data) -> Chart:
+    """Jain's index, the mean over the runs: how a single run of 300 s shares."""
+    rows = [
+        (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
+        for name, label in LABELS.items()
+    ]
+    return table(["flows", *(f"{speed} m/s" for speed in speeds(data.shared))], rows)
+
+
+@study.chart
+def precision(data: Data) -> Chart:
+    """Replications, and how precise the throughput is with them."""
+    return reached(data.shared, LABELS)
+
+
+@study.check(
+    "Flows of ad hoc TCP share evenly",
+    paper="a fair share of the medium",
+    assumed="each flow has 20 to 30 % of the goodput at every speed; partly: 15 to 35 %",
+)
+def among_themselves(data: Data) -> Claim:
+    part = {
+        f"{flow}, {speed} m/s": at(data.shared, "adhoc", speed).share(flow)
+        for flow in FLOWS
+        for speed in speeds(data.shared)
+    }
+    strict = every({name: between(each, 0.2, 0.3) for name, each in part.items()})
+    return strict.or_partly(every({name: between(each, 0.15, 0.35) for name, each in part.items()}))
+
+
+@study.check(
+    "At the lowest speed ad hoc TCP and NewReno share evenly",
+    paper="a fair share also in the mix, except at high speed",
+    assumed="NewReno has 0.8 to 1.25 times what ad hoc TCP has; partly: 0.5 to 2",
+)
+def near_fair(data: Data) -> Claim:
+    cells = at(data.shared, "mixed", speeds(data.shared)[0])
+    ratio = throughput(cells, NEWRENO) / throughput(cells, ADHOC)
+    return between(ratio, 0.8, 1.25).or_partly(between(ratio, 0.5, 2.0))
+
+
+@study.check(
+    "At 30 m/s NewReno takes a little more",
+    paper="NewReno slightly steals bandwidth at high speed",
+    assumed="1 to 1.5 times what ad hoc TCP has; partly: more at all",
+)
+def steals(data: Data) -> Claim:
+    cells = at(data.shared, "mixed", 30)
+    ratio = throughput(cells, NEWRENO) / throughput(cells, ADHOC)
+    return between(ratio, 1.0, 1.5).or_partly(above(ratio, 1.0))

@@ -43,9 +43,9 @@ FAST_LOSES = {2: 0.18, 3: 0.23, 4: 0.26}
 
 OUTAGES = (
     "too much is predicted, the more so the slower the walk. At 0.33 m/s a client is within 12.5 m of the server for "
-    "32 s; with 4.7 Mbit/s there and 2.2 after that it would have 2.9 Mbit/s over 2 hops, if no hand-over cost anything. "
-    "The paper's 2.40 leaves 15 s or more for outages, or for a walk that began elsewhere or went faster. Here a "
-    "hand-over costs a few seconds"
+    "32 s; with 4.7 Mbit/s there and 2.2 after that it would have 2.9 Mbit/s over 2 hops, if no hand-over cost "
+    "anything. The paper's 2.40 leaves 15 s or more for outages, or for a walk that began elsewhere or went faster. "
+    "Here a hand-over costs a few seconds"
 )
 
 study = Study(

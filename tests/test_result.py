@@ -82,6 +82,8 @@ def test_series_are_long_tables(result: Result) -> None:
         "gateway_wireless_rtt_s",
         "gateway_wired_rtt_s",
         "gateway_held_bytes",
+        "signal_dbm",
+        "signal_smoothed_dbm",
     ]
     one = result.series.filter((pl.col("seed") == 11) & (pl.col("flow") == "flow-1"))
     assert one["time_s"].is_sorted()

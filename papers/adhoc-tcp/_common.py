@@ -40,9 +40,9 @@ MOVING = 50
 WIDTH, HEIGHT = 1500, 300
 
 ASSUMED = (
-    "Throughput is the payload delivered, each byte once. Goodput is taken as figure 1 labels it, normalized: the share "
-    "of the segments a sender sent that were not sent before. Goodput as a rate, our usual measure, is the throughput "
-    "here.",
+    "Throughput is the payload delivered, each byte once. Goodput is taken as figure 1 labels it, normalized: the "
+    "share of the segments a sender sent that were not sent before. Goodput as a rate, our usual measure, is the "
+    "throughput here.",
     "2 Mbit/s, RTS before everything, AODV, queues of 50, a window of at most 64 segments: the settings of the field, "
     "which the paper does not state.",
     "Timestamps in every segment of every kind, so that headers are the same; clocks agree to 10 us.",
@@ -51,8 +51,8 @@ ASSUMED = (
 """For every study of this paper."""
 
 ASSUMED_MOVING = (
-    "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of flow n stand at the "
-    "left and right edge, those of four flows 75 m apart.",
+    "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of flow n stand at "
+    "the left and right edge, those of four flows 75 m apart.",
     f"Replications until the half-width of the 95 % interval of the goodput is 5 % of the mean, but at most "
     f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table says what was reached.",
     "Speeds of 5, 10, 20 and 30 m/s under ns2, of 10 and 30 m/s under standard.",

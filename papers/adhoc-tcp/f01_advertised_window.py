@@ -36,7 +36,8 @@ def throughput(data: Data) -> Chart:
 def goodput(data: Data) -> Chart:
     """Goodput as a share of what was sent."""
     return lines(
-        data.string_of_five, x="window", y=normalized, y_label="normalized goodput", x_label="window (segments)", y_min=0.8
+        data.string_of_five, x="window", y=normalized, y_label="normalized goodput", x_label="window (segments)",
+        y_min=0.8,
     )  # fmt: skip
 
 
@@ -45,8 +46,8 @@ def goodput(data: Data) -> Chart:
     paper="18.3 %",
     assumed="15 to 22 % more; partly: more",
     why={
-        "ns2": "the gain is there, its size is that of the time-outs that a wide window causes",
-        "standard": "with correct routing and medium access a wide window hardly costs anything",
+        "ns2": "the gain is there, 21 %, with an interval that reaches beyond what was asked",
+        "standard": "a wide window costs nothing with correct routing: fewer links are taken for broken",
     },
 )
 def gain(data: Data) -> Claim:
@@ -58,7 +59,10 @@ def gain(data: Data) -> Claim:
     "2 is the best window",
     paper="best at 2",
     assumed="ahead of each other one; partly: ahead of each from 5 on",
-    why="the windows of 2 and 3 lie close together",
+    why={
+        "ns2": "windows of 2 and 3 carry the same",
+        "standard": "windows from 3 on carry 5 to 8 % more",
+    },
 )
 def best(data: Data) -> Claim:
     two = data.string_of_five.goodput(window=2)
@@ -70,7 +74,7 @@ def best(data: Data) -> Claim:
     "Normalized goodput at 2 is more than 5 % above that at 20",
     paper="over 5 %",
     assumed="partly: above it at all",
-    why="few segments are sent twice in vain: the receiver's SACK blocks spare the rest",
+    why={"standard": "hardly anything is sent twice with either window"},
 )
 def share_gain(data: Data) -> Claim:
     ratio = normalized(data.string_of_five, window=2) / normalized(data.string_of_five, window=20)

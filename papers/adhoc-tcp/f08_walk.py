@@ -1,7 +1,7 @@
 """A sender walks along its route to the receiver and back: windows, thresholds and freezes over time.
 
-The route has ten hops, then fewer with each relay that is passed, then ten again. The paper shows one run of ad hoc TCP and
-one of SACK.
+The route has ten hops, then fewer with each relay that is passed, then ten again. The paper shows one run of ad hoc
+TCP and one of SACK.
 """
 
 from fourhop import Sweep

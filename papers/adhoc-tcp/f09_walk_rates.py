@@ -41,7 +41,10 @@ def goodput(data: Data) -> Chart:
     "Both ends together have the best throughput",
     paper="best of the three",
     assumed="ahead of both others; partly: of SACK",
-    why="receiver alone and both ends lie within each other's interval",
+    why={
+        "ns2": "the receiver alone carries the same to within 1 %, with 16 time-outs instead of 12",
+        "standard": "two segments are fewer than the path could carry (figure 1)",
+    },
 )
 def best_throughput(data: Data) -> Claim:
     full = data.way.goodput(transport="adhoc-tcp")
@@ -50,7 +53,10 @@ def best_throughput(data: Data) -> Claim:
 
 
 @study.check(
-    "Both ends together have the best goodput", paper="best of the three", assumed="ahead of both; partly: of SACK"
+    "Both ends together have the best goodput",
+    paper="best of the three",
+    assumed="ahead of both; partly: of SACK",
+    why="receiver alone and both ends lose next to nothing, so that neither is ahead of the other",
 )
 def best_goodput(data: Data) -> Claim:
     full = normalized(data.way, transport="adhoc-tcp")

@@ -15,9 +15,9 @@ NAMES = ("newreno", "gap-gc")
 """A single flow has no other to be controlled by."""
 
 
-def over_hops(data: Data) -> Chart:
+def over_hops(data: Data, lengths: tuple[int, ...] = HOPS) -> Chart:
     """Goodput of each variant."""
-    curves = {LABELS[name]: {n: data.hops.goodput(variant=name, hops=n) for n in HOPS} for name in NAMES}
+    curves = {LABELS[name]: {n: data.hops.goodput(variant=name, hops=n) for n in lengths} for name in NAMES}
     return Chart("lines", tuple(line(label, points) for label, points in curves.items()), "hops", "goodput (kbit/s)")
 
 

@@ -35,7 +35,7 @@ NARROW, WIDE = (1, 2, 5), (10, 20, 50, 100)
 
 SHOWN = ("newreno", "gap-gc")
 RUNS = 5
-LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
 
 OFDM: dict[str, Any] = {
     "radio": {"rate": "54Mbps", "basic_rate": "24Mbps", "plcp": "20us"},
@@ -51,7 +51,7 @@ study = Study(
         "54 Mbit/s with the timing of OFDM: 20 us of preamble, 9 us slots, 16 us SIFS, CWmin 15, control frames at 24 "
         "Mbit/s; range and carrier sense as at 11 Mbit/s. With the timing of DSSS a single hop would not reach the 5 "
         "Mbit/s at which the paper finds the bottleneck to change sides.",
-        f"{RUNS} runs of 22,000 packets each, a part of eleven not measured.",
+        f"{RUNS} runs of 11,000 packets each, a part of eleven not measured.",
     ],
 )
 

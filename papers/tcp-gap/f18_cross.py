@@ -5,14 +5,20 @@ goodput control to be fair.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, every, fair
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, fair
 
 from ._common import ASSUMED, CROSS_ARM, LABELS, PAPER, compared, cross
 from ._several import shares
 
 FLOWS = {f"ftp-{n}": f"FTP {n}" for n in range(1, 5)}
 RUNS = 5
+LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
 WAYS = {"up": "upwards", "down": "downwards", "mixed": "both ways"}
+
+LITTLE_LOST = (
+    "with correct routing and medium access NewReno loses little on the cross, so that pacing has nothing to gain: it "
+    "carries 93 to 100 % of what NewReno does"
+)
 
 study = Study(
     "Cross with the gateway in its middle",
@@ -20,7 +26,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         f"Arms of {CROSS_ARM} hops.",
-        f"{RUNS} runs of 55,000 packets each instead of one.",
+        f"{RUNS} runs of 22,000 packets each, a part of eleven not measured, instead of one run of 55,000.",
         "With both directions FTP 1 and 2, the horizontal line, go up and FTP 3 and 4 come down.",
     ],
 )
@@ -28,17 +34,17 @@ study = Study(
 
 @study.sweep
 def up(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("up",) * 4, **STEADY)), runs=RUNS)
+    return Sweep(variants=compared(cross(profile, ("up",) * 4, **LENGTH)), runs=RUNS)
 
 
 @study.sweep
 def down(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("down",) * 4, **STEADY)), runs=RUNS)
+    return Sweep(variants=compared(cross(profile, ("down",) * 4, **LENGTH)), runs=RUNS)
 
 
 @study.sweep
 def mixed(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("up", "up", "down", "down"), **STEADY)), runs=RUNS)
+    return Sweep(variants=compared(cross(profile, ("up", "up", "down", "down"), **LENGTH)), runs=RUNS)
 
 
 @study.chart
@@ -63,6 +69,7 @@ def goodput_mixed(data: Data) -> Chart:
     "TCP-GAP carries more than NewReno in all three",
     paper="considerably more",
     assumed="up, down and both ways; partly: two of the three",
+    why={"standard": LITTLE_LOST},
 )
 def gap_more(data: Data) -> Claim:
     claims = {}
@@ -78,6 +85,11 @@ def gap_more(data: Data) -> Claim:
     "TCP-GAP is fairer than NewReno in all three",
     paper="considerably fairer",
     assumed="its index above NewReno's; partly: up and down",
+    why={
+        "ns2": "NewReno's index is 0.95 with flows of one direction, over 22,000 packets; only with both directions, "
+        "0.89, is there something to gain",
+        "standard": "NewReno is fair upwards already",
+    },
 )
 def gap_fairer(data: Data) -> Claim:
     claims = {}
@@ -91,6 +103,7 @@ def gap_fairer(data: Data) -> Claim:
     "TCP-GAP shares evenly among flows of one direction",
     paper="optimal fairness",
     assumed="an index above 0.99, up and down; partly: above 0.95",
+    why={"ns2": "flows still lose their routes for tens of seconds, which 22,000 packets do not even out"},
 )
 def gap_even(data: Data) -> Claim:
     index = {WAYS[way]: getattr(data, way).fairness(variant="gap-gc") for way in ("up", "down")}

@@ -14,7 +14,7 @@ from ._several import ASSUMED_STARVING, starving
 
 NETWORKS = 10
 GROUPS = {"downwards": range(1, 5), "upwards": range(5, 9), "all": range(1, 9)}
-LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
 
 study = Study(
     "Random topology, eight flows",
@@ -23,7 +23,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_STARVING,
-        f"{NETWORKS} networks with a random gateway and random nodes, a run of 22,000 packets in each; every value is "
+        f"{NETWORKS} networks with a random gateway and random nodes, a run of 11,000 packets in each; every value is "
         "a mean over the networks.",
     ],
 )

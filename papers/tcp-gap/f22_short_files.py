@@ -32,7 +32,7 @@ from ._measures import ASSUMED_FILES, FILES, aggregate, index
 PAUSES = {f"{n * 100}ms": n / 10 for n in (1, 2, 4, 6, 8, 10)}
 SHOWN = ("newreno", "gap", "gap-gc")
 RUNS = 10
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
 
 study = Study(
     "Short files, parallel chains",
@@ -40,7 +40,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_FILES,
-        f"{RUNS} runs of 11,000 packets each, a part of eleven not measured, instead of ten batches of one run.",
+        f"{RUNS} runs of 5,500 packets each, a part of eleven not measured, instead of ten batches of one run.",
         "The index is that of the averaged goodputs.",
     ],
 )

@@ -11,7 +11,7 @@ from ._common import ASSUMED, LABELS, PAPER, compared, random
 from ._measures import ASSUMED_FILES, FILES, aggregate, index
 
 NETWORKS = 10
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
 
 study = Study(
     "Short files, random topology",
@@ -20,7 +20,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_FILES,
-        f"{NETWORKS} networks with a random gateway and random nodes, at any distance, a run of 11,000 packets in "
+        f"{NETWORKS} networks with a random gateway and random nodes, at any distance, a run of 5,500 packets in "
         "each; every value is a mean over the networks.",
         "The index is that of the averaged goodputs.",
     ],

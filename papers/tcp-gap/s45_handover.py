@@ -1,8 +1,8 @@
 """A mobile host walks from one gateway to another while its connection goes on.
 
 What a gateway knows of a connection it has from the packets that pass; nothing is handed over. The paper says so and
-shows no figure: here the host stands 30 s beside the first gateway, walks 80 s along the chain, and stands beside the
-second one, downloading or uploading all the time.
+shows no figure: here the host stands 30 s where it hears only the first gateway, walks 80 s along the chain, and stands
+where it hears only the second one, downloading or uploading all the time.
 """
 
 import math
@@ -26,7 +26,7 @@ study = Study(
     assumed=[
         *ASSUMED[:1],
         "The paper has no figure. Ours: five nodes 200 m apart with a gateway at either end, a host that walks 150 m "
-        "beside them at 10 m/s, a router that joins both gateways to the host, wired links of 10 Mbit/s and 40 ms.",
+        "beside them at 12.5 m/s, a router that joins both gateways to the host, wired links of 10 Mbit/s and 40 ms.",
         "The routing layer hands over: AODV searches when a route breaks, not when another gateway has come nearer.",
     ],
 )

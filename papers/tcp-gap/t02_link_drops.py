@@ -23,6 +23,13 @@ RELAYS = (
 )
 """Names of the paper: the upper chain, which has the flow downwards, and the lower one, which has the flow upwards."""
 
+FEW = {
+    "ns2": "the MAC gives some 80 packets up in 1000 s, where the paper counts more than a thousand, and mostly on the "
+    "second link from the far end, where the paper has many, too; under NewReno, which has some 700, that is so, too. "
+    "So what makes the flow upwards the weaker one is not the losses on these two links",
+    "standard": "a stronger frame that comes late is still received: TCP-GAP loses nothing at all by radio",
+}
+
 study = Study(
     "Link-layer drops",
     source=f"{PAPER}, table 2",
@@ -115,15 +122,26 @@ def ratio(data: Data, place: int) -> Claim:
     """Drops towards the gateway on a link of the lower chain over those on the same link of the upper one."""
     upper, lower = links(0)[place][1], links(1)[place][1]
     cells = data.mixed.where(variant=VARIANT)
-    found = cells.measure(drops(lower)) / cells.measure(drops(upper))
+    low, up = cells.measure(drops(lower)), cells.measure(drops(upper))
     expected = {3: 12.0, 4: 2.5}[place]
-    return about(found, expected, within=0.5).or_partly(above(found, 1.0))
+    return about(low / up, expected, within=0.5).or_partly(above(low - up, 0.0))
+
+
+@study.check(
+    "Without goodput control the flow upwards is the weaker one",
+    paper="FTP 1, downwards, achieves more than FTP 2",
+    assumed="in the mean over the runs",
+)
+def upwards_is_weaker(data: Data) -> Claim:
+    cells = data.mixed.where(variant=VARIANT)
+    return above(cells.goodput("ftp-1") - cells.goodput("ftp-2"), 0.0)
 
 
 @study.check(
     "The link RL7 - RL8 loses about 12 times what RL3 - RL4 loses",
     paper="141 against 12",
     assumed="about: give or take half; partly: more",
+    why=FEW,
 )
 def last_but_one(data: Data) -> Claim:
     return ratio(data, 3)
@@ -133,6 +151,7 @@ def last_but_one(data: Data) -> Claim:
     "The link RL8 - IG loses about 2.5 times what RL4 - IG loses",
     paper="102 against 40",
     assumed="about: give or take half; partly: more",
+    why=FEW,
 )
 def last(data: Data) -> Claim:
     return ratio(data, 4)
@@ -142,6 +161,7 @@ def last(data: Data) -> Claim:
     "On the three links before those both chains lose alike",
     paper="8, 146, 112 against 11, 128, 147",
     assumed="each within a factor of two",
+    why=FEW,
 )
 def alike_before(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)

@@ -11,8 +11,8 @@ from fourhop.study import Cells, Chart, Claim, Data, Profile, Study, above, ever
 from ._common import ASSUMED, PAPER, compared, parallel
 
 CAPACITY = "600kbps"
-RUNS = 10
-LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+RUNS = 8
+LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
 
 LABELS = {
     "newreno": "NewReno, plain gateway",
@@ -32,7 +32,7 @@ study = Study(
         f"Limiter and shaper have {CAPACITY}, headers included: a little more than TCP-GAP carries under ns2. The "
         "limiter counts flows in both directions and limits those into the mesh.",
         "FQ-CoDel has the parameters of RFC 8290; without a shaper it keeps two packets at the radio's queue.",
-        f"{RUNS} runs of 22,000 packets each, a part of eleven not measured.",
+        f"{RUNS} runs of 11,000 packets each, a part of eleven not measured.",
     ],
 )
 
@@ -71,7 +71,7 @@ def _chart(cells: Cells) -> Chart:
 
 @study.chart
 def goodput_down(data: Data) -> Chart:
-    """Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over ten runs."""
+    """Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs."""
     return _chart(data.down)
 
 

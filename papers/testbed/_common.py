@@ -1,10 +1,142 @@
-"""What the studies of the testbed share."""
+"""What the studies of the testbed share: the hallway, its laptops, how they walk.
+
+Files are named `f<figure>`, `t<table>`, two digits. `f00_fit` finds the two numbers of the hallway that the
+paper does not give, from the four throughputs of table 5 alone; every other study takes them as they are.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from typing import Any
+
+from fourhop import Scenario
+from fourhop.study import Profile
 
 PAPER = "Gupta, Wormsbecker, Williamson, MASCOTS 2004"
 
 PACED: Mapping[str, str] = {"reno": "Reno", "rbp-reno": "RBP"}
 """Transports that are compared, with their labels."""
+
+HOPS = (1, 2, 3, 4)
+
+RENO: Mapping[int, float] = {1: 4690.0, 2: 2220.0, 3: 1440.0, 4: 1240.0}
+"""Table 5: what the laptops measured with Reno over so many hops, in kbit/s. The fit knows nothing else of them."""
+
+SPACING_M = 12.5
+"""Section 4: four hops in 50 m of hallway."""
+
+EXPONENT = 2.8
+"""Exponent of the path loss. Fitted (`f00_fit`)."""
+
+RICIAN_K_DB = 9.0
+"""How much stronger the direct path is than all reflections together. Fitted (`f00_fit`)."""
+
+TEST_S = 120.0
+"""Section 4: each netperf test lasts so long."""
+
+START_S = 10.0
+"""When flows begin: HELLO messages have gone round by then."""
+
+SPEEDS: Mapping[str, float] = {"slow": 0.33, "medium": 0.66, "fast": 1.0}
+"""Section 5.1, in m/s. The medium one is "in between"."""
+
+HYSTERESIS_DB = 3.0
+"""Our own addition to the paper's routing, where a study looks at it."""
+
+ASSUMED = (
+    "Laptops 12.5 m apart: 50 m of hallway for four hops. They send with 1 mW, the least a Cisco Aironet 350 can, on "
+    "channel 6, at 11 Mbit/s with long preambles, broadcasts and acknowledgements at 1 Mbit/s, without RTS, which such "
+    "cards leave off unless told otherwise.",
+    "The receivers need 4 dB more than theory, which makes them as sensitive as the card's data sheet "
+    "says (-85 dBm at 11 "
+    "Mbit/s). People in the hallway make the channel fade with 5 Hz.",
+    "TCP as Linux 2.4 has it: Reno, delayed acknowledgements, segments of 1448 B (time stamps), a window of 64 kB.",
+    "HELLO_STRENGTH_THRESHOLD, which the paper does not state, is half-way in decibels between "
+    "neighbours and neighbours' "
+    "neighbours. Routing finds lost links by HELLO messages alone, as the kernel's driver reported no failed frames.",
+)
+"""For every study of the hallway."""
+
+
+def strength_dbm(metres: float, exponent: float = EXPONENT) -> float:
+    """Mean power received over a distance: 1 mW, free space at 2437 MHz for the first metre."""
+    return -20.0 * math.log10(4.0 * math.pi * 2.437e9 / 299_792_458.0) - 10.0 * exponent * math.log10(metres)
+
+
+def threshold_dbm(exponent: float = EXPONENT) -> float:
+    """HELLO_STRENGTH_THRESHOLD: half-way between one spacing and two."""
+    return (strength_dbm(SPACING_M, exponent) + strength_dbm(2.0 * SPACING_M, exponent)) / 2.0
+
+
+def radio(exponent: float = EXPONENT, rician_k_db: float = RICIAN_K_DB, **keys: Any) -> dict[str, Any]:
+    """The keys of the hallway's radio."""
+    return {
+        "model": "sinr",
+        "rate": "11Mbps",
+        "basic_rate": "1Mbps",
+        "tx_power": "0dBm",
+        "frequency": "2437MHz",
+        "exponent": exponent,
+        "implementation_loss": "4dB",
+        "fading": "rician",
+        "rician_k": f"{rician_k_db:g}dB",
+        "doppler": "5Hz",
+        **keys,
+    }
+
+
+def aware(exponent: float = EXPONENT, **keys: Any) -> dict[str, Any]:
+    """The keys of the paper's routing."""
+    return {"protocol": "ssa-aodv", "signal_threshold": f"{threshold_dbm(exponent):.2f}dBm", **keys}
+
+
+PLAIN: Mapping[str, Any] = {
+    "protocol": "aodv",
+    "hello": True,
+    "hello_always": True,
+    "hello_jitter": "100ms",
+    "ttl_start": 2,
+    "link_layer_detection": False,
+}
+"""The same without looking at signals: RFC 3561 with HELLO messages."""
+
+
+def hallway(
+    profile: Profile, hops: int, transport: str = "reno", client_at_m: float | None = None, **keys: Any
+) -> Scenario:
+    """Figure 4: a server at 0 m, laptops every 12.5 m, and the client, the last node, that sends to the server.
+
+    The client stands at the last place of the chain, or at `client_at_m`.
+    """
+    client = hops
+    at = hops * SPACING_M if client_at_m is None else client_at_m
+    places = [(f"{node * SPACING_M:g}m", "0m") for node in range(hops)] + [(f"{at:g}m", "1m")]
+    flow: dict[str, Any] = {"name": "test", "from": client, "to": 0, "transport": transport, "start": f"{START_S:g}s"}
+    flow |= keys.pop("flow", {})
+    settings: dict[str, Any] = {
+        "profile": profile,
+        "duration": f"{START_S + TEST_S:g}s",
+        "warmup": f"{START_S:g}s",
+        "radio": radio(),
+        "mac": {"rts_threshold": "3kB"},
+        "routing": aware(),
+        "tcp": {"ack_policy": "delayed", "mss": "1448B", "window": 44},
+        "flows": [flow],
+    }
+    return Scenario.positions(places, **{**settings, **keys})
+
+
+def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", **keys: Any) -> Scenario:
+    """The client walks from beside the server to the last place of the chain during the test, and stays there."""
+    far = hops * SPACING_M
+    ways = [
+        [hops, f"{START_S:g}s", f"{NEAR_M:g}m", "1m"],
+        [hops, f"{speed:g}m/s", f"{far:g}m", "1m"],
+    ]
+    mobility = {"model": "waypoints", "waypoints": ways}
+    return hallway(profile, hops, transport, client_at_m=NEAR_M, mobility=mobility, **keys)
+
+
+NEAR_M = 2.0
+"""Where a walking client begins."""

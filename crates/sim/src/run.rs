@@ -152,6 +152,7 @@ impl<S: SeriesSink> Sampler<S> {
                 capacity: module.and_then(|module| module.window().current(now)),
                 told_window: module.and_then(|module| module.window().written()),
                 gateway: at_gateway(world, ends),
+                signal: world.nodes().get(flow.src.index()).and_then(|node| node.router().signal(flow.dst.ipv4())),
             };
             *before = delivered;
             self.sink.flow(now, &flow.name, &sample);

@@ -194,6 +194,17 @@ class Cells:
 
         return self.measure(value, unit, **keys)
 
+    def counter(self, layer: str, names: Sequence[str], **keys: object) -> Sample:
+        """What the nodes' layers counted over the whole run, the named counters together: one value a run."""
+        import polars as pl
+
+        cell = self._one(keys)
+        table = self._result.counters.filter(
+            (pl.col("point") == cell.index) & (pl.col("layer") == layer) & pl.col("name").is_in(list(names))
+        )
+        sums = {row["seed"]: row["count"] for row in table.group_by("seed").agg(pl.col("count").sum()).to_dicts()}
+        return Cells([cell], self._result, self._name).measure(lambda run: float(sums.get(run.seed, math.nan)))
+
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
         """Anything that can be said of a run as a number: one value a run."""
         cell = self._one(keys)

@@ -44,11 +44,13 @@ _LABELS = {
     "variation": "coefficient of variation",
     "c3_delay_s": "estimated delay (ms)",
     "c3_true_delay_s": "true delay (ms)",
+    "signal_dbm": "signal strength (dBm)",
+    "signal_smoothed_dbm": "smoothed signal strength (dBm)",
 }
 _SERIES_SCALE = {
     name: (label, 1e3 if name.endswith("_s") else 1.0)
     for name, label in _LABELS.items()
-    if name.endswith("_s") or name in ("cwnd_segments", "variation")
+    if name.endswith("_s") or name.endswith("_dbm") or name in ("cwnd_segments", "variation")
 } | {
     "goodput_bps": (f"goodput ({KBPS})", 1e-3),
     "c3_bandwidth_bps": (f"estimated bandwidth ({KBPS})", 1e-3),

@@ -19,7 +19,7 @@ pub mod aodv;
 mod static_routes;
 mod wired_routes;
 
-pub use aodv::{Aodv, Config, Counters, Usage};
+pub use aodv::{Aodv, Config, Counters, Signal, Usage};
 pub use static_routes::{ShortestPaths, StaticRoutes};
 pub use wired_routes::{PortId, WiredRoutes, is_wired};
 
@@ -173,6 +173,14 @@ impl Router {
         match self {
             Router::Static(_) => Counters::default(),
             Router::Aodv(r) => *r.counters(),
+        }
+    }
+
+    /// How strongly a neighbour's routing messages are received, where routing looks at that.
+    pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
+        match self {
+            Router::Static(_) => None,
+            Router::Aodv(r) => r.signals().iter().find(|signal| signal.neighbour == neighbour).copied(),
         }
     }
 

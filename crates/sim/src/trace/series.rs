@@ -8,6 +8,7 @@ use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::ccm::Estimate;
 use fourhop_proto::gateway::FlowState;
 use fourhop_proto::node::{Endpoint, EndpointKind};
+use fourhop_proto::route::Signal;
 use fourhop_proto::tcp::adhoc::{self, Cause};
 use fourhop_units::{Dur, Time};
 use std::fmt::Write as _;
@@ -30,6 +31,8 @@ pub struct FlowSample<'a> {
     pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,
+    /// How strongly the source hears the receiver's routing messages, where routing looks at that.
+    pub signal: Option<Signal>,
 }
 
 /// A column of the series of flows.
@@ -215,6 +218,12 @@ pub const FLOW_COLUMNS: &[Column] = &[
         about: "payload that waits at the gateway",
         value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
     },
+    Column {
+        name: "signal_dbm",
+        about: "strength of the receiver's newest routing message at the source, with ssa-aodv",
+        value: |flow| Some(flow.signal?.latest.0),
+    },
+    Column { name: "signal_smoothed_dbm", about: "the same, smoothed", value: |flow| Some(flow.signal?.smoothed.0) },
 ];
 
 /// The receiving end, if it is one of ad hoc TCP.

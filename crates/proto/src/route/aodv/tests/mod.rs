@@ -1,5 +1,6 @@
 //! AODV clause by clause, as ns-2 does it, and under random topologies.
 
+mod gateway;
 mod network;
 mod ns2;
 mod random;

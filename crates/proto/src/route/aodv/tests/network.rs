@@ -109,12 +109,19 @@ impl Network {
         self.links.remove(&(b, a));
     }
 
+    /// A packet of `src`; at a gateway one that has come in by its wire.
     pub fn send(&mut self, src: u32, dst: u32, number: u16) {
         self.handed_in += 1;
         let mut out = Vec::new();
         let mut packet = data(src, dst, number);
         packet.meta.created = self.now;
-        self.nodes[src as usize].handle_outgoing(self.now, packet, &mut out);
+        let node = &mut self.nodes[src as usize];
+        if node.gateway {
+            packet.src = ip(NodeId::FIRST_WIRED);
+            node.handle_entering(self.now, packet, &mut out);
+        } else {
+            node.handle_outgoing(self.now, packet, &mut out);
+        }
         self.perform(src, out);
     }
 
@@ -224,7 +231,7 @@ impl Network {
                 if packet.is_routing() {
                     node.handle_signal(ip(from), strength);
                     node.handle_message(now, packet, ip(from), &mut out);
-                } else if packet.dst == ip(to) {
+                } else if packet.dst == ip(to) || node.serves(packet.dst) {
                     self.delivered.push((now, packet));
                 } else {
                     node.handle_transit(now, packet, Some(ip(from)), &mut out);

@@ -13,11 +13,31 @@ enum Step {
 }
 
 const NODES: u32 = 7;
+/// A node without a radio.
+const WIRED: u32 = NodeId::FIRST_WIRED;
+
+/// One of the nodes, or now and then the one without a radio.
+fn destination() -> impl Strategy<Value = u32> {
+    prop_oneof![5 => 0..NODES, 2 => Just(WIRED)]
+}
+
+/// Makes gateways of some nodes.
+fn open(network: &mut Network, gateways: &[u32]) {
+    for &gateway in gateways {
+        let node = &mut network.nodes[gateway as usize];
+        *node = node.clone().with_gateway();
+    }
+}
+
+/// Does a packet from `src` to `dst` go through the mesh?
+fn crosses(network: &Network, src: u32, dst: u32) -> bool {
+    src != dst && !network.nodes[src as usize].serves(ip(dst))
+}
 
 fn step() -> impl Strategy<Value = Step> {
     let node = 0..NODES;
     prop_oneof![
-        4 => (node.clone(), node.clone(), 1u8..8).prop_map(|(src, dst, count)| Step::Send { src, dst, count }),
+        4 => (node.clone(), destination(), 1u8..8).prop_map(|(src, dst, count)| Step::Send { src, dst, count }),
         2 => (node.clone(), node.clone()).prop_map(|(a, b)| Step::Connect(a, b)),
         2 => (node.clone(), node).prop_map(|(a, b)| Step::Cut(a, b)),
         4 => prop_oneof![0u64..200, 200u64..20_000].prop_map(Step::Pass),
@@ -71,10 +91,13 @@ fn numbers(network: &Network) -> Vec<(u32, Known)> {
 
 /// A cycle in the valid routes to a destination, if there is one.
 fn find_loop(network: &Network) -> Option<(u32, u32)> {
-    for dst in 0..NODES {
+    for dst in (0..NODES).chain([WIRED]) {
         for start in 0..NODES {
             let mut at = start;
             for _ in 0..=NODES {
+                if network.nodes[at as usize].serves(ip(dst)) {
+                    break;
+                }
                 let route = network.nodes[at as usize].route(ip(dst)).filter(|route| route.is_valid());
                 let Some(next) = route.and_then(|route| NodeId::from_ipv4(route.next_hop)) else { break };
                 at = next.0;
@@ -99,8 +122,10 @@ proptest! {
         links in prop::collection::vec((0..NODES, 0..NODES), 4..16),
         steps in prop::collection::vec(step(), 1..40),
         loss in (0u32..100, 0u32..100),
+        gateways in prop::collection::vec(0..NODES, 0..3),
     ) {
         let mut network = Network::new(NODES, config);
+        open(&mut network, &gateways);
         (network.broadcast_loss, network.unicast_loss) = loss;
         network.faded = true;
         for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
@@ -110,7 +135,7 @@ proptest! {
         let mut next_number = 0;
         for step in steps {
             match step {
-                Step::Send { src, dst, count } if src != dst => {
+                Step::Send { src, dst, count } if crosses(&network, src, dst) => {
                     for _ in 0..count {
                         next_number += 1;
                         network.send(src, dst, next_number);
@@ -150,13 +175,18 @@ proptest! {
     fn a_network_at_rest_delivers(
         config in configs(),
         links in prop::collection::vec((0..NODES, 0..NODES), 0..8),
-        flows in prop::collection::vec((0..NODES, 0..NODES), 1..6),
+        flows in prop::collection::vec((0..NODES, destination()), 1..6),
+        gateways in prop::collection::vec(0..NODES, 1..3),
     ) {
         let mut network = Network::chain(NODES, config);
+        open(&mut network, &gateways);
         for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
             network.connect(a, b);
         }
-        for (number, &(src, dst)) in flows.iter().filter(|(src, dst)| src != dst).enumerate() {
+        for (number, &(src, dst)) in flows.iter().enumerate() {
+            if !crosses(&network, src, dst) {
+                continue;
+            }
             network.send(src, dst, number as u16);
             network.pass(ms(700));
         }

@@ -1,0 +1,125 @@
+"""Signal strength of a node that walks away and comes back, raw and smoothed.
+
+The paper smooths with a weight of 0.25 for the newest HELLO, so that the average follows the walk and not the
+channel's fading.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, below, between, line
+
+from ._common import ASSUMED, EXPONENT, PAPER, SPACING_M, SPEEDS, hallway, strength_dbm
+
+WALK_S = 2.0 * SPACING_M * 3.0 / SPEEDS["slow"]
+"""There and back again over three spacings at the slow speed."""
+
+FAR_M = 3.0 * SPACING_M
+NEAR_M = 2.0
+
+study = Study(
+    "Signal strength of a node that walks",
+    source=f"{PAPER}, figure 3",
+    profiles=("standard",),
+    assumed=[
+        *ASSUMED,
+        "One node stands, the other walks from 2 m to three spacings and back at 0.33 m/s: the paper gives neither.",
+    ],
+    quick={"duration": "40s"},
+)
+
+
+@study.sweep
+def walk(profile: Profile) -> Sweep:
+    ways = [[1, f"{SPEEDS['slow']}m/s", f"{FAR_M:g}m", "1m"], [1, f"{SPEEDS['slow']}m/s", f"{NEAR_M:g}m", "1m"]]
+    scenario = hallway(
+        profile,
+        1,
+        "ping",
+        client_at_m=NEAR_M,
+        flow={"start": "1s"},
+        mobility={"model": "waypoints", "waypoints": ways},
+        routing={"protocol": "ssa-aodv", "signal_threshold": "-120dBm"},
+        duration=f"{WALK_S:.0f}s",
+        warmup="0s",
+        sample_every="1s",
+    )
+    return Sweep(scenario, {"routing.signal_weight": [0.25]}, runs=10)
+
+
+def _mean_at(time_s: float) -> float:
+    """What would be received without fading."""
+    way = SPEEDS["slow"] * time_s
+    length = FAR_M - NEAR_M
+    metres = NEAR_M + (way if way < length else 2.0 * length - way)
+    return strength_dbm(math.hypot(max(metres, 0.0), 1.0), EXPONENT)
+
+
+def _samples(data: Data) -> dict[int, list[tuple[float, float, float]]]:
+    """By seed: time, newest and smoothed strength."""
+    runs: dict[int, list[tuple[float, float, float]]] = {}
+    for row in data.walk.series().sort("seed", "time_s").iter_rows(named=True):
+        if row["signal_dbm"] is not None:
+            point = (row["time_s"], row["signal_dbm"], row["signal_smoothed_dbm"])
+            runs.setdefault(row["seed"], []).append(point)
+    return runs
+
+
+@study.chart
+def strength(data: Data) -> Chart:
+    """One walk: every HELLO, the average, and what would be received without fading."""
+    points = next(iter(_samples(data).values()))
+    return Chart(
+        "lines",
+        (
+            line("each HELLO", {t: Sample((raw,), ()) for t, raw, _ in points}),
+            line("smoothed", {t: Sample((smooth,), ()) for t, _, smooth in points}),
+            line("without fading", {t: Sample((_mean_at(t),), ()) for t, _, _ in points}),
+        ),
+        "time (s)",
+        "signal strength (dBm)",
+    )
+
+
+def _jitter(data: Data, column: int) -> Sample:
+    """Mean size of the step from one second to the next, in dB, one value a run."""
+    runs = _samples(data)
+    steps = [
+        statistics.fmean(abs(after[column] - before[column]) for before, after in itertools.pairwise(points))
+        for points in runs.values()
+    ]
+    return Sample(tuple(steps), tuple(runs), "dB", "replications" if len(steps) > 1 else "none")
+
+
+def _lag(data: Data) -> Sample:
+    """How far the average is from the strength without fading on the way there, in dB: above it, it lags behind."""
+    runs = _samples(data)
+    means = [
+        statistics.fmean(smooth - _mean_at(t) for t, _, smooth in points if 20.0 < t < WALK_S / 2.0 or t < 20.0)
+        for points in runs.values()
+    ]
+    return Sample(tuple(means), tuple(runs), "dB", "replications" if len(means) > 1 else "none")
+
+
+@study.check(
+    "The average is far calmer than the strength itself",
+    paper="the raw value fluctuates at short time scales; the average damps that",
+    assumed="its steps are below half as large; partly: smaller at all",
+)
+def calmer(data: Data) -> Claim:
+    ratio = _jitter(data, 2) / _jitter(data, 1)
+    return below(ratio, 0.5).or_partly(below(ratio, 1.0))
+
+
+@study.check(
+    "The average follows the walk",
+    paper="tracks the user's movement",
+    assumed="on the way there it is within 3 dB of the strength without fading, in the mean; partly: within 6 dB",
+)
+def follows(data: Data) -> Claim:
+    lag = _lag(data)
+    return between(lag, -3.0, 3.0).or_partly(between(lag, -6.0, 6.0))

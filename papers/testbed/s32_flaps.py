@@ -1,0 +1,87 @@
+"""Does a slow walk make the route flap? Plain AODV with HELLO messages beside the paper's, which looks at signals.
+
+HELLO messages go out at 1 Mbit/s and reach farther than data at 11 Mbit/s does. Plain AODV takes a neighbour
+whose HELLO it hears for one it can send to, loses its frames, and learns better when the next HELLO is missing.
+"""
+
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, below, table
+
+from ._common import ASSUMED, HYSTERESIS_DB, PAPER, PLAIN, SPEEDS, aware, walking
+
+ROUTING = {
+    "plain": "AODV with HELLO messages",
+    "plain-ll": "the same, and lost frames break links",
+    "aware": "signal strength, as the paper",
+    "aware-h": f"and {HYSTERESIS_DB:g} dB of hysteresis",
+}
+HOPS = 4
+
+study = Study(
+    "Routes that flap on a slow walk",
+    source=f"{PAPER}, section 3.2",
+    profiles=("standard",),
+    assumed=[
+        *ASSUMED,
+        "The paper claims stable routes and does not measure them. A walk of 120 s along four hops at 0.33 m/s passes "
+        "three laptops, so that three changes of the next hop are needed.",
+    ],
+)
+
+
+@study.sweep
+def walks(profile: Profile) -> Sweep:
+    of = {
+        "plain": dict(PLAIN),
+        "plain-ll": {**PLAIN, "link_layer_detection": True},
+        "aware": aware(),
+        "aware-h": aware(signal_hysteresis=f"{HYSTERESIS_DB:g}dB"),
+    }
+    return Sweep(
+        variants={name: walking(profile, HOPS, SPEEDS["slow"], routing=keys) for name, keys in of.items()}, runs=20
+    )
+
+
+@study.chart
+def changes(data: Data) -> Chart:
+    """Changes of the next hop and searches of the client, time-outs of TCP, throughput. Twenty walks."""
+    rows = [
+        (
+            label,
+            data.walks.column("route_changes", variant=name),
+            data.walks.column("route_discoveries", variant=name),
+            data.walks.column("timeouts", variant=name),
+            data.walks.goodput(variant=name),
+        )
+        for name, label in ROUTING.items()
+    ]
+    return table(["routing", "changes", "searches", "time-outs", "throughput"], rows)
+
+
+@study.check(
+    "Signal strength takes most changes of the route away",
+    paper="stable routes, no flapping",
+    assumed="below a third of plain AODV's; partly: below two thirds",
+)
+def fewer_changes(data: Data) -> Claim:
+    ratio = data.walks.column("route_changes", variant="aware") / data.walks.column("route_changes", variant="plain")
+    return below(ratio, 1.0 / 3.0).or_partly(below(ratio, 2.0 / 3.0))
+
+
+@study.check(
+    "With signal strength a walk needs hardly more changes than it passes laptops",
+    paper="stable routes, no flapping",
+    assumed="below six for three laptops; partly: below nine",
+)
+def hardly_more(data: Data) -> Claim:
+    seen = data.walks.column("route_changes", variant="aware")
+    return below(seen, 6.0).or_partly(below(seen, 9.0))
+
+
+@study.check(
+    "Stable routes are worth throughput",
+    paper="frequent breakages stall the transfer",
+    assumed="more than plain AODV has",
+)
+def worth(data: Data) -> Claim:
+    return above(data.walks.goodput(variant="aware") / data.walks.goodput(variant="plain"), 1.0)

@@ -368,7 +368,7 @@ fn ns2_files() {
     };
     assert_eq!(
         error("flow 0 2 2", "flwo 0 2 2"),
-        "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, flow, udp (did you mean \"flow\"?)\n\
+        "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, movement, flow, udp (did you mean \"flow\"?)\n\
          c.txt: flow: found nothing, allowed: at least one `flow` or `udp` line"
     );
     assert_eq!(error("node 400 0", "node 400"), "c.txt:4:1: node: found 1 values, allowed: node X Y (metres)");

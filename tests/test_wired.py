@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ import fourhop
 from fourhop import Scenario, ScenarioError
 
 
-def upload(**keys: object) -> Scenario:
+def upload(**keys: Any) -> Scenario:
     scenario = Scenario.chain(hops=2, duration="6s", **keys).wired(["last"], ["R", "B"], delay="5ms")
     return scenario.flow(0, "B", transport="newreno")
 
@@ -46,7 +48,7 @@ def test_a_wrong_name_is_refused_where_it_is_written() -> None:
 
 
 def test_wires_are_pairs_or_tables() -> None:
-    wires = [("gateway-1", "R"), {"ends": ["R", "B"], "rate": "1Mbps"}]
+    wires: list[tuple[str, str] | Mapping[str, Any]] = [("gateway-1", "R"), {"ends": ["R", "B"], "rate": "1Mbps"}]
     scenario = Scenario.chain(hops=1).wired([1], ["R", "B"], wires=wires, rate="5Mbps")
     scenario = scenario.flow(0, "B", transport="newreno")
     assert [wire["rate"] for wire in scenario.resolved["wires"]] == ["5Mbps", "1Mbps"]

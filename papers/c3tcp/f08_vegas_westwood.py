@@ -4,7 +4,7 @@ The paper has all of them alike while the flow is alone; with cross traffic the 
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, between, every, series, table
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, between, every, most, series, table
 
 from ._common import AFTER, ALONE, ASSUMED, CROSSED, LABELS, PAPER, WHOLE, check_both, compared, figure5, rate
 
@@ -57,7 +57,7 @@ def silence(data: Data, name: str) -> Sample:
     "{c3}, Vegas and Westwood are alike while the flow is alone",
     paper="less than 2 % apart",
     assumed="from 3 to 15 s; partly: less than 5 %",
-    why="options take air time, which the others have for data, and Westwood fills the queue",
+    why="Westwood keeps a queue full where C3TCP, like Vegas, leaves the path idle at times",
 )
 def alike(data: Data, name: str) -> Claim:
     gains = {LABELS[other]: rate(data.against, name, ALONE) / rate(data.against, other, ALONE) for other in OTHERS}
@@ -70,7 +70,8 @@ def alike(data: Data, name: str) -> Claim:
     "{c3} is ahead of Westwood by about 18 % and of Vegas by about 7 %",
     paper="around 18 % and 7 %",
     assumed="over the whole run, give or take 5 % of the ratio; partly: ahead of both",
-    why="neither of the two loses what it loses in the paper: see the next check",
+    why="neither of the two loses here what it loses in the paper: Vegas is never silent, and Westwood, like standard "
+    "TCP, makes up for its silences",
 )
 def ahead(data: Data, name: str) -> Claim:
     gains = {other: rate(data.against, name, WHOLE) / rate(data.against, other, WHOLE) for other in OTHERS}
@@ -82,10 +83,10 @@ def ahead(data: Data, name: str) -> Claim:
     "Vegas and Westwood drop to zero at times beside UDP, and C3TCP does not",
     paper="both drop to zero periodically",
     assumed="nothing arrives in at least 2 % of the steps of 250 ms, and in fewer of C3TCP's; partly: either does",
-    why="the string does not starve a flow whose window is small or whose losses are few",
+    why="Westwood does; Vegas keeps its window as small as C3TCP does and loses nothing",
 )
 def silent(data: Data) -> Claim:
     claims = {LABELS[other]: above(silence(data, other), 0.02) for other in OTHERS}
     more = {LABELS[other]: above(silence(data, other) - silence(data, "c3"), 0.0) for other in OTHERS}
     strict = every({**claims, **{f"more than C3TCP: {label}": claim for label, claim in more.items()}})
-    return strict.or_partly(every(more))
+    return strict.or_partly(most(more, 0.5))

@@ -1,7 +1,7 @@
 """Our own: what link layers estimate, against what the simulator knows, over the load of cross traffic.
 
 Delay is held against the true time there and back without waits in queues; bandwidth against what the path has to give
-beside that traffic, which is what UDP that never stops gets across.
+beside that traffic, which is what UDP gets across at the best of several rates.
 """
 
 from fourhop import Scenario, Sweep
@@ -13,7 +13,8 @@ LOADS = (0, 100, 200, 400, 600, 800)
 """Of each of the two UDP flows, in kbit/s."""
 
 MEASURED = (5.0, 25.0)
-OFFERED = "4Mbps"
+OFFERED = (600, 800, 1000, 1200, 1400, 1600, 2000)
+"""Rates of UDP along the string in kbit/s, of which the best counts: more than fits is worse."""
 
 study = Study("Accuracy of the estimates", source=f"{PAPER}; our own study", assumed=[*ASSUMED])
 
@@ -36,9 +37,10 @@ def estimated(profile: Profile) -> Sweep:
 def available(profile: Profile) -> Sweep:
     variants = {}
     for load in LOADS:
-        flow = {"flows[0].transport": "udp", "flows[0].app": "cbr", "flows[0].rate": OFFERED}
-        variants[f"{load}"] = loaded(profile, load).with_(**flow)
-    return Sweep(variants=variants, runs=10)
+        for offered in OFFERED:
+            flow = {"flows[0].transport": "udp", "flows[0].app": "cbr", "flows[0].rate": f"{offered}kbps"}
+            variants[f"{load} {offered}"] = loaded(profile, load).with_(**flow)
+    return Sweep(variants=variants, runs=5)
 
 
 def mean(data: Data, name: str, load: int, column: str) -> Sample:
@@ -46,9 +48,10 @@ def mean(data: Data, name: str, load: int, column: str) -> Sample:
 
 
 def capacity(data: Data, load: int) -> Sample:
-    """What UDP at full offer gets across, in bit/s of IP packets."""
-    goodput = data.available.over_time("goodput_bps", "tcp", *MEASURED, variant=f"{load}")
-    return Sample(tuple(1e3 * 1500 / 1460 * value for value in goodput.values), goodput.units, "bit/s", goodput.method)
+    """What UDP gets across at its best rate, in bit/s of IP packets."""
+    tried = (data.available.over_time("goodput_bps", "tcp", *MEASURED, variant=f"{load} {rate}") for rate in OFFERED)
+    best = max(tried, key=lambda goodput: goodput.mean)
+    return Sample(tuple(1e3 * 1500 / 1460 * value for value in best.values), best.units, "bit/s", best.method)
 
 
 def delay_error(data: Data, name: str, load: int) -> Estimate:
@@ -107,8 +110,11 @@ def delay_is_true(data: Data, name: str) -> Claim:
     "{c3}: the estimated bandwidth is what the path has to give",
     paper="says nothing of truth: our own",
     assumed="within 15 % at each load; partly: within a factor of two",
-    why="the least bandwidth of a link is not that of a path whose links share the air: it leaves out what the next "
-    "links need for the same packet",
+    why={
+        "ns2": "a flow's own packets wait for each other, which counts as lack of bandwidth: a fifth is missing",
+        "standard": "the mean of many D / T is above D over the mean T, the more T varies; averaged measurements are "
+        "right but on the idle path",
+    },
 )
 def bandwidth_is_true(data: Data, name: str) -> Claim:
     errors = {f"{load} kbit/s": bandwidth_error(data, name, load) for load in LOADS}

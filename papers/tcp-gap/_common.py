@@ -151,8 +151,8 @@ LEAVES_S, ARRIVES_S = 30.0, 110.0
 def two_gateways(profile: Profile, direction: Direction, **keys: Any) -> Scenario:
     """Section 4.5: a chain of five with a gateway at either end, both at one router with host B behind it.
 
-    A mobile host walks 150 m beside the chain, from 100 m before its first node to 100 m behind its last, where it hears
-    nobody but the gateway; `ftp` is between it and B.
+    A mobile host walks 150 m beside the chain, from 100 m before its first node to 100 m behind its last, where it
+    hears nobody but the gateway; `ftp` is between it and B.
     """
     places = [[f"{200 * n}m", "0m"] for n in range(5)] + [["-100m", "150m"]]
     mobility = {

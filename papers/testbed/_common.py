@@ -26,10 +26,10 @@ RENO: Mapping[int, float] = {1: 4690.0, 2: 2220.0, 3: 1440.0, 4: 1240.0}
 SPACING_M = 12.5
 """Section 4: four hops in 50 m of hallway."""
 
-EXPONENT = 2.8
+EXPONENT = 3.2
 """Exponent of the path loss. Fitted (`f00_fit`)."""
 
-RICIAN_K_DB = 9.0
+RICIAN_K_DB = 12.0
 """How much stronger the direct path is than all reflections together. Fitted (`f00_fit`)."""
 
 TEST_S = 120.0

@@ -134,6 +134,8 @@ def the_ring_does_it(data: Data) -> Claim:
     "Some searches take seconds",
     paper="up to 0.97, 3.2 and 5.2 s",
     assumed="the longest of forty over 4 hops takes a second at least",
+    why="nobody else sends here, and fading of the fitted hallway loses few messages; a search of seconds has lost "
+    "several in a row",
 )
 def some_take_long(data: Data) -> Claim:
     found = times(data, "ring", 4)

@@ -1,0 +1,264 @@
+"""The five systems and the common ones beside them, on the same networks: what a person who chooses a transport asks.
+
+Every flow of a network is of the same kind. Where there is a gateway, TCP-AP has TCP-GAP's at its side and the others a
+plain one. Nothing of this is in the papers, each of which compares itself with one or two of these.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fourhop import Scenario, Sweep
+from fourhop.study import (
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Estimate,
+    Profile,
+    Run,
+    Sample,
+    Study,
+    above,
+    below,
+    every,
+    line,
+    most,
+    table,
+)  # fmt: skip
+
+TRANSPORTS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "newreno": ("NewReno", "newreno", {}),
+    "cubic": ("CUBIC", "cubic", {}),
+    "vegas": ("Vegas", "vegas", {}),
+    "westwood": ("Westwood+", "westwood", {}),
+    "ap": ("TCP-AP / TCP-GAP", "tcp-ap", {}),
+    "adhoc": ("ad hoc TCP", "adhoc-tcp", {}),
+    "rbp": ("RBP", "rbp", {}),
+    "rbp-ssa": (
+        "RBP, signal-strength AODV",
+        "rbp",
+        {"routing.protocol": "ssa-aodv", "routing.signal_threshold": "-64dBm"},
+    ),
+    "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
+}
+"""By short name: label, transport, keys. The threshold is the strength of 250 m, so that nobody is ignored who can be
+decoded: the networks are compared, not their thresholds."""
+
+LABELS = {name: label for name, (label, _, _) in TRANSPORTS.items()}
+SYSTEMS = ("ap", "adhoc", "rbp", "c3")
+RUNS = 10
+DURATION = {"duration": "100s", "warmup": "0s"}
+
+NETWORKS = {
+    "chain": "chain, 7 hops",
+    "cross": "cross, 2 flows",
+    "parallel": "parallel, 2 flows",
+    "grid": "grid, 6 flows",
+    "random": "random, 10 flows",
+    "hybrid": "gateway, 4 flows",
+    "moving": "moving, 4 flows",
+}
+
+study = Study(
+    "All systems side by side",
+    source="a comparison of our own, with the networks of the five papers",
+    assumed=[
+        "2 Mbit/s, 250 m and 550 m, RTS before everything, AODV, 1460 B, window 64, every segment acknowledged.",
+        f"{RUNS} runs of 100 s each, from the first packet on: what routing costs counts.",
+        "Delay is the mean round trip that senders sample. Losses are segments sent again, of all sent. Transmissions "
+        "are frames of every kind, of all nodes, by kilobyte delivered: what the radios spend.",
+        "The gateway stands in the middle of a cross with arms of four hops; two flows go each way, wires of 10 Mbit/s "
+        "and 40 ms. In the field 50 nodes move at 10 m/s between the ends of the flows.",
+    ],
+)
+
+
+def _settings(profile: Profile) -> dict[str, Any]:
+    tcp = {"window": 64, "mss": "1460B", "ack_policy": "every-segment"}
+    return {"profile": profile, "radio": {"rate": "2Mbps"}, "tcp": tcp, **DURATION}
+
+
+def _flows(*ends: tuple[int | str, int | str]) -> list[dict[str, Any]]:
+    return [{"from": src, "to": dst, "transport": "newreno"} for src, dst in ends]
+
+
+def _grid(profile: Profile) -> Scenario:
+    side, middle = 5, (1, 2, 3)
+    across = [(side * row, side * row + side - 1) for row in middle]
+    down = [(column, side * (side - 1) + column) for column in middle]
+    return Scenario.grid(side, side, flows=_flows(*across, *down), **_settings(profile))
+
+
+def _hybrid(profile: Profile) -> Scenario:
+    ends = [(0, "B1"), ("B2", 8), (9, "B3"), ("B4", 16)]
+    wires = [("gateway-1", "R1"), *(("R1", f"B{n}") for n in range(1, 5))]
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": "cross", "hops": 8},
+            "wired": {"gateways": [4], "nodes": ["R1", "B1", "B2", "B3", "B4"], "rate": "10Mbps", "delay": "40ms"},
+            "wires": [{"ends": list(pair)} for pair in wires],
+            "flows": _flows(*ends),
+            **_settings(profile),
+        }
+    )
+
+
+def _moving(profile: Profile) -> Scenario:
+    heights = (37.5, 112.5, 187.5, 262.5)
+    ends = [(f"{x}m", f"{y}m") for y in heights for x in (0, 1500)]
+    mobility = {
+        "model": "random-waypoint", "speed_min": "10m/s", "speed_max": "10m/s", "pause": "0s",
+        "width": "1500m", "height": "300m", "still": 8,
+    }  # fmt: skip
+    flows = _flows(*((2 * n, 2 * n + 1) for n in range(4)))
+    places = [*ends, *[("750m", "150m")] * 50]
+    return Scenario.positions(places, mobility=mobility, flows=flows, **_settings(profile))
+
+
+def _network(name: str, profile: Profile) -> Scenario:
+    keys = _settings(profile)
+    match name:
+        case "chain":
+            return Scenario.chain(7, **keys)
+        case "cross":
+            return Scenario.cross(4, **keys)
+        case "parallel":
+            return Scenario.parallel_chains(4, separation="400m", **keys)
+        case "grid":
+            return _grid(profile)
+        case "random":
+            return Scenario.random(120, width="2500m", height="1000m", pairs=10, **keys)
+        case "hybrid":
+            return _hybrid(profile)
+        case _:
+            return _moving(profile)
+
+
+def _of(scenario: Scenario, name: str) -> Scenario:
+    _, transport, keys = TRANSPORTS[name]
+    resolved = scenario.resolved
+    places = [f"flows[{i}]" for i in range(len(resolved.get("flows", [])))]
+    places += ["traffic"] if "traffic" in resolved else []
+    made = scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
+    return made.with_(**{"gateway.kind": "gap"}) if name == "ap" and "wired" in resolved else made
+
+
+@study.sweep
+def all_of_them(profile: Profile) -> Sweep:
+    networks = {network: _network(network, profile) for network in NETWORKS}
+    variants = {f"{network}/{name}": _of(base, name) for network, base in networks.items() for name in TRANSPORTS}
+    return Sweep(variants=variants, runs=RUNS)
+
+
+def cell(data: Data, network: str, name: str) -> Cells:
+    return data.all_of_them.where(variant=f"{network}/{name}")
+
+
+def delay(run: Run) -> float:
+    """Mean over the flows of their mean round trips, in ms; flows without a sample do not count."""
+    known = [flow["rtt_mean_s"] for flow in run.flows.values() if flow["rtt_mean_s"] is not None]
+    return 1e3 * sum(known) / len(known) if known else float("nan")
+
+
+def lost(run: Run) -> float:
+    """Segments sent again, in per cent of all sent."""
+    sent = sum(flow["sent_packets"] for flow in run.flows.values())
+    again = sum(flow["retransmitted_packets"] for flow in run.flows.values())
+    return 100.0 * again / sent if sent else float("nan")
+
+
+def cost(run: Run) -> float:
+    """Frames radiated for each kilobyte delivered."""
+    delivered = sum(flow["delivered_bytes"] for flow in run.flows.values())
+    return 1e3 * float(run.columns["frames"]) / delivered if delivered else float("nan")
+
+
+@study.chart
+def goodput(data: Data) -> Chart:
+    """Goodput of all flows together, as a share of NewReno's there. Bars: 95 % intervals over ten runs."""
+    made = [
+        line(
+            LABELS[name],
+            {
+                shown: cell(data, network, name).goodput() / cell(data, network, "newreno").goodput()
+                for network, shown in NETWORKS.items()
+            },
+        )
+        for name in TRANSPORTS
+        if name not in ("newreno", "cubic", "westwood")
+    ]
+    return Chart("bars", tuple(made), "", "goodput beside NewReno's")
+
+
+@study.chart
+def fairness(data: Data) -> Chart:
+    """Jain's index over 100 s, on the networks with several flows."""
+    several = {network: shown for network, shown in NETWORKS.items() if network != "chain"}
+    made = [
+        line(LABELS[name], {shown: cell(data, network, name).fairness() for network, shown in several.items()})
+        for name in TRANSPORTS
+        if name not in ("cubic", "westwood")
+    ]
+    return Chart("bars", tuple(made), "", "Jain's fairness index", y_max=1.0)
+
+
+def _row(data: Data, network: str, name: str) -> tuple[object, ...]:
+    here = cell(data, network, name)
+    measured = [here.goodput(), here.fairness(), here.measure(delay), here.measure(lost), here.measure(cost)]
+    return (NETWORKS[network], LABELS[name], *measured)
+
+
+@study.chart
+def everything(data: Data) -> Chart:
+    """Means with 95 % intervals over ten runs."""
+    columns = [
+        "network",
+        "transport",
+        "goodput (kbit/s)",
+        "fairness",
+        "round trip (ms)",
+        "sent again (%)",
+        "frames / kB",
+    ]
+    return table(columns, [_row(data, network, name) for network in NETWORKS for name in TRANSPORTS])
+
+
+OWN = "nothing: a question of our own"
+
+
+def beside(data: Data, name: str, of: Callable[[Cells], Sample]) -> dict[str, Estimate]:
+    """What `of` says of a transport, as a share of what it says of NewReno, on each network."""
+    return {shown: of(cell(data, n, name)) / of(cell(data, n, "newreno")) for n, shown in NETWORKS.items()}
+
+
+@study.check("TCP-AP and TCP-GAP are fairer than NewReno", paper=OWN, assumed="everywhere; partly: on most networks")
+def ap_fair(data: Data) -> Claim:
+    gains = {
+        shown: above(cell(data, n, "ap").fairness() - cell(data, n, "newreno").fairness(), 0.0)
+        for n, shown in NETWORKS.items()
+        if n != "chain"
+    }
+    return every(gains).or_partly(most(gains))
+
+
+def _register(name: str) -> None:
+    def more(data: Data) -> Claim:
+        claims = {network: above(ratio, 1.0) for network, ratio in beside(data, name, Cells.goodput).items()}
+        return every(claims).or_partly(most(claims))
+
+    def cheaper(data: Data) -> Claim:
+        ratios = beside(data, name, lambda cells: cells.measure(cost))
+        claims = {network: below(ratio, 1.0) for network, ratio in ratios.items()}
+        return every(claims).or_partly(most(claims))
+
+    where = "everywhere; partly: on most networks"
+    for evaluate, statement in (
+        (more, "carries more than NewReno"),
+        (cheaper, "radiates less for a kilobyte than NewReno"),
+    ):
+        evaluate.__name__ = f"{evaluate.__name__}_{name}"
+        study.check(f"{LABELS[name]} {statement}", paper=OWN, assumed=where)(evaluate)
+
+
+for _name in SYSTEMS:
+    _register(_name)

@@ -104,8 +104,8 @@ def crossed(data: Data, name: str) -> Claim:
     "Alone, {c3} leaves 0 to 3 packets at node 2",
     paper="0 to 3",
     assumed="the longest queue of a run, in the mean over runs; partly: the mean over time",
-    why_newest="a single measurement after a short back-off tells more than there is, and the window it allows sends a few "
-    "segments at once; averaged measurements do not",
+    why_newest="a single measurement after a short back-off tells more than there is, and the window it allows sends a "
+    "few segments at once; averaged measurements do not",
 )
 def alone(data: Data, name: str) -> Claim:
     return below(most(data, name, ALONE), 3.5).or_partly(below(mean(data, name, ALONE), 3.0))

@@ -121,8 +121,8 @@ def shares(data: Data, name: str) -> Claim:
     "{c3}: a flow to a moving node sends less again than standard TCP",
     paper="says nothing: our own",
     assumed="at most half of the segments sent again, for at least 90 % of the goodput; partly: fewer",
-    why="where the path grows longer the measurements of the shorter one still count, and the window is too small for it: "
-    "about a tenth of the goodput",
+    why="where the path grows longer the measurements of the shorter one still count, and the window is too small for "
+    "it: about a tenth of the goodput",
 )
 def fewer(data: Data, name: str) -> Claim:
     again = data.moving.column("retransmitted_packets", "tcp", variant=name)

@@ -21,10 +21,10 @@ from matplotlib.figure import Figure
 BASE = "NewReno"
 # Title, column of the table, is more better, the ratio at which the colour is full, how a value is written.
 PANELS = (
-    ("goodput (kbit/s)", 2, True, 2.0, "{:.0f}"),
-    ("Jain's fairness index", 3, True, 1.5, "{:.2f}"),
-    ("round trip (ms)", 4, False, 8.0, "{:.0f}"),
-    ("frames radiated for a kB", 6, False, 1.3, "{:.1f}"),
+    ("goodput (kbit/s)", 1, True, 2.0, "{:.0f}"),
+    ("Jain's fairness index", 2, True, 1.5, "{:.2f}"),
+    ("round trip (ms)", 3, False, 8.0, "{:.0f}"),
+    ("frames radiated for a kB", 5, False, 1.3, "{:.1f}"),
 )
 # The blue and the orange of Okabe and Ito (2008), with white between them.
 SCALE = LinearSegmentedColormap.from_list("worse to better", ["#D55E00", "#FFFFFF", "#0072B2"])
@@ -45,11 +45,11 @@ def shade(value: float, base: float, more_is_better: bool, full: float) -> float
     return 0.5 + 0.5 * max(-1.0, min(1.0, gain))
 
 
-def draw(rows: list[list[str]]) -> Figure:
-    """The picture of the rows of the table: network, transport, and what was measured."""
-    networks = list(dict.fromkeys(row[0] for row in rows))
-    transports = list(dict.fromkeys(row[1] for row in rows))
-    cells = {(row[0], row[1]): row for row in rows}
+def draw(tables: dict[str, list[list[str]]]) -> Figure:
+    """The picture of the tables, by network: in each row a transport and what was measured."""
+    networks = list(tables)
+    transports = [row[0] for row in tables[networks[0]]]
+    cells = {(network, row[0]): row for network, rows in tables.items() for row in rows}
     figure = Figure(figsize=(13.0, 8.2), layout="constrained")
     for place, (title, column, more_is_better, full, shape) in enumerate(PANELS):
         axes = figure.add_subplot(2, 2, place + 1)
@@ -78,8 +78,8 @@ def main() -> None:
     parser.add_argument("--profile", default="standard", choices=("ns2", "standard"))
     given = parser.parse_args()
     charts = json.loads(given.figure.read_text(encoding="utf-8"))["profiles"][given.profile]["charts"]
-    rows = next(chart["rows"] for chart in charts if chart["kind"] == "table")
-    draw(rows).savefig(given.out, dpi=110)
+    tables = {chart["caption"].split(":")[0]: chart["rows"] for chart in charts if chart["kind"] == "table"}
+    draw(tables).savefig(given.out, dpi=110)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ NETWORKS = {
     "parallel": "parallel, 2 flows",
     "grid": "grid, 6 flows",
     "random": "random, 10 flows",
-    "hybrid": "gateway, 4 flows",
+    "gateway": "gateway, 4 flows",
     "moving": "moving, 4 flows",
 }
 
@@ -89,7 +89,7 @@ def _grid(profile: Profile) -> Scenario:
     return Scenario.grid(side, side, flows=_flows(*across, *down), **_settings(profile))
 
 
-def _hybrid(profile: Profile) -> Scenario:
+def _gateway(profile: Profile) -> Scenario:
     ends = [(0, "B1"), ("B2", 8), (9, "B3"), ("B4", 16)]
     wires = [("gateway-1", "R1"), *(("R1", f"B{n}") for n in range(1, 5))]
     return Scenario.from_dict(
@@ -128,8 +128,8 @@ def _network(name: str, profile: Profile) -> Scenario:
             return _grid(profile)
         case "random":
             return Scenario.random(120, width="2500m", height="1000m", pairs=10, **keys)
-        case "hybrid":
-            return _hybrid(profile)
+        case "gateway":
+            return _gateway(profile)
         case _:
             return _moving(profile)
 
@@ -180,8 +180,8 @@ def goodput(data: Data) -> Chart:
         line(
             LABELS[name],
             {
-                shown: cell(data, network, name).goodput() / cell(data, network, "newreno").goodput()
-                for network, shown in NETWORKS.items()
+                network: cell(data, network, name).goodput() / cell(data, network, "newreno").goodput()
+                for network in NETWORKS
             },
         )
         for name in TRANSPORTS
@@ -193,34 +193,32 @@ def goodput(data: Data) -> Chart:
 @study.chart
 def fairness(data: Data) -> Chart:
     """Jain's index over 100 s, on the networks with several flows."""
-    several = {network: shown for network, shown in NETWORKS.items() if network != "chain"}
+    several = [network for network in NETWORKS if network != "chain"]
     made = [
-        line(LABELS[name], {shown: cell(data, network, name).fairness() for network, shown in several.items()})
+        line(LABELS[name], {network: cell(data, network, name).fairness() for network in several})
         for name in TRANSPORTS
         if name not in ("cubic", "westwood")
     ]
     return Chart("bars", tuple(made), "", "Jain's fairness index", y_max=1.0)
 
 
-def _row(data: Data, network: str, name: str) -> tuple[object, ...]:
-    here = cell(data, network, name)
-    measured = [here.goodput(), here.fairness(), here.measure(delay), here.measure(lost), here.measure(cost)]
-    return (NETWORKS[network], LABELS[name], *measured)
+def _table(network: str) -> None:
+    def everything(data: Data) -> Chart:
+        columns = ["transport", "goodput", "fairness", "round trip (ms)", "sent again (%)", "frames / kB"]
+        rows = []
+        for name in TRANSPORTS:
+            here = cell(data, network, name)
+            measured = (here.goodput(), here.fairness(), here.measure(delay), here.measure(lost), here.measure(cost))
+            rows.append((LABELS[name], *measured))
+        return table(columns, rows)
+
+    everything.__name__ = network
+    everything.__doc__ = f"{NETWORKS[network].capitalize()}: means with 95 % intervals over ten runs."
+    study.chart(everything)
 
 
-@study.chart
-def everything(data: Data) -> Chart:
-    """Means with 95 % intervals over ten runs."""
-    columns = [
-        "network",
-        "transport",
-        "goodput (kbit/s)",
-        "fairness",
-        "round trip (ms)",
-        "sent again (%)",
-        "frames / kB",
-    ]
-    return table(columns, [_row(data, network, name) for network in NETWORKS for name in TRANSPORTS])
+for _network_name in NETWORKS:
+    _table(_network_name)
 
 
 OWN = "nothing: a question of our own"

@@ -66,8 +66,8 @@ def _sum(numbers: range) -> Callable[[Run], float]:
     paper="two almost completely",
     assumed="1 to 3, mean over networks; partly: one or more",
     why={
-        "ns2": "four of eight: of the 37 flows over six and more hops 31 starve beside those near the gateway, of the 25 "
-        "over one to three only two; the paper has one network, whose paths it does not tell",
+        "ns2": "four of eight: of the 37 flows over six and more hops 31 starve beside those near the gateway, of the "
+        "27 over one to three only two; the paper has one network, whose paths it does not tell",
         "standard": "few routes are taken for broken, and hardly a flow starves",
     },
 )
@@ -102,8 +102,8 @@ def gap_fairer(data: Data) -> Claim:
     "TCP-GAP carries slightly less in total",
     paper="slightly less",
     assumed="85 to 100 % of NewReno's; partly: 75 to 115 %",
-    why="NewReno gives nearly everything to the flows with the fewest hops. To give the long ones a part costs air time; "
-    "how much is a matter of the network, of which the paper has one",
+    why="NewReno gives nearly everything to the flows with the fewest hops. To give the long ones a part costs air "
+    "time; how much is a matter of the network, of which the paper has one",
 )
 def gap_slightly_less(data: Data) -> Claim:
     kept = data.networks.goodput(variant="gap-gc") / data.networks.goodput(variant="newreno")

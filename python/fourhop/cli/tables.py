@@ -59,10 +59,19 @@ def counts(flow: Mapping[str, Any]) -> tuple[str, str, str]:
 def show(result: Result) -> None:
     """A line per flow with intervals, then what the network did as a whole."""
     out = console()
+    resolved = result.scenario.resolved
+    named = set(resolved.get("wired", {}).get("nodes", []))
+    given = {flow["name"]: flow for flow in resolved.get("flows", [])}
+
+    def ends(flow: Mapping[str, Any], column: str, key: str) -> str:
+        # A host without a radio goes by its name.
+        end = given.get(flow["flow"], {}).get(key)
+        return str(end) if end in named else _or_dash(flow[column])
+
     rows = [
         (
             str(flow["flow"]),
-            f"{_or_dash(flow['src'])}→{_or_dash(flow['dst'])}",
+            f"{ends(flow, 'src', 'from')}→{ends(flow, 'dst', 'to')}",
             _or_dash(flow["hops"]),
             str(flow["transport"]),
             kbps(result.goodput(str(flow["flow"]))),

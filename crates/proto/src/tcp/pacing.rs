@@ -2,7 +2,7 @@
 //!
 //! | [`Release`] | a segment leaves |
 //! |---|---|
-//! | `Gate` | at once, unless the interval since the last one has not passed; then when it has |
+//! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has |
 //! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
 //! | `Queue` | from a queue that the window fills and such a timer empties (the same authors' ns-2 agent, September 2005) |
 //!
@@ -98,7 +98,8 @@ impl Socket {
     /// A segment has left.
     pub(super) fn note_departure(&mut self, now: Time) {
         if let Some(interval) = self.win.pacing {
-            self.pacer.next_send = now + interval;
+            // One that did not wait may leave under a shorter interval than the one that others still wait out.
+            self.pacer.next_send = self.pacer.next_send.max(now + interval);
         }
     }
 

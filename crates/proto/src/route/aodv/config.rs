@@ -222,12 +222,14 @@ pub struct Config {
     pub repair: RepairRule,
     /// The request of a repair asks for the sequence number after the last known one (RFC 3561 section 6.12). In ns-2 it
     /// asks for the last known one, so that the neighbours answer it with routes that lead back, which the repairing
-    /// node then refuses: the dead end. Effect of asking right: 0 / 0 / +44 / +56 %.
+    /// node then refuses: the dead end. Effect of asking right: 0 / 0 / +44 / +56 %. For nodes behind gateways, which ns-2's
+    /// AODV does not have, it asks right in both.
     pub repair_seqno_incremented: bool,
     /// When a repair has failed.
     pub repair_deadline: RepairDeadline,
     /// A failed repair drops what waits for it and reports the destination as lost (RFC 3561 section 6.12). In ns-2 the
-    /// route goes down and nobody is told.
+    /// route goes down and nobody is told. Its number stays what it was unless `repair_seqno_incremented`, so that a
+    /// neighbour that sends through this node may answer its next request: a loop until one of the routes breaks.
     pub repair_failure_reported: bool,
 
     /// An AODV message that the link layer could not deliver breaks the link as a data packet does. ns-2: it does not.

@@ -102,7 +102,7 @@ fn the_timeout_need_not_back_off() {
 }
 
 /// A path that loses, delays and reports what it likes, driven through one sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     /// Acknowledge so many more segments after so many microseconds.
     Ack(u32, u64),
@@ -162,9 +162,92 @@ impl Watch {
     }
 }
 
+/// Drives one sender through `events`: never more under way than the window allows; never two fresh segments closer than
+/// the interval in force when the first left; and no starvation: as long as something is unacknowledged there is a timer
+/// to move it.
+fn drive(events: &[Event], release: Release, transport: &str, every_ack: bool) -> Result<(), TestCaseError> {
+    let samples = if every_ack { tcp_ap::Samples::EveryAck } else { tcp_ap::Samples::Unambiguous };
+    let first_interval = Some(Dur::from_millis(10));
+    let tcp_ap = tcp_ap::Params { samples, first_interval, ..tcp_ap::Params::paper() };
+    let config = Config { release, cc: Params { tcp_ap, ..Params::new() }, ..ns2() };
+    let transport = Transport::find(transport).expect("in the table");
+    let mut s = Script::active_with(transport, config);
+    s.socket.open(Time::ZERO, &mut s.out);
+    let mut syn_ack = super::script::segment("S.", 0, 0, 1);
+    syn_ack.options.sack_permitted = true;
+    s.arrives(100, syn_ack);
+    let mut now = Time::from_millis(100);
+    s.out.clear();
+    s.socket.write(now, 1 << 40, &mut s.out);
+    let mut watch = Watch { release, last: None, highest: 0, acked: 0 };
+    watch.look(now, &s.socket, &mut s.out)?;
+    for &event in events {
+        let until = now
+            + Dur::from_micros(match event {
+                Event::Ack(_, t) | Event::Duplicate(t) | Event::Wait(t) => t,
+                Event::RoundTrip(_) | Event::Path(..) => 1,
+            });
+        let mut timers = 0;
+        while let Some(at) = s.socket.next_timeout().filter(|&at| at <= until) {
+            prop_assert!(at >= now, "a timer in the past");
+            now = at;
+            s.socket.handle_timeout(now, &mut s.out);
+            watch.look(now, &s.socket, &mut s.out)?;
+            timers += 1;
+            prop_assert!(timers < 300_000, "the timer spins");
+        }
+        now = until;
+        match event {
+            Event::Ack(count, _) => {
+                watch.acked = (watch.acked + count).min(watch.highest);
+                let ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
+                s.socket.handle_segment(now, &ack, &mut s.out);
+            }
+            Event::Duplicate(_) => {
+                let mut ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
+                if watch.highest > watch.acked + 1 {
+                    let left = ack.ack + 1_000;
+                    ack.options.sack.push((left, left + (watch.highest - watch.acked - 1) * 1_000));
+                }
+                s.socket.handle_segment(now, &ack, &mut s.out);
+            }
+            Event::RoundTrip(nanos) => {
+                s.socket.handle_hint(now, Hint::RoundTrip(Dur::from_nanos(nanos)), &mut s.out);
+            }
+            Event::Path(hops, bps) => {
+                s.socket.handle_hint(now, Hint::HopCount(hops), &mut s.out);
+                let rate = Rate::from_bps(bps).expect("above 0");
+                s.socket.handle_hint(now, Hint::LinkRate(rate), &mut s.out);
+            }
+            Event::Wait(_) => {}
+        }
+        watch.look(now, &s.socket, &mut s.out)?;
+        prop_assert!(s.socket.next_timeout().is_some(), "nothing would ever move again");
+    }
+    Ok(())
+}
+
+/// A hole is resent while the gate is shut, upon an ACK that also shortens the interval: what waits behind the gate still
+/// waits out the longer one.
+#[test]
+fn a_retransmission_does_not_open_the_gate() {
+    use Event::{Ack, Duplicate, Path, Wait};
+    let events = [
+        Path(197, 11_778_446_293),
+        Wait(231_404),
+        Ack(2, 223_848),
+        Ack(2, 129_781),
+        Duplicate(9_720),
+        Duplicate(8_629),
+        Duplicate(1),
+        Duplicate(18_277),
+        Ack(2, 72),
+        Ack(1, 8_195),
+    ];
+    drive(&events, Release::Gate, "tcp-ap", false).expect("every promise kept");
+}
+
 proptest! {
-    /// Never more under way than the window allows; never two fresh segments closer than the interval in force when the
-    /// first left; and no starvation: as long as something is unacknowledged there is a timer to move it.
     #[test]
     fn pacing_keeps_its_promises(
         events in events(),
@@ -172,62 +255,6 @@ proptest! {
         transport in prop_oneof![Just("tcp-ap"), Just("tcp-ap-sack")],
         every_ack in any::<bool>(),
     ) {
-        let samples = if every_ack { tcp_ap::Samples::EveryAck } else { tcp_ap::Samples::Unambiguous };
-        let first_interval = Some(Dur::from_millis(10));
-        let tcp_ap = tcp_ap::Params { samples, first_interval, ..tcp_ap::Params::paper() };
-        let config = Config { release, cc: Params { tcp_ap, ..Params::new() }, ..ns2() };
-        let transport = Transport::find(transport).expect("in the table");
-        let mut s = Script::active_with(transport, config);
-        s.socket.open(Time::ZERO, &mut s.out);
-        let mut syn_ack = super::script::segment("S.", 0, 0, 1);
-        syn_ack.options.sack_permitted = true;
-        s.arrives(100, syn_ack);
-        let mut now = Time::from_millis(100);
-        s.out.clear();
-        s.socket.write(now, 1 << 40, &mut s.out);
-        let mut watch = Watch { release, last: None, highest: 0, acked: 0 };
-        watch.look(now, &s.socket, &mut s.out)?;
-        for event in events {
-            let until = now + Dur::from_micros(match event {
-                Event::Ack(_, t) | Event::Duplicate(t) | Event::Wait(t) => t,
-                Event::RoundTrip(_) | Event::Path(..) => 1,
-            });
-            let mut timers = 0;
-            while let Some(at) = s.socket.next_timeout().filter(|&at| at <= until) {
-                prop_assert!(at >= now, "a timer in the past");
-                now = at;
-                s.socket.handle_timeout(now, &mut s.out);
-                watch.look(now, &s.socket, &mut s.out)?;
-                timers += 1;
-                prop_assert!(timers < 300_000, "the timer spins");
-            }
-            now = until;
-            match event {
-                Event::Ack(count, _) => {
-                    watch.acked = (watch.acked + count).min(watch.highest);
-                    let ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
-                    s.socket.handle_segment(now, &ack, &mut s.out);
-                }
-                Event::Duplicate(_) => {
-                    let mut ack = super::script::segment(".", 1, 0, watch.acked * 1_000 + 1);
-                    if watch.highest > watch.acked + 1 {
-                        let left = ack.ack + 1_000;
-                        ack.options.sack.push((left, left + (watch.highest - watch.acked - 1) * 1_000));
-                    }
-                    s.socket.handle_segment(now, &ack, &mut s.out);
-                }
-                Event::RoundTrip(nanos) => {
-                    s.socket.handle_hint(now, Hint::RoundTrip(Dur::from_nanos(nanos)), &mut s.out);
-                }
-                Event::Path(hops, bps) => {
-                    s.socket.handle_hint(now, Hint::HopCount(hops), &mut s.out);
-                    let rate = Rate::from_bps(bps).expect("above 0");
-                    s.socket.handle_hint(now, Hint::LinkRate(rate), &mut s.out);
-                }
-                Event::Wait(_) => {}
-            }
-            watch.look(now, &s.socket, &mut s.out)?;
-            prop_assert!(s.socket.next_timeout().is_some(), "nothing would ever move again");
-        }
+        drive(&events, release, transport, every_ack)?;
     }
 }

@@ -61,6 +61,38 @@ fn a_broken_way_out_is_searched_for_with_a_number_that_every_gateway_answers() {
     assert_eq!((bench.route(WIRED).next_hop, bench.route(WIRED).hops), (ip(7), 6));
 }
 
+/// Also where the request of a repair asks for the last known number otherwise: at the last relay before the gateway only
+/// the number tells its answer from the broken route and from a neighbour's that leads back.
+#[test]
+fn a_repair_asks_for_a_number_that_only_gateways_have() {
+    let mut bench = Bench::ns2();
+    bench.learn(WIRED, 6, 1, 0);
+    let mut packet = data(1, WIRED, 1);
+    packet.meta.hops = 2;
+    let asked = requests(&bench.fail(packet, 6));
+    assert_eq!(bench.aodv.counters().repairs_started, 1);
+    assert_eq!(asked.iter().map(|(rreq, _)| rreq.destination_seqno).collect::<Vec<_>>(), [Some(1)]);
+    bench.receive_rrep(4, rrep(WIRED, 0, 2, 5));
+    assert_eq!(bench.route(WIRED).state, RouteState::InRepair, "node 4 sends through this node");
+    assert_eq!(sent(&bench.receive_rrep(6, rrep(WIRED, 1, 0, 5))), [(1, via(6))]);
+}
+
+/// A neighbour that still sends through a node whose repair failed does not answer that node's next request: a loop.
+#[test]
+fn a_failed_repair_does_not_lead_back() {
+    let mut network = Network::chain(4, Config::ns2());
+    network.nodes[3] = network.nodes[3].clone().with_gateway();
+    network.send(0, WIRED, 1);
+    network.pass(ms(100));
+    network.cut(2, 3);
+    network.send(0, WIRED, 2);
+    network.pass(Dur::from_secs(7));
+    assert_eq!(network.nodes[2].counters().repairs_failed, 1);
+    assert!(network.requests_of(2).len() > 2, "it has asked since");
+    assert!(network.nodes[1].route(ip(WIRED)).is_some_and(Route::is_valid), "nobody has told it");
+    assert!(!network.nodes[2].route(ip(WIRED)).is_some_and(Route::is_valid));
+}
+
 #[test]
 fn a_gateway_searches_for_the_destinations_of_packets_from_the_wire() {
     let mut bench = gateway(Config::standard());

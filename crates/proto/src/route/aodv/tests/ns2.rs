@@ -451,3 +451,21 @@ fn local_repair_is_a_dead_end_of_11_to_17_s() {
         assert!(outage(config) < ms(2_000), "{} with {config:?}", outage(config));
     }
 }
+
+/// The route whose repair has failed goes down with the number it had (the line of aodv.cc that would raise it is
+/// commented out), and nobody is told: a neighbour that sends through this node answers its next request.
+#[test]
+fn a_failed_repair_may_lead_back() {
+    let raised = Config { repair_seqno_incremented: true, ..Config::ns2() };
+    for (config, loops) in [(Config::ns2(), true), (raised, false)] {
+        let mut network = Network::chain(4, config);
+        network.send(0, 3, 1);
+        network.pass(ms(100));
+        network.cut(2, 3);
+        network.send(0, 3, 2);
+        network.pass(Dur::from_secs(7));
+        assert_eq!(network.nodes[2].counters().repairs_failed, 1);
+        let next_hop = |n: u32| network.nodes[n as usize].route(ip(3)).filter(|r| r.is_valid()).map(|r| r.next_hop);
+        assert_eq!((next_hop(1), next_hop(2)), (Some(ip(2)), loops.then(|| ip(1))));
+    }
+}

@@ -89,32 +89,45 @@ fn numbers(network: &Network) -> Vec<(u32, Known)> {
     network.nodes.iter().map(of).collect()
 }
 
-/// A cycle in the valid routes to a destination, if there is one.
-fn find_loop(network: &Network) -> Option<(u32, u32)> {
+/// Cycles in the valid routes to a destination: the nodes of each, and the destination.
+fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
+    let mut found = Vec::new();
     for dst in (0..NODES).chain([WIRED]) {
         for start in 0..NODES {
-            let mut at = start;
+            let mut path = vec![start];
             for _ in 0..=NODES {
+                let at = path[path.len() - 1];
                 if network.nodes[at as usize].serves(ip(dst)) {
                     break;
                 }
                 let route = network.nodes[at as usize].route(ip(dst)).filter(|route| route.is_valid());
                 let Some(next) = route.and_then(|route| NodeId::from_ipv4(route.next_hop)) else { break };
-                at = next.0;
-                if at == dst {
+                if next.0 == dst {
                     break;
                 }
-                if at == start {
-                    return Some((start, dst));
+                if next.0 == start {
+                    found.push((path, dst));
+                    break;
                 }
+                path.push(next.0);
             }
         }
     }
-    None
+    found
+}
+
+/// Is this loop one of ns-2's: through a node whose repair has failed without a newer number
+/// (`ns2::a_failed_repair_may_lead_back`)? Routes to nodes without a radio have none of these either.
+fn is_of_ns2(network: &Network, (path, dst): &(Vec<u32>, u32)) -> bool {
+    let failed = |&n: &u32| {
+        let node = &network.nodes[n as usize];
+        !node.config().repair_seqno_incremented && node.counters().repairs_failed > 0
+    };
+    *dst != WIRED && path.iter().any(failed)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn packets_are_conserved_routes_have_no_loops_and_numbers_do_not_go_back(
@@ -147,7 +160,8 @@ proptest! {
                 _ => {}
             }
             network.assert_conserved();
-            prop_assert_eq!(find_loop(&network), None, "routes from a node to a destination come back to it");
+            let found = loops(&network).into_iter().find(|found| !is_of_ns2(&network, found));
+            prop_assert_eq!(found, None, "routes from a node to a destination come back to it");
             let after = numbers(&network);
             for ((own, known), (own_after, known_after)) in before.iter().zip(&after) {
                 prop_assert!(!is_newer(*own, *own_after), "own number went from {own} to {own_after}");

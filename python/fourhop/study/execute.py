@@ -136,8 +136,9 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         if not isinstance(claim, Claim):
             raise FourhopError(f"found a {type(claim).__name__}, allowed: a claim, as above(...) makes it")
     except Exception as error:
-        # Of a smoke test a flow may well have delivered nothing; a real one has to be able to answer.
-        if not quick:
+        # Of a smoke test a flow may well have delivered nothing; a real one has to be able to answer. A mistake in the
+        # check is one in either.
+        if not quick or isinstance(error, TypeError | AttributeError | NameError):
             raise FourhopError(f"check {check.name}, profile {data.profile}: {_line(error)}") from error
         return {**base, "verdict": "not judged", "measured": f"unknown: {_line(error)}", "criterion": "", "reason": ""}
     verdict: Verdict = "not judged" if quick else judge(claim)

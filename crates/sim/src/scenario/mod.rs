@@ -13,6 +13,7 @@
 //! opened by the caller, but for the movement file that `[mobility]` may name.
 
 mod build;
+mod build_flows;
 mod build_radio;
 mod catalog;
 mod convert;

@@ -16,13 +16,16 @@
 //! |---|---|
 //! | [`coverage`] | receiver: the measurement of the last packet that an acknowledgement covers |
 //! | [`window`] | sender: the product of bandwidth and delay, written into the window field |
+//! | [`local_acks`] | an option: acknowledgements made here, for full control |
 //! | [`table`] | the connections of a node; packets in, packets out |
 //! | [`raw`] | the same on bytes: reading a segment, writing a window, mending the checksum |
 //!
 //! The open points of the paper and what is assumed for them: docs/c3tcp.md.
 
 pub mod coverage;
+pub mod local_acks;
 pub mod raw;
+mod rto;
 pub mod table;
 pub mod window;
 
@@ -36,7 +39,8 @@ use fourhop_units::{Dur, Time};
 use window::SenderWindow;
 
 /// The module of one connection, for both of its directions. Call [`Ccm::handle_outgoing`] for each segment that TCP
-/// sends, and [`Ccm::handle_incoming`] for each that arrives, before TCP sees it. It has no timers.
+/// sends, and [`Ccm::handle_incoming`] for each that arrives, before TCP sees it. It has no timers;
+/// [`local_acks`] have.
 #[derive(Clone, Debug)]
 pub struct Ccm {
     coverage: Coverage,
@@ -90,6 +94,15 @@ impl Ccm {
             }
         }
         self.window.handle_incoming(now, segment);
+    }
+
+    /// What [`local_acks`] go by.
+    pub fn limits(&self, now: Time) -> local_acks::Limits {
+        let window = &self.window;
+        let segment = window.segment_size();
+        let (shift, own_shift) = window.shifts().unwrap_or_default();
+        let measured = window.current(now).map(|estimate| estimate.window().max(u64::from(segment)));
+        local_acks::Limits { window: measured, shift, own_shift, segment }
     }
 
     /// What the sender's side knows, for inspection.

@@ -1,8 +1,9 @@
 //! The modules of a node: one for each connection, found by its addresses and ports.
 
 use super::Ccm;
+use super::local_acks::{LocalAcks, Segments};
 use super::window::Options;
-use crate::wire::{Body, Ipv4Packet, MeasuredSegment};
+use crate::wire::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, TcpSegment};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -27,20 +28,56 @@ struct Flow {
     key: FlowKey,
     used: Time,
     module: Ccm,
+    local: Option<Box<Local>>,
+}
+
+/// Local acknowledgements, and from what packets around them are made.
+#[derive(Clone, Default, Debug)]
+struct Local {
+    acks: LocalAcks,
+    /// The newest packet of the local TCP, and of the peer, without their segments.
+    made_here: Option<Ipv4Packet>,
+    arrived: Option<Ipv4Packet>,
+    ident: u16,
+    segments: Segments,
 }
 
 /// The modules of a node, between its transports and its network layer. [`Modules::handle_outgoing`] sees each packet that
-/// was made here, [`Modules::handle_incoming`] each packet for this node before its transport does.
+/// was made here, [`Modules::handle_incoming`] each packet for this node before its transport does. Where local
+/// acknowledgements are in use, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there are
+/// no timers.
 #[derive(Clone, Debug)]
 pub struct Modules {
     options: Options,
     flows: Vec<Flow>,
+    /// Packets that go on at `next_timeout`, down and up.
+    pending: Packets,
+    /// When these came to be.
+    pending_since: Time,
+    absorbed: u64,
+    emitted: u64,
+}
+
+/// Packets that leave the modules.
+#[derive(Clone, Default, Debug)]
+pub struct Packets {
+    /// For the network.
+    pub down: Vec<Ipv4Packet>,
+    /// For the transports.
+    pub up: Vec<Ipv4Packet>,
 }
 
 impl Modules {
     /// No connection yet.
     pub fn new(options: Options) -> Modules {
-        Modules { options, flows: Vec::new() }
+        Modules {
+            options,
+            flows: Vec::new(),
+            pending: Packets::default(),
+            pending_since: Time::ZERO,
+            absorbed: 0,
+            emitted: 0,
+        }
     }
 
     /// The module of a connection, if anything of it has passed.
@@ -48,39 +85,129 @@ impl Modules {
         self.flows.iter().find(|flow| flow.key == key).map(|flow| &flow.module)
     }
 
-    /// A packet made here, on its way down.
-    pub fn handle_outgoing(&mut self, now: Time, packet: &mut Ipv4Packet) {
-        let Body::Tcp(segment) = &packet.body else { return };
+    /// Packets taken in for good, and packets made: local acknowledgements keep, drop and repeat.
+    pub fn balance(&self) -> (u64, u64) {
+        (self.absorbed, self.emitted)
+    }
+
+    /// A packet made here, on its way down. False if it ends here; what follows from it comes at `next_timeout`.
+    pub fn handle_outgoing(&mut self, now: Time, packet: &mut Ipv4Packet) -> bool {
+        let Body::Tcp(segment) = &packet.body else { return true };
         let key = FlowKey { peer: packet.dst, local_port: segment.src_port, peer_port: segment.dst_port };
-        if let Some(carried) = self.module(now, key).handle_outgoing(segment) {
-            packet.body = Body::Measured(Box::new(MeasuredSegment { segment: segment.clone(), carried }));
+        let Some(flow) = self.flow(now, key) else { return true };
+        let Some(local) = &mut flow.local else {
+            measured(&mut flow.module, packet);
+            return true;
+        };
+        local.made_here = Some(shell(packet));
+        let limits = flow.module.limits(now);
+        local.acks.handle_outgoing(now, segment.clone(), &limits, &mut local.segments);
+        self.absorb(now, key);
+        false
+    }
+
+    /// A packet for this node, on its way up. False if it ends here; what follows from it comes at `next_timeout`.
+    pub fn handle_incoming(&mut self, now: Time, packet: &mut Ipv4Packet) -> bool {
+        let carried = packet.take_carried();
+        let Body::Tcp(segment) = &mut packet.body else { return true };
+        let key = FlowKey { peer: packet.src, local_port: segment.dst_port, peer_port: segment.src_port };
+        let meta = packet.meta;
+        let Some(flow) = self.flow(now, key) else { return true };
+        let advertised = segment.window;
+        flow.module.handle_incoming(now, segment, carried.as_ref(), meta.hops, meta.created);
+        let Some(local) = &mut flow.local else { return true };
+        // Local acknowledgements hold the window themselves.
+        let segment = TcpSegment { window: advertised, ..segment.clone() };
+        local.arrived = Some(shell(packet));
+        let limits = flow.module.limits(now);
+        local.acks.handle_incoming(now, segment, &limits, &mut local.segments);
+        self.absorb(now, key);
+        false
+    }
+
+    /// When [`Modules::handle_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        let waits = !self.pending.down.is_empty() || !self.pending.up.is_empty();
+        let timers = self.flows.iter().filter_map(|flow| flow.local.as_ref()?.acks.next_timeout());
+        timers.chain(waits.then_some(self.pending_since)).min()
+    }
+
+    /// Does what is due at `now`; nothing if called early. The packets go on.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Packets) {
+        for place in 0..self.flows.len() {
+            let flow = &mut self.flows[place];
+            if let Some(local) = &mut flow.local {
+                local.acks.handle_timeout(now, &mut local.segments);
+                collect(flow, now, &mut self.pending);
+            }
+        }
+        self.emitted += (self.pending.down.len() + self.pending.up.len()) as u64;
+        out.down.append(&mut self.pending.down);
+        out.up.append(&mut self.pending.up);
+    }
+
+    fn absorb(&mut self, now: Time, key: FlowKey) {
+        self.absorbed += 1;
+        self.pending_since = now;
+        if let Some(flow) = self.flows.iter_mut().find(|flow| flow.key == key) {
+            collect(flow, now, &mut self.pending);
         }
     }
 
-    /// A packet for this node, on its way up.
-    pub fn handle_incoming(&mut self, now: Time, packet: &mut Ipv4Packet) {
-        let carried = packet.take_carried();
-        let Body::Tcp(segment) = &mut packet.body else { return };
-        let key = FlowKey { peer: packet.src, local_port: segment.dst_port, peer_port: segment.src_port };
-        let meta = &packet.meta;
-        self.module(now, key).handle_incoming(now, segment, carried.as_ref(), meta.hops, meta.created);
-    }
-
-    fn module(&mut self, now: Time, key: FlowKey) -> &mut Ccm {
+    /// The flow of a connection. None if there are too many that hold what they have acknowledged.
+    fn flow(&mut self, now: Time, key: FlowKey) -> Option<&mut Flow> {
         let place = match self.flows.iter().position(|flow| flow.key == key) {
             Some(place) => place,
             None => {
-                if self.flows.len() == FLOWS_MAX
-                    && let Some(oldest) = (0..FLOWS_MAX).min_by_key(|&place| self.flows[place].used)
-                {
+                if self.flows.len() == FLOWS_MAX {
+                    let idle = (0..FLOWS_MAX).filter(|&place| !self.flows[place].holds());
+                    let oldest = idle.min_by_key(|&place| self.flows[place].used)?;
                     self.flows.remove(oldest);
                 }
-                self.flows.push(Flow { key, used: now, module: Ccm::new(self.options) });
+                let local = self.options.local_acks.then(Box::default);
+                self.flows.push(Flow { key, used: now, module: Ccm::new(self.options), local });
                 self.flows.len() - 1
             }
         };
         let flow = &mut self.flows[place];
         flow.used = now;
-        &mut flow.module
+        Some(flow)
     }
+}
+
+impl Flow {
+    fn holds(&self) -> bool {
+        self.local.as_ref().is_some_and(|local| local.acks.holds())
+    }
+}
+
+/// Makes packets of the segments that local acknowledgements let go.
+fn collect(flow: &mut Flow, now: Time, out: &mut Packets) {
+    let Some(local) = &mut flow.local else { return };
+    for segment in local.segments.down.drain(..) {
+        let Some(shell) = &local.made_here else { continue };
+        let meta = PacketMeta { created: now, ..shell.meta };
+        let mut packet = Ipv4Packet { ident: local.ident, body: Body::Tcp(segment), meta, ..shell.clone() };
+        local.ident = local.ident.wrapping_add(1);
+        measured(&mut flow.module, &mut packet);
+        out.down.push(packet);
+    }
+    for segment in local.segments.up.drain(..) {
+        out.up.extend(local.arrived.as_ref().map(|shell| Ipv4Packet { body: Body::Tcp(segment), ..shell.clone() }));
+    }
+}
+
+/// Gives a packet the options that its module wants it to have.
+fn measured(module: &mut Ccm, packet: &mut Ipv4Packet) {
+    if let Body::Tcp(segment) = &packet.body
+        && let Some(carried) = module.handle_outgoing(segment)
+    {
+        packet.body = Body::Measured(Box::new(MeasuredSegment { segment: segment.clone(), carried }));
+    }
+}
+
+/// A packet without what it carries.
+fn shell(packet: &Ipv4Packet) -> Ipv4Packet {
+    let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
+    Ipv4Packet { body, ..*packet }
 }

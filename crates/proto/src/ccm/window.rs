@@ -18,11 +18,13 @@ pub struct Options {
     pub hold: Dur,
     /// Weight of the old average of bandwidth and delay in thousandths; 0: the newest measurement alone.
     pub smoothing: u32,
+    /// Does the module acknowledge to the local TCP, for full control of the window?
+    pub local_acks: bool,
 }
 
 impl Options {
     /// The newest measurement alone, for three seconds.
-    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0 };
+    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0, local_acks: false };
 }
 
 /// What the sender knows of the path.
@@ -183,12 +185,22 @@ impl SenderWindow {
         advertised.min(unit(estimate.window()).max(least))
     }
 
+    /// What counts as one segment, in bytes.
+    pub fn segment_size(&self) -> u32 {
+        self.segment
+    }
+
     /// Shift of the window field in arriving segments, once it is known.
     fn shift(&self) -> Option<u8> {
+        Some(self.shifts()?.0)
+    }
+
+    /// Shifts of the window field in arriving segments and in those of the local TCP, once they are known.
+    pub fn shifts(&self) -> Option<(u8, u8)> {
         match (self.ours, self.peers) {
             (Scale::Unknown, _) | (_, Scale::Unknown) => None,
-            (Scale::Shift(_), Scale::Shift(shift)) => Some(shift),
-            _ => Some(0),
+            (Scale::Shift(ours), Scale::Shift(peers)) => Some((peers, ours)),
+            _ => Some((0, 0)),
         }
     }
 }

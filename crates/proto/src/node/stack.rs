@@ -176,6 +176,7 @@ impl Node {
             dropped: self.drops.in_layer(layer),
             held: held as u64,
         };
+        let (absorbed, emitted) = self.modules.as_ref().map(|modules| modules.balance()).unwrap_or_default();
         Layers {
             radio: Account::default(),
             mac: Account {
@@ -192,8 +193,8 @@ impl Node {
             ),
             network: held(
                 Layer::Network,
-                self.transports.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires,
-                c.network_to_link + c.delivered + c.routing_received + to_wires,
+                self.transports.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires + emitted,
+                c.network_to_link + c.delivered + c.routing_received + to_wires + absorbed,
                 self.router.held() + crossing,
             ),
             wire: Account::default(),
@@ -274,6 +275,9 @@ impl Node {
         if self.gateway.as_ref().is_some_and(|gateway| due(gateway.next_timeout())) {
             self.crossing_timeout(now);
         }
+        if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
+            self.modules_timeout(now);
+        }
         let mut made = self.scratch.packets.take();
         self.transports.handle_timeout(now, &mut made);
         self.send_made(now, &mut made);
@@ -285,6 +289,9 @@ impl Node {
         at = Time::earlier_of(at, self.transports.next_timeout());
         if let Some(gateway) = &self.gateway {
             at = Time::earlier_of(at, gateway.next_timeout());
+        }
+        if let Some(modules) = &self.modules {
+            at = Time::earlier_of(at, modules.next_timeout());
         }
         self.upper_timeout = at;
     }
@@ -385,8 +392,8 @@ impl Node {
         if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
-        if ends {
-            self.end_options(now, leaves, &mut packet);
+        if ends && !self.end_options(now, leaves, &mut packet) {
+            return;
         }
         let mut actions = self.scratch.route.take();
         if packet.is_routing() {
@@ -405,11 +412,35 @@ impl Node {
     }
 
     /// A packet has come to the end of its way over radios: its options go to the module of its connection, if that is here.
-    fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) {
+    /// False if the module keeps the packet.
+    fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) -> bool {
         match &mut self.modules {
             Some(modules) if !leaves => modules.handle_incoming(now, packet),
-            _ => drop(packet.take_carried()),
+            _ => {
+                packet.take_carried();
+                true
+            }
         }
+    }
+
+    /// What modules that acknowledge by themselves have to send and to deliver.
+    fn modules_timeout(&mut self, now: Time) {
+        let Some(modules) = &mut self.modules else { return };
+        let mut packets = ccm::table::Packets::default();
+        modules.handle_timeout(now, &mut packets);
+        for packet in packets.down {
+            self.route(now, packet);
+        }
+        for packet in packets.up {
+            self.deliver(now, &packet);
+        }
+    }
+
+    fn route(&mut self, now: Time, packet: Ipv4Packet) {
+        let mut actions = self.scratch.route.take();
+        self.router.handle_outgoing(now, packet, &mut actions);
+        self.perform_route(now, &mut actions);
+        self.scratch.route.give(actions);
     }
 
     pub(super) fn deliver(&mut self, now: Time, packet: &Ipv4Packet) {
@@ -429,13 +460,12 @@ impl Node {
                 self.send_wired(packet);
                 continue;
             }
-            if let Some(modules) = &mut self.modules {
-                modules.handle_outgoing(now, &mut packet);
+            if let Some(modules) = &mut self.modules
+                && !modules.handle_outgoing(now, &mut packet)
+            {
+                continue;
             }
-            let mut actions = self.scratch.route.take();
-            self.router.handle_outgoing(now, packet, &mut actions);
-            self.perform_route(now, &mut actions);
-            self.scratch.route.give(actions);
+            self.route(now, packet);
         }
     }
 

@@ -31,6 +31,9 @@ section! {
         backward_queueing: bool, Kind::Bool, Both("true");
         /// Weight of the old average of bandwidth and delay; 0%: the newest measurement alone.
         smoothing: Share, share("0%", "99.9%"), Both("75%");
+        /// Does the module acknowledge data to the local TCP itself, and send it at its own window? Then TCP's congestion
+        /// control no longer matters.
+        local_acks: bool, Kind::Bool, Both("false");
         /// How long a measurement holds when none follows; then the window is the receiver's again.
         hold: Dur, time("1ms", "1000s"), Both("3s");
     }

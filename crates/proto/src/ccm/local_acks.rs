@@ -1,0 +1,529 @@
+//! Full control of the window: the module acknowledges to the local TCP itself (Kliazovich, Granelli 2005, end of
+//! section IV), keeps what the peer has not acknowledged, and sends it again when it is lost.
+//!
+//! ```text
+//!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
+//!       ◄─ local ACK of `told` ──   ▲                   sent: what has left; sent - una stays within the window
+//!                                   └── pump ──► down
+//! ```
+//!
+//! Up to `told` the module answers for the stream, from there on TCP does. Until there is a measurement, `told` is `una`
+//! and everything passes as it came; TCP's retransmissions of what is above `told` always pass. Neither SYN nor FIN is
+//! ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
+//!
+//! Assumed, as the paper says no more than that acknowledgements are generated: twice the window is kept; loss is three
+//! duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial acknowledgement sends the next
+//! segment (RFC 6582); SACK is not looked at. A peer that is silent for 16 time-outs resets the connection.
+
+use super::rto::Rto;
+use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use fourhop_units::{Seq, Time};
+use std::collections::VecDeque;
+
+/// RFC 5681 section 3.2.
+const DUPLICATES: u32 = 3;
+/// Time-outs in a row without a word of the peer that are borne: about ten minutes (RFC 9293 section 3.8.3: 100 s at
+/// least).
+const SILENCE_MAX: u32 = 15;
+/// No window is larger (RFC 7323 section 2.3: below 2^30), and twice as much is still an order of sequence numbers.
+const WINDOW_MAX: u64 = 1 << 29;
+
+/// What leaves a module: segments for the network and for the local TCP.
+#[derive(Clone, Default, Debug)]
+pub struct Segments {
+    /// For the network.
+    pub down: Vec<TcpSegment>,
+    /// For the local TCP.
+    pub up: Vec<TcpSegment>,
+}
+
+/// What the sender's side knows when a segment comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bandwidth times delay in bytes, one segment at least; `None` without a measurement.
+    pub window: Option<u64>,
+    /// Shift of the window field in arriving segments.
+    pub shift: u8,
+    /// And in those of the local TCP.
+    pub own_shift: u8,
+    /// Bytes of a segment.
+    pub segment: u32,
+}
+
+/// What the local TCP says by now, for what is sent again.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    ack: Seq,
+    window: u16,
+    timestamps: Option<Timestamps>,
+}
+
+/// What local acknowledgements take from the peer's segments.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    ports: (u16, u16),
+    /// Behind the last octet that has come: where an acknowledgement of the peer's would stand.
+    next: Seq,
+    /// Newest TSval (RFC 7323 section 4.3: an older one would be refused).
+    clock: Option<u32>,
+    /// Window field of the newest acknowledgement.
+    window: u16,
+    /// Where that acknowledgement stood.
+    at: Seq,
+}
+
+/// A connection whose SYN was seen.
+#[derive(Clone, Debug)]
+struct Stream {
+    una: Seq,
+    sent: Seq,
+    end: Seq,
+    told: Seq,
+    /// Segments from `una` to `end`, in order and without holes.
+    kept: VecDeque<TcpSegment>,
+    /// Right edge of the peer's window.
+    edge: Seq,
+    limits: Limits,
+    /// Window in force: the last one measured, as long as anything is held that TCP does not answer for.
+    window: Option<u64>,
+    newest: Option<Newest>,
+    peer: Option<Peer>,
+    /// Window field that TCP was told last.
+    told_window: u16,
+    duplicates: u32,
+    /// Loss recovery ends here.
+    recover: Option<Seq>,
+    rto: Rto,
+    silence: u32,
+    timer: Option<Time>,
+    /// Has the peer acknowledged the SYN?
+    open: bool,
+    /// Given up: TCP is told so whenever it speaks.
+    dead: bool,
+}
+
+/// Local acknowledgements for one direction of a connection. Each call may change `next_timeout`.
+#[derive(Clone, Default, Debug)]
+pub struct LocalAcks {
+    stream: Option<Stream>,
+}
+
+fn span(from: Seq, to: Seq) -> u64 {
+    u64::from(to.offset_from(from))
+}
+
+fn earlier(a: Seq, b: Seq) -> Seq {
+    if a.before(b) { a } else { b }
+}
+
+fn later(a: Seq, b: Seq) -> Seq {
+    if a.before(b) { b } else { a }
+}
+
+fn end_of(segment: &TcpSegment) -> Seq {
+    segment.seq + segment.seq_len()
+}
+
+impl LocalAcks {
+    /// A segment of the local TCP.
+    pub fn handle_outgoing(&mut self, now: Time, mut segment: TcpSegment, limits: &Limits, out: &mut Segments) {
+        let flags = segment.flags;
+        let first = segment.seq + 1;
+        if flags.syn && self.stream.as_ref().is_none_or(|stream| stream.end != first) {
+            self.stream = Some(Stream::new(first, *limits));
+        }
+        let Some(stream) = self.stream.as_mut().filter(|_| !flags.syn) else {
+            out.down.push(segment);
+            return;
+        };
+        if flags.rst {
+            // RFC 5961 section 3.2: only the number that the peer expects resets.
+            segment.seq = earlier(segment.seq, stream.sent);
+            out.down.push(segment);
+            self.stream = None;
+            return;
+        }
+        if stream.dead {
+            out.up.push(reset((segment.dst_port, segment.src_port), segment.ack, segment.seq));
+            return;
+        }
+        stream.learn(limits);
+        if flags.ack {
+            let (ack, window, timestamps) = (segment.ack, segment.window, segment.options.timestamps);
+            stream.newest = Some(Newest { ack, window, timestamps });
+        }
+        if segment.seq_len() > 0 && segment.seq.before(stream.told) {
+            // TCP has missed an acknowledgement. To none of its own can this be an answer: the two would never end.
+            stream.acknowledge(out);
+        }
+        if segment.seq_len() == 0 {
+            // What TCP has sent may be kept here: the peer refuses a number beyond its window.
+            segment.seq = earlier(segment.seq, stream.sent);
+            if stream.window.is_some() {
+                segment.seq = earlier(segment.seq, later(stream.edge, stream.una));
+            }
+            out.down.push(segment);
+        } else {
+            stream.keep(segment, out);
+        }
+        stream.go_on(now, out);
+    }
+
+    /// A segment for the local TCP, its window as the peer advertised it. What TCP is to see of it goes up.
+    pub fn handle_incoming(&mut self, now: Time, mut segment: TcpSegment, limits: &Limits, out: &mut Segments) {
+        let flags = segment.flags;
+        let Some(stream) = self.stream.as_mut().filter(|stream| !stream.dead) else {
+            out.up.push(segment);
+            return;
+        };
+        if flags.rst {
+            // RFC 5961 section 3.2: TCP asks about any other number.
+            if stream.newest.is_none_or(|newest| newest.ack == segment.seq) {
+                self.stream = None;
+            }
+            out.up.push(segment);
+            return;
+        }
+        let news = stream.note_peer(&segment);
+        stream.open |= flags.ack && !segment.ack.before(stream.una);
+        if flags.syn || !flags.ack || segment.ack.after(stream.end) {
+            out.up.push(segment);
+            return;
+        }
+        stream.learn(limits);
+        let pure = segment.seq_len() == 0;
+        let mut repeated = false;
+        if !segment.ack.before(stream.una) {
+            stream.silence = 0;
+            let advanced = segment.ack.after(stream.una);
+            let same = stream.peer.is_some_and(|peer| peer.window == segment.window);
+            let old_edge = stream.edge;
+            if advanced || news {
+                stream.edge = segment.ack + ((u32::from(segment.window)) << limits.shift);
+                stream.peer.iter_mut().for_each(|peer| peer.window = segment.window);
+            }
+            if advanced {
+                stream.advance(now, segment.ack, out);
+            } else if pure && same {
+                repeated = true;
+                stream.duplicate(out);
+            } else {
+                stream.opened(old_edge, out);
+            }
+        }
+        if segment.ack.before(stream.told) {
+            // TCP knows more than that already.
+            if !pure {
+                segment.ack = stream.told;
+                segment.options.sack.clear();
+                segment.window = stream.offered();
+                stream.tell_tcp(segment, out);
+            }
+        } else {
+            if stream.window.is_some() {
+                // RFC 5681 section 2: TCP knows a duplicate by its unchanged window.
+                segment.window = if repeated { stream.told_window.min(segment.window) } else { stream.offered() };
+            }
+            stream.tell_tcp(segment, out);
+        }
+        stream.go_on(now, out);
+    }
+
+    /// Does what is due at `now`; nothing if called early.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Segments) {
+        let Some(stream) = &mut self.stream else { return };
+        if stream.timer.take_if(|at| *at <= now).is_none() {
+            return;
+        }
+        stream.silence += 1;
+        if stream.silence > SILENCE_MAX {
+            stream.give_up(out);
+            return;
+        }
+        stream.rto.back_off();
+        stream.duplicates = 0;
+        stream.recover = Some(stream.sent);
+        stream.resend(out);
+        stream.arm(now);
+    }
+
+    /// When [`LocalAcks::handle_timeout`] wants to be called.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.stream.as_ref()?.timer
+    }
+
+    /// Is anything kept that the peer has not acknowledged?
+    pub fn holds(&self) -> bool {
+        self.stream.as_ref().is_some_and(|stream| !stream.kept.is_empty())
+    }
+
+    /// Bytes that the local TCP takes for acknowledged and the peer has not acknowledged.
+    pub fn held(&self) -> u64 {
+        self.stream.as_ref().map_or(0, |stream| span(stream.una, stream.told))
+    }
+}
+
+impl Stream {
+    fn new(first: Seq, limits: Limits) -> Stream {
+        Stream {
+            una: first,
+            sent: first,
+            end: first,
+            told: first,
+            kept: VecDeque::new(),
+            edge: first,
+            limits,
+            window: None,
+            newest: None,
+            peer: None,
+            told_window: 0,
+            duplicates: 0,
+            recover: None,
+            rto: Rto::default(),
+            silence: 0,
+            timer: None,
+            open: false,
+            dead: false,
+        }
+    }
+
+    fn learn(&mut self, limits: &Limits) {
+        self.limits = *limits;
+        match limits.window {
+            Some(window) => self.window = Some(window.min(WINDOW_MAX)),
+            None if !self.told.after(self.una) => self.window = None,
+            None => {}
+        }
+    }
+
+    /// Is the segment not older than those that have come (RFC 9293 section 3.10.7.4, SND.WL1)?
+    fn note_peer(&mut self, segment: &TcpSegment) -> bool {
+        let (end, at) = (end_of(segment), segment.seq);
+        let clock = segment.options.timestamps.map(|timestamps| timestamps.value);
+        let Some(peer) = &mut self.peer else {
+            let ports = (segment.src_port, segment.dst_port);
+            self.peer = Some(Peer { ports, next: end, clock, window: segment.window, at });
+            return true;
+        };
+        peer.next = later(peer.next, end);
+        if let Some(clock) = clock
+            && peer.clock.is_none_or(|old| clock.wrapping_sub(old) < 1 << 31)
+        {
+            peer.clock = Some(clock);
+        }
+        let news = !at.before(peer.at);
+        peer.at = later(peer.at, at);
+        news
+    }
+
+    /// Takes data of the local TCP in, or lets it pass if TCP answers for it.
+    fn keep(&mut self, mut segment: TcpSegment, out: &mut Segments) {
+        let end = end_of(&segment);
+        if segment.seq.after(self.end) {
+            // A hole that cannot be; TCP has had no acknowledgement and sends again.
+            return;
+        }
+        if segment.seq.before(self.sent) && end.after(self.told) {
+            let mut again = segment.clone();
+            if end.after(self.end) {
+                again.payload = self.end.offset_from(segment.seq);
+                again.flags.fin = false;
+            }
+            if again.seq_len() > 0 {
+                self.rto.forget();
+                out.down.push(again);
+            }
+        }
+        if end.after(self.end) {
+            segment.payload -= self.end.offset_from(segment.seq);
+            segment.seq = self.end;
+            self.end = end;
+            self.kept.push_back(segment);
+        }
+    }
+
+    /// The peer has acknowledged more.
+    fn advance(&mut self, now: Time, ack: Seq, out: &mut Segments) {
+        self.una = ack;
+        self.sent = later(self.sent, ack);
+        self.told = later(self.told, ack);
+        self.duplicates = 0;
+        self.rto.acknowledged(now, ack);
+        self.timer = None;
+        while self.kept.front().is_some_and(|front| !end_of(front).after(ack)) {
+            self.kept.pop_front();
+        }
+        self.recover = self.recover.filter(|until| ack.before(*until));
+        if self.recover.is_some() {
+            self.resend(out);
+        }
+    }
+
+    fn duplicate(&mut self, out: &mut Segments) {
+        if self.una == self.sent {
+            return;
+        }
+        self.duplicates += 1;
+        if self.duplicates == DUPLICATES && self.recover.is_none() && self.told.after(self.una) {
+            self.recover = Some(self.sent);
+            self.resend(out);
+        }
+    }
+
+    /// The window has moved; what went out as a probe of a closed one was refused, and fits now.
+    fn opened(&mut self, old_edge: Seq, out: &mut Segments) {
+        let Some(front) = self.kept.front() else { return };
+        if end_of(front).after(old_edge) && !end_of(front).after(self.edge) && self.una != self.sent {
+            self.rto.reset_back_off();
+            self.timer = None;
+            self.resend(out);
+        }
+    }
+
+    /// The oldest segment again, if TCP does not answer for it.
+    fn resend(&mut self, out: &mut Segments) {
+        if self.told.after(self.una)
+            && let Some(front) = self.kept.front()
+        {
+            out.down.push(self.fresh(front));
+            self.rto.forget();
+        }
+    }
+
+    /// What follows from anything that has happened.
+    fn go_on(&mut self, now: Time, out: &mut Segments) {
+        self.pump(now, out);
+        self.tell(out);
+        self.arm(now);
+    }
+
+    /// Sends what the window allows; without one everything, as TCP's own window says.
+    fn pump(&mut self, now: Time, out: &mut Segments) {
+        for segment in &self.kept {
+            let end = end_of(segment);
+            if !end.after(self.sent) {
+                continue;
+            }
+            // With nothing under way a segment goes whatever the window: it is also the probe of a closed one.
+            if let Some(window) = self.window
+                && self.una != self.sent
+                && (span(self.una, end) > window || end.after(self.edge))
+            {
+                break;
+            }
+            self.sent = end;
+            self.rto.sent(now, end);
+            out.down.push(self.fresh(segment));
+        }
+    }
+
+    /// Acknowledges to the local TCP what may be held, or tells it that the window has opened.
+    fn tell(&mut self, out: &mut Segments) {
+        if self.limits.window.is_none() || !self.open {
+            return;
+        }
+        let right = self.right();
+        let mut told = self.told;
+        for segment in &self.kept {
+            if segment.flags.fin || end_of(segment).after(right) {
+                break;
+            }
+            told = later(told, end_of(segment));
+        }
+        let (offered, last) = (self.bytes(self.offered()), self.bytes(self.told_window));
+        let segment = u64::from(self.limits.segment);
+        if told.after(self.told) {
+            self.told = told;
+            self.acknowledge(out);
+        } else if offered > last && (last < segment || offered - last >= segment) {
+            self.acknowledge(out);
+        }
+    }
+
+    /// The time-out runs while there is something under way that TCP does not answer for.
+    fn arm(&mut self, now: Time) {
+        if self.una == self.sent || !self.told.after(self.una) {
+            self.timer = None;
+        } else if self.timer.is_none() {
+            self.timer = Some(now + self.rto.get());
+        }
+    }
+
+    fn give_up(&mut self, out: &mut Segments) {
+        self.dead = true;
+        self.kept.clear();
+        let (Some(peer), Some(newest)) = (self.peer, self.newest) else { return };
+        out.up.push(reset(peer.ports, newest.ack, self.told));
+        out.down.push(reset((peer.ports.1, peer.ports.0), self.una, newest.ack));
+    }
+
+    /// Where TCP's window may end: within the peer's, and within twice the own.
+    fn right(&self) -> Seq {
+        match self.window {
+            Some(window) => earlier(self.edge, self.una + 2 * window as u32),
+            None => self.edge,
+        }
+    }
+
+    /// Window field of that.
+    fn offered(&self) -> u16 {
+        let right = self.right();
+        let bytes = if right.after(self.told) { span(self.told, right) } else { 0 };
+        u16::try_from(bytes >> self.limits.shift).unwrap_or(u16::MAX)
+    }
+
+    fn bytes(&self, window: u16) -> u64 {
+        u64::from(window) << self.limits.shift
+    }
+
+    /// A segment that was kept, with what TCP says by now.
+    fn fresh(&self, kept: &TcpSegment) -> TcpSegment {
+        let mut segment = kept.clone();
+        if let Some(newest) = self.newest {
+            if segment.ack != newest.ack {
+                // What SACK said may have been acknowledged since.
+                segment.options.sack.clear();
+            }
+            (segment.ack, segment.window, segment.options.timestamps) = (newest.ack, newest.window, newest.timestamps);
+        }
+        segment
+    }
+
+    fn tell_tcp(&mut self, segment: TcpSegment, out: &mut Segments) {
+        self.told_window = segment.window;
+        out.up.push(segment);
+    }
+
+    /// An acknowledgement as the peer would send it.
+    fn acknowledge(&mut self, out: &mut Segments) {
+        let (Some(peer), Some(newest)) = (self.peer.filter(|_| self.open), self.newest) else { return };
+        // TCP refuses a number beyond its own window, as that of a probe may be.
+        let seq = earlier(peer.next, newest.ack + (u32::from(newest.window) << self.limits.own_shift));
+        let timestamps = peer.clock.zip(newest.timestamps);
+        let timestamps = timestamps.map(|(value, ours)| Timestamps { value, echo: ours.value });
+        let segment = TcpSegment {
+            src_port: peer.ports.0,
+            dst_port: peer.ports.1,
+            seq,
+            ack: self.told,
+            flags: TcpFlags { ack: true, ..TcpFlags::default() },
+            window: self.offered(),
+            options: TcpOptions { timestamps, ..TcpOptions::default() },
+            payload: 0,
+        };
+        self.tell_tcp(segment, out);
+    }
+}
+
+fn reset(ports: (u16, u16), seq: Seq, ack: Seq) -> TcpSegment {
+    TcpSegment {
+        src_port: ports.0,
+        dst_port: ports.1,
+        seq,
+        ack,
+        flags: TcpFlags { rst: true, ack: true, ..TcpFlags::default() },
+        window: 0,
+        options: TcpOptions::default(),
+        payload: 0,
+    }
+}

@@ -23,7 +23,6 @@ FILES = 20
 study = Study(
     "Buffer and flow table of the gateway",
     source=f"{PAPER}, section 4.3",
-    quick={"duration": "4s"},
     assumed=[
         *ASSUMED,
         "64 segments of 1460 bytes are 93 kB; the paper reckons with 187 kB a flow, twice that, and with 37 MB for 200 "

@@ -81,10 +81,7 @@ def follows(data: Data, name: str) -> Claim:
     paper="queueing is not part of the estimate; access to the medium makes it vary",
     assumed="within 15 % of the true delay without queueing, alone and beside UDP; partly: below standard TCP's "
     "round trip",
-    why={
-        "standard": "15 % too high alone, by the bound: each link adds the DIFS behind its ACK, which the next link's "
-        "back-off overlaps with"
-    },
+    why={"standard": "15 % too high alone, by the bound; which part of a link's delay is too long was not separated"},
 )
 def no_queueing(data: Data, name: str) -> Claim:
     strict, weaker = {}, {}

@@ -55,11 +55,15 @@ impl Socket {
         if self.policy.wants_packets() {
             self.tell_policy(now, segment);
         }
-        if self.is_outdated(now, segment) || !self.rcv.accepts(segment) {
+        let outdated = self.is_outdated(now, segment);
+        if outdated || !self.rcv.accepts(segment) {
             if flags.fin && self.state == State::TimeWait {
                 self.timers.set(Timer::TimeWait, now + self.config.time_wait);
             }
             self.ack_due |= !flags.rst;
+            if !outdated && self.tells_news_late(segment) {
+                self.take_acknowledgement(now, segment, out);
+            }
             return;
         }
         self.take_timestamp(now, segment);
@@ -102,6 +106,23 @@ impl Socket {
             let view = self.view(now, self.snd.in_flight_segments());
             self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
         }
+        self.take_acknowledgement(now, segment, out);
+        if self.state.may_receive() {
+            self.take_fin(now, segment, out);
+        }
+    }
+
+    /// Does a segment from before the window acknowledge what none in the window has? Its acknowledgement is then as good
+    /// as any (4.4BSD takes it, too). RFC 9293 drops the whole segment, and two ends which have both taken a probe of a
+    /// window they had opened, without the other's knowledge, would answer each other's acknowledgements for ever.
+    fn tells_news_late(&self, segment: &TcpSegment) -> bool {
+        let (ack, flags) = (self.snd.locate(segment.ack), segment.flags);
+        let agreed = flags.ack && !flags.syn && !flags.rst && self.state != State::SynReceived;
+        agreed && self.rcv.was_in_window(segment) && self.snd.una < ack && ack <= self.snd.max
+    }
+
+    /// The acknowledgement of a segment, and what it means for a FIN of ours.
+    fn take_acknowledgement(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         self.process_ack(now, segment, out);
         if self.snd.fin_acked() {
             match self.state {
@@ -110,13 +131,9 @@ impl Socket {
                 State::LastAck => {
                     self.end();
                     out.push(Action::Closed);
-                    return;
                 }
                 _ => {}
             }
-        }
-        if self.state.may_receive() {
-            self.take_fin(now, segment, out);
         }
     }
 

@@ -99,15 +99,18 @@ impl Receiver {
         self.edge - self.nxt
     }
 
-    /// RFC 9293 section 3.4, the four cases of acceptability.
+    /// RFC 9293 section 3.4, the four cases of acceptability; an acknowledgement may stand at the right edge, too, where a
+    /// peer that has filled the window sends it from (Linux and 4.4BSD take it).
     pub(super) fn accepts(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         let len = u64::from(segment.seq_len());
-        if len == 0 {
-            start == self.nxt || (self.nxt <= start && start < self.edge)
-        } else {
-            start < self.edge && start + len > self.nxt
-        }
+        if len == 0 { self.nxt <= start && start <= self.edge } else { start < self.edge && start + len > self.nxt }
+    }
+
+    /// Did a segment lie in the window a buffer's length ago at most?
+    pub(super) fn was_in_window(&self, segment: &TcpSegment) -> bool {
+        let start = self.locate(segment.seq);
+        start < self.nxt && self.nxt <= start + self.buffer
     }
 
     /// Takes what lies within the window out of a payload of `len` bytes at `start`. The segment must be acceptable.

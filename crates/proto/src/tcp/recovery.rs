@@ -67,7 +67,7 @@ impl Socket {
             if self.snd.is_taken_back() {
                 self.freeze.recognise();
             }
-            asks = self.weigh_window(now, ack);
+            asks = self.weigh_window(now, ack, segment.payload == 0);
         }
         let news = self.recovers_by_sack() && self.take_sack_blocks(ack, segment);
         if ack > self.snd.una {

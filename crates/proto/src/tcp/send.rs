@@ -95,6 +95,11 @@ impl SendSpace {
         self.fin && self.una > self.end
     }
 
+    /// Where SND.UNA stands once everything the user has handed over is acknowledged.
+    pub(super) fn finish(&self) -> Pos {
+        self.end + u64::from(self.fin)
+    }
+
     /// Bytes between SND.UNA and SND.NXT.
     pub(super) fn in_flight(&self) -> u64 {
         self.nxt.beyond(self.una)

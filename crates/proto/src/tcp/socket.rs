@@ -399,6 +399,7 @@ impl Socket {
     pub(super) fn end(&mut self) {
         self.state = State::Closed;
         self.snd.fin = true;
+        self.freeze.thaw();
         self.timers.stop_all();
     }
 

@@ -14,9 +14,9 @@ use fourhop_cc::{CaState, CongestionControl};
 use fourhop_units::Time;
 
 impl Socket {
-    /// The window in an acceptable segment has been taken; `ack` acknowledges. Decides before the segment is processed, so
-    /// that what it releases goes, or stays, by the new state. True if a probe has to follow.
-    pub(in crate::tcp) fn weigh_window(&mut self, now: Time, ack: Pos) -> bool {
+    /// The window in an acceptable segment has been taken; `ack` acknowledges, without payload if `pure`. Decides before
+    /// the segment is processed, so that what it releases goes, or stays, by the new state. True if a probe has to follow.
+    pub(in crate::tcp) fn weigh_window(&mut self, now: Time, ack: Pos, pure: bool) -> bool {
         self.freeze.forget_answer();
         if !self.freeze.is_active() || ack < self.snd.una || self.is_opening() {
             return false;
@@ -24,15 +24,16 @@ impl Socket {
         self.freeze.handle_path(self.hops, self.rtt.base_rto());
         let una = ack;
         let under_way = self.snd.nxt > una;
+        let telling = pure || ack > self.snd.una;
         let closed = self.snd.wnd == 0;
         let below = una + self.snd.wnd < self.snd.nxt;
-        let answered = self.snd.max <= una && !self.snd.unsent();
+        let answered = una >= self.snd.finish();
         if answered {
             self.thaw(now);
         } else if closed {
-            return self.stop(now, Cause::ZeroWindow, under_way);
+            return self.stop(now, Cause::ZeroWindow, under_way, telling);
         } else if below {
-            return self.stop(now, Cause::Provisional, under_way);
+            return self.stop(now, Cause::Provisional, under_way, telling);
         } else if self.freeze.is_frozen() {
             self.win.ssthresh = self.advertised_segments();
             self.thaw(now);
@@ -40,8 +41,9 @@ impl Socket {
         false
     }
 
-    /// Freezes, or stays frozen with the timer restarted.
-    fn stop(&mut self, now: Time, cause: Cause, under_way: bool) -> bool {
+    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of what is under way. The peer's own data
+    /// is not: it could keep a sender waiting for as long as it flows.
+    fn stop(&mut self, now: Time, cause: Cause, under_way: bool, telling: bool) -> bool {
         let asks = match self.freeze.phase() {
             Phase::Running => {
                 self.begin_freeze(now, cause, under_way);
@@ -59,7 +61,9 @@ impl Socket {
         };
         // RFC 1122 section 4.2.2.17: a peer that answers keeps its connection, however long its window stays closed.
         self.recovery.timeouts = 0;
-        self.timers.set(Timer::Probe, now + self.freeze.interval());
+        if telling || asks {
+            self.timers.set(Timer::Probe, now + self.freeze.interval());
+        }
         asks
     }
 

@@ -7,7 +7,7 @@ use super::script::{Script, plain, segment};
 use crate::tcp::Config;
 use crate::tcp::adhoc::{Phase, SenderOptions, SenderStats};
 use crate::wire::TcpSegment;
-use fourhop_units::Dur;
+use fourhop_units::{Dur, Time};
 
 fn adhoc() -> Config {
     let options = SenderOptions { probe_max: Dur::from_secs(32), probe_rtos: None };
@@ -80,6 +80,47 @@ fn another_closed_window_prolongs_the_wait() {
     s.wait(2_200);
     phase(&s, Phase::Probing);
     s.expect(&[". 2000:2000(0) ack 1"]);
+}
+
+/// Waiting stays waiting as long as it would have: data of the peer tells nothing of what is under way.
+#[test]
+fn data_of_the_peer_does_not_prolong_the_wait() {
+    let mut s = running(50_000);
+    s.arrives(300, window(1_001, 0));
+    s.arrives(1_200, TcpSegment { window: 0, ..segment(".", 1, 700, 1_001) });
+    s.out.clear();
+    s.wait(1_299);
+    phase(&s, Phase::Waiting);
+    s.expect_nothing();
+    s.wait(1_300);
+    phase(&s, Phase::Probing);
+}
+
+/// A closed window in the acknowledgement of everything leaves nothing to wait for.
+#[test]
+fn the_last_acknowledgement_thaws() {
+    let mut s = running(3_000);
+    s.socket.close(Time::from_millis(250), &mut s.out);
+    s.arrives(260, window(1_001, 3_000));
+    s.expect(&["F. 3001:3001(0) ack 1"]);
+    s.arrives(300, window(3_001, 0));
+    s.wait(1_300);
+    phase(&s, Phase::Probing);
+    s.out.clear();
+    s.arrives(1_400, window(3_002, 0));
+    phase(&s, Phase::Running);
+    s.wait(100_000);
+    s.expect_nothing();
+}
+
+/// Nor is a connection frozen that is no more.
+#[test]
+fn a_reset_ends_the_frozen_state() {
+    let mut s = running(50_000);
+    s.arrives(300, window(1_001, 0));
+    phase(&s, Phase::Waiting);
+    s.arrives(400, segment("R", 1, 0, 0));
+    assert_eq!((s.socket.freeze().phase(), s.socket.next_timeout()), (Phase::Running, None));
 }
 
 /// Waiting to probing: after one more time-out what is under way is given up and a probe without payload goes. Probing to
@@ -292,7 +333,7 @@ fn with_nothing_left_to_send_it_thaws() {
 fn a_close_waits_for_the_window() {
     let mut s = running(3_000);
     s.arrives(300, window(2_001, 0));
-    s.socket.close(fourhop_units::Time::from_millis(310), &mut s.out);
+    s.socket.close(Time::from_millis(310), &mut s.out);
     s.expect_nothing();
     s.arrives(400, window(3_001, 0));
     s.expect(&[". 3000:3000(0) ack 1"]);

@@ -46,6 +46,29 @@ fn a_probe_that_is_taken_counts() {
     s.expect(&[". 3002:4002(1000) ack 1", ". 4002:4501(499) ack 1"]);
 }
 
+/// A segment from before the window is answered, and what it acknowledges for the first time counts all the same: 4.4BSD,
+/// against RFC 9293 section 3.10.7.4, under which two ends whose probes were both taken would never agree again.
+#[test]
+fn an_old_segment_may_acknowledge() {
+    let mut s = Script::sending(plain(), 3_000);
+    s.out.clear();
+    s.arrives(150, segment(".", 1, 500, 1));
+    s.expect(&["delivered 500", ". 3001:3001(0) ack 501"]);
+    s.arrives(200, segment(".", 1, 0, 3_001));
+    s.expect(&[". 3001:3001(0) ack 501"]);
+    assert_eq!((s.socket.stats().bytes_acked, s.socket.next_timeout()), (3_000, None));
+}
+
+/// A peer that has filled the window, of which the first part is lost, acknowledges from the window's right edge.
+#[test]
+fn an_acknowledgement_from_the_right_edge_counts() {
+    let mut s = Script::sending(Config { receive_buffer: 2_000, ..plain() }, 3_000);
+    s.out.clear();
+    s.arrives(150, segment(".", 1_001, 1_000, 1));
+    s.arrives(200, segment(".", 2_001, 0, 3_001));
+    assert_eq!(s.socket.stats().bytes_acked, 3_000);
+}
+
 /// RFC 9293 section 3.8.6.2.1: no small segment into a window that opens in drops, until the override timer.
 #[test]
 fn silly_windows_are_avoided() {

@@ -100,6 +100,7 @@ impl Air {
     }
 
     /// Those who sense transmission `index` of `src`.
+    #[inline]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),

@@ -91,6 +91,7 @@ impl Channel {
     }
 
     /// Those who sense `node`, in the order in which its frames reach them.
+    #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
         &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]
     }

@@ -251,7 +251,7 @@ pub struct ControlRates {
     pub ack: Rate,
 }
 
-fn whole_micros(d: Dur) -> Dur {
+pub(super) fn whole_micros(d: Dur) -> Dur {
     Dur::from_micros(d.as_micros_rounded())
 }
 

@@ -16,6 +16,7 @@ use super::config::Config;
 use super::measure::{self, OptionsRule};
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
+use super::times::{AnswerTimes, ExchangeTimes};
 use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
@@ -121,6 +122,8 @@ pub(super) enum Answer {
 pub struct Dcf {
     pub(super) config: Config,
     rules: Rules,
+    times: ExchangeTimes,
+    answer_times: AnswerTimes,
     pub(super) addr: MacAddr,
     random: Stream,
 
@@ -148,6 +151,8 @@ impl Dcf {
         Dcf {
             config,
             rules: Rules::new(&config),
+            times: ExchangeTimes::new(&config, config.data_rate),
+            answer_times: AnswerTimes::new(&config, config.basic_rate),
             addr,
             random,
             outgoing: None,
@@ -299,16 +304,16 @@ impl Dcf {
     fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
-        let rate = self.config.rates_around(outgoing.rate).rts;
+        self.times.follow(&self.config, outgoing.rate);
         let frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
-            duration: self.config.rts_duration(outgoing.airtime, outgoing.rate),
-            rate,
-            airtime: self.config.rts_airtime(rate),
+            duration: self.times.rts_duration(outgoing.airtime),
+            rate: self.times.rts,
+            airtime: self.times.rts_airtime,
             kind: FrameKind::Rts,
         };
-        let wait = self.config.cts_timeout(outgoing.rate);
+        let wait = self.times.cts_timeout;
         self.radiate(now, frame, TxState::Rts, wait, medium, air);
     }
 
@@ -316,10 +321,11 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
+        self.times.follow(&self.config, rate);
         let mut frame = Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
-            duration: if broadcast { Dur::ZERO } else { self.config.data_duration(rate) },
+            duration: if broadcast { Dur::ZERO } else { self.times.data_duration },
             rate,
             airtime,
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
@@ -334,7 +340,7 @@ impl Dcf {
             self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.config.ack_timeout(airtime, rate), medium, air);
+            self.radiate(now, frame, TxState::Data, self.times.ack_timeout(airtime), medium, air);
         }
     }
 
@@ -350,12 +356,14 @@ impl Dcf {
                     return;
                 }
                 self.counters.cts_sent += 1;
-                let duration = self.config.cts_duration(duration, rate);
+                self.answer_times.follow(&self.config, rate);
+                let duration = self.answer_times.cts_duration(duration);
                 let frame = self.answer_frame(FrameKind::Cts, to, duration, rate);
-                self.radiate(now, frame, TxState::Cts, self.config.data_timeout(duration, rate), medium, air);
+                self.radiate(now, frame, TxState::Cts, self.answer_times.data_timeout(duration), medium, air);
             }
             Some(Answer::Ack { to, rate }) => {
                 self.counters.acks_sent += 1;
+                self.answer_times.follow(&self.config, rate);
                 let frame = self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate);
                 let airtime = frame.airtime;
                 // Nothing answers an ACK: when it ends is known now and needs no timer.
@@ -378,8 +386,9 @@ impl Dcf {
         }
     }
 
+    /// `answer_times` are those at `rate`.
     fn answer_frame(&self, kind: FrameKind, to: MacAddr, duration: Dur, rate: Rate) -> Frame {
-        Frame { dst: to, src: self.addr, duration, rate, airtime: self.config.answer_airtime(rate), kind }
+        Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
 
     /// The wait that `state` stands for is over without an answer.

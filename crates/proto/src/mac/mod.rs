@@ -22,6 +22,7 @@ pub mod medium;
 pub mod options;
 pub mod rate;
 mod receive;
+mod times;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,125 @@
+//! Times that follow from a rate and the options alone. Each takes divisions, and a station needs the same few again and
+//! again: they are computed when the rate changes.
+
+use super::config::{Config, whole_micros};
+use fourhop_units::{Dur, Rate};
+
+/// Those of an exchange with data at one rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExchangeTimes {
+    data: Rate,
+    /// Rate of the RTS.
+    pub rts: Rate,
+    /// Its air time.
+    pub rts_airtime: Dur,
+    /// From its start to giving up the CTS.
+    pub cts_timeout: Dur,
+    /// What its duration field counts beside the data.
+    around_data: Dur,
+    /// Duration field of the data.
+    pub data_duration: Dur,
+    /// From the end of the data to giving up the ACK.
+    after_data: Dur,
+}
+
+impl ExchangeTimes {
+    pub fn new(config: &Config, data: Rate) -> ExchangeTimes {
+        let rates = config.rates_around(data);
+        ExchangeTimes {
+            data,
+            rts: rates.rts,
+            rts_airtime: config.rts_airtime(rates.rts),
+            cts_timeout: config.cts_timeout(data),
+            around_data: config.sifs * 3 + config.answer_airtime(rates.cts) + config.answer_airtime(rates.ack),
+            data_duration: config.data_duration(data),
+            after_data: config.ack_timeout(Dur::ZERO, data),
+        }
+    }
+
+    /// The same at another rate of data.
+    #[inline]
+    pub fn follow(&mut self, config: &Config, data: Rate) {
+        if self.data != data {
+            *self = ExchangeTimes::new(config, data);
+        }
+    }
+
+    /// As [`Config::rts_duration`].
+    pub fn rts_duration(&self, data: Dur) -> Dur {
+        whole_micros(self.around_data + data)
+    }
+
+    /// As [`Config::ack_timeout`].
+    pub fn ack_timeout(&self, data: Dur) -> Dur {
+        data + self.after_data
+    }
+}
+
+/// Those of answers at one rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnswerTimes {
+    rate: Rate,
+    /// Air time of a CTS or an ACK.
+    pub airtime: Dur,
+    sifs: Dur,
+    /// Allowed for the way to the other station and back.
+    margin: Dur,
+    /// SIFS and the shortest ACK that may follow data.
+    ack_after_data: Dur,
+}
+
+impl AnswerTimes {
+    pub fn new(config: &Config, rate: Rate) -> AnswerTimes {
+        AnswerTimes {
+            rate,
+            airtime: config.answer_airtime(rate),
+            sifs: config.sifs,
+            margin: config.propagation_margin * 2,
+            ack_after_data: config.sifs + config.answer_airtime(config.answer_to(config.data_rate)),
+        }
+    }
+
+    /// The same at another rate.
+    #[inline]
+    pub fn follow(&mut self, config: &Config, rate: Rate) {
+        if self.rate != rate {
+            *self = AnswerTimes::new(config, rate);
+        }
+    }
+
+    /// As [`Config::cts_duration`].
+    pub fn cts_duration(&self, rts_duration: Dur) -> Dur {
+        whole_micros(rts_duration.saturating_sub(self.sifs + self.airtime))
+    }
+
+    /// As [`Config::data_timeout`].
+    pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
+        (self.airtime + self.margin + cts_duration).saturating_sub(self.ack_after_data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::PhyKind;
+
+    #[test]
+    fn they_are_those_of_the_options() {
+        let data = Dur::from_nanos(1_234_567);
+        for config in [Config::ns2(), Config::standard()] {
+            let mut times = ExchangeTimes::new(&config, config.basic_rate);
+            let mut answer = AnswerTimes::new(&config, config.basic_rate);
+            for &rate in PhyKind::Dsss.mandatory_rates().iter().chain(&[Rate::kbps(11_000), Rate::kbps(1_000)]) {
+                times.follow(&config, rate);
+                answer.follow(&config, rate);
+                assert_eq!(times.rts_duration(data), config.rts_duration(data, rate));
+                assert_eq!(times.ack_timeout(data), config.ack_timeout(data, rate));
+                assert_eq!((times.cts_timeout, times.data_duration), (config.cts_timeout(rate), config.data_duration(rate)));
+                assert_eq!(times.rts_airtime, config.rts_airtime(config.rates_around(rate).rts));
+                assert_eq!(answer.airtime, config.answer_airtime(rate));
+                assert_eq!(answer.cts_duration(data * 3), config.cts_duration(data * 3, rate));
+                assert_eq!(answer.data_timeout(data), config.data_timeout(data, rate));
+            }
+        }
+    }
+}

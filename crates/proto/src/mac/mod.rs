@@ -22,9 +22,9 @@ pub mod medium;
 pub mod options;
 pub mod rate;
 mod receive;
-mod times;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use config::{AnswerRate, BackoffDraw, Config};
 pub use dcf::{Action, Counters, Dcf};

@@ -114,7 +114,10 @@ mod tests {
                 answer.follow(&config, rate);
                 assert_eq!(times.rts_duration(data), config.rts_duration(data, rate));
                 assert_eq!(times.ack_timeout(data), config.ack_timeout(data, rate));
-                assert_eq!((times.cts_timeout, times.data_duration), (config.cts_timeout(rate), config.data_duration(rate)));
+                assert_eq!(
+                    (times.cts_timeout, times.data_duration),
+                    (config.cts_timeout(rate), config.data_duration(rate))
+                );
                 assert_eq!(times.rts_airtime, config.rts_airtime(config.rates_around(rate).rts));
                 assert_eq!(answer.airtime, config.answer_airtime(rate));
                 assert_eq!(answer.cts_duration(data * 3), config.cts_duration(data * 3, rate));

@@ -97,7 +97,8 @@ impl Aodv {
         let forget_at = self.forget_at(now);
         let mut unreachable = Vec::new();
         let mut audience = Audience::Nobody;
-        for route in self.table.routes_mut() {
+        for nth in 0..self.table.len() {
+            let route = self.table.nth_mut(nth);
             route.remove_precursor(neighbour);
             if route.next_hop != neighbour || Some(route.dst) == except {
                 continue;

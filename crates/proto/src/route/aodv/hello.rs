@@ -95,7 +95,7 @@ impl Aodv {
             self.hello.next_at = self.hello.next_at - early + self.jitter.duration(early * 2);
         }
         let quiet = self.hello.last_broadcast.is_none_or(|at| at + config.interval <= now);
-        if config.always || (quiet && self.table.routes().iter().any(|route| route.is_valid())) {
+        if config.always || (quiet && self.table.iter().any(|route| route.is_valid())) {
             let rrep = Rrep {
                 hop_count: 0,
                 destination: self.addr,

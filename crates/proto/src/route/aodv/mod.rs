@@ -346,8 +346,8 @@ impl Aodv {
     }
 
     /// The routing table in order of address, invalid routes included.
-    pub fn routes(&self) -> &[Route] {
-        self.table.routes()
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.table.iter()
     }
 
     /// The entry of `dst`.
@@ -479,10 +479,9 @@ impl Aodv {
     fn sweep(&mut self, now: Time, out: &mut Vec<Action>) {
         self.sweep_at = None;
         let forget_at = self.forget_at(now);
-        for at in 0..self.table.routes().len() {
-            let due = self.config.expiry_due(self.table.routes()[at].expires);
-            let route = &mut self.table.routes_mut()[at];
-            let dst = route.dst;
+        for nth in 0..self.table.len() {
+            let route = self.table.nth_mut(nth);
+            let (dst, due) = (route.dst, self.config.expiry_due(route.expires));
             if route.is_valid() {
                 if due > now {
                     self.sweep_by(due);

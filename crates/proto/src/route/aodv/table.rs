@@ -196,43 +196,113 @@ impl Route {
 }
 
 /// All entries, in order of address.
+///
+/// Entries are large and stay where they are; what is searched and moved when one comes are their places. In floods the
+/// tables of thousands of nodes are looked up in turn, each from memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(Vec<Route>);
+pub(super) struct Table {
+    routes: Vec<Route>,
+    /// Where in `routes` each stands, in order of address.
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    dst: u32,
+    at: u32,
+}
 
 impl Table {
-    fn position(&self, dst: Ipv4Addr) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&dst, |route| route.dst)
+    fn place(&self, dst: Ipv4Addr) -> Result<usize, usize> {
+        self.places.binary_search_by_key(&dst.to_bits(), |place| place.dst)
+    }
+
+    fn find(&self, dst: Ipv4Addr) -> Option<usize> {
+        self.place(dst).ok().map(|nth| self.places[nth].at as usize)
     }
 
     pub fn get(&self, dst: Ipv4Addr) -> Option<&Route> {
-        self.position(dst).ok().map(|at| &self.0[at])
+        self.find(dst).map(|at| &self.routes[at])
     }
 
     pub fn get_mut(&mut self, dst: Ipv4Addr) -> Option<&mut Route> {
-        self.position(dst).ok().map(|at| &mut self.0[at])
+        self.find(dst).map(|at| &mut self.routes[at])
     }
 
     /// The entry of `dst`, made if there is none.
     pub fn entry(&mut self, dst: Ipv4Addr) -> &mut Route {
-        let at = match self.position(dst) {
-            Ok(at) => at,
-            Err(at) => {
-                self.0.insert(at, Route::unknown(dst));
+        let at = match self.place(dst) {
+            Ok(nth) => self.places[nth].at as usize,
+            Err(nth) => {
+                let at = self.routes.len();
+                self.places.insert(nth, Place { dst: dst.to_bits(), at: at as u32 });
+                self.routes.push(Route::unknown(dst));
                 at
             }
         };
-        &mut self.0[at]
+        &mut self.routes[at]
     }
 
-    pub fn routes(&self) -> &[Route] {
-        &self.0
+    pub fn len(&self) -> usize {
+        self.places.len()
     }
 
-    pub fn routes_mut(&mut self) -> &mut [Route] {
-        &mut self.0
+    /// In order of address.
+    pub fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.places.iter().map(|place| &self.routes[place.at as usize])
     }
 
-    pub fn retain(&mut self, keep: impl FnMut(&Route) -> bool) {
-        self.0.retain(keep);
+    /// The entry that so many come before.
+    pub fn nth_mut(&mut self, nth: usize) -> &mut Route {
+        &mut self.routes[self.places[nth].at as usize]
+    }
+
+    /// Forgets all but what `keep` says, which is asked in no particular order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Route) -> bool) {
+        let mut at = 0;
+        while at < self.routes.len() {
+            if keep(&self.routes[at]) {
+                at += 1;
+                continue;
+            }
+            let gone = self.routes.swap_remove(at).dst;
+            if let Ok(nth) = self.place(gone) {
+                self.places.remove(nth);
+            }
+            if let Some(moved) = self.routes.get(at)
+                && let Ok(nth) = self.place(moved.dst)
+            {
+                self.places[nth].at = at as u32;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// A table is a map in order of address, whatever comes and goes.
+        #[test]
+        fn it_is_a_map_in_order(steps in prop::collection::vec((any::<bool>(), 0u8..40), 0..200)) {
+            let (mut table, mut model) = (Table::default(), BTreeMap::new());
+            for (serial, (adds, n)) in (0u32..).zip(steps) {
+                let dst = Ipv4Addr::new(10, 0, 0, n);
+                if adds {
+                    table.entry(dst).seqno = serial;
+                    model.insert(dst, serial);
+                } else {
+                    table.retain(|route| route.dst.octets()[3] % 8 != n % 8);
+                    model.retain(|dst, _| dst.octets()[3] % 8 != n % 8);
+                }
+                let found: Vec<_> = table.iter().map(|route| (route.dst, route.seqno)).collect();
+                prop_assert_eq!(&found, &model.iter().map(|(&dst, &serial)| (dst, serial)).collect::<Vec<_>>());
+                prop_assert_eq!(table.get(dst).map(|route| route.seqno), model.get(&dst).copied());
+                prop_assert!((0..table.len()).all(|nth| table.nth_mut(nth).dst == found[nth].0));
+            }
+        }
     }
 }

@@ -220,7 +220,7 @@ fn the_destination_answers_with_the_next_even_number() {
 #[test]
 fn neighbours_get_no_routes_and_originators_no_gratuitous_replies() {
     let mut bench = relay_bench(Config::ns2(), 2);
-    let destinations: Vec<_> = bench.aodv.routes().iter().map(|route| route.dst).collect();
+    let destinations: Vec<_> = bench.aodv.routes().map(|route| route.dst).collect();
     assert_eq!(destinations, [ip(1), ip(9)], "originator and destination, not the neighbours 4 and 6");
     let out = bench.receive_rreq(3, 5, rreq(2, 10, 1, 9, None));
     assert_eq!(replies(&out).len(), 1);

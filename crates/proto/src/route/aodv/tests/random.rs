@@ -76,7 +76,7 @@ type Known = Vec<(Ipv4Addr, u32, Time)>;
 /// Sequence numbers of every node: its own and those it knows.
 fn numbers(network: &Network) -> Vec<(u32, Known)> {
     let of = |aodv: &Aodv| {
-        let known = aodv.routes().iter().filter_map(|route| {
+        let known = aodv.routes().filter_map(|route| {
             let until = match (aodv.config().delete_invalid_routes, route.state) {
                 (false, _) => Time::from_secs(1_000_000),
                 (true, RouteState::Invalid) => route.expires,

@@ -146,7 +146,7 @@ impl EventQueue {
         let present = self.events[slot.0 as usize];
         let sooner = key < present;
         if sooner {
-            self.bring_forward(slot, present, key);
+            self.replace(slot, present, key);
         }
         sooner
     }
@@ -155,17 +155,38 @@ impl EventQueue {
     /// come up earlier.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
         let present = self.events[slot.0 as usize];
-        if key != Some(present) {
-            self.remove(slot, present);
-            if let Some(key) = key {
-                self.push(slot, key);
-            }
+        match key {
+            Some(key) if key != present => self.replace(slot, present, key),
+            Some(_) => {}
+            None => self.remove(slot, present),
         }
     }
 
-    fn bring_forward(&mut self, slot: Slot, present: Key, key: Key) {
-        self.remove(slot, present);
-        self.push(slot, key);
+    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it stands there and stays.
+    fn replace(&mut self, slot: Slot, present: Key, key: Key) {
+        let near = self.near.as_mut_slice();
+        if present < self.horizon
+            && key < self.horizon
+            && let Some(mut place) = near.iter().rposition(|entry| entry.slot == slot.0)
+        {
+            while let Some(before) = place.checked_sub(1)
+                && near[before].key < key
+            {
+                near[place] = near[before];
+                place = before;
+            }
+            while let Some(&after) = near.get(place + 1)
+                && after.key > key
+            {
+                near[place] = after;
+                place += 1;
+            }
+            near[place] = Entry { key, slot: slot.0 };
+            self.events[slot.0 as usize] = key;
+        } else {
+            self.remove(slot, present);
+            self.push(slot, key);
+        }
     }
 
     fn remove(&mut self, slot: Slot, present: Key) {
@@ -256,7 +277,7 @@ mod tests {
         #[test]
         fn every_event_comes_up_in_order(
             slots in 1u32..300,
-            moves in prop::collection::vec((0u32..300, 0u64..5000, 0u8..3), 1..2000),
+            moves in prop::collection::vec((0u32..300, 0u64..5000, 0u8..5), 1..2000),
         ) {
             let mut queue = EventQueue::new(slots as usize);
             let mut wanted: BTreeMap<u32, Key> = BTreeMap::new();
@@ -277,6 +298,12 @@ mod tests {
                         }
                         queue.push(Slot(slot), due);
                     }
+                } else if what == 3 {
+                    queue.set(Slot(slot), Some(key));
+                    wanted.insert(slot, key);
+                } else if what == 4 && later < 1000 {
+                    queue.set(Slot(slot), None);
+                    wanted.remove(&slot);
                 } else if let Some(due) = wanted.get(&slot).copied() {
                     queue.hasten(Slot(slot), key);
                     wanted.insert(slot, due.min(key));

@@ -10,6 +10,7 @@ use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::Layer;
+use fourhop_proto::mac::Due;
 use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
@@ -19,7 +20,7 @@ use fourhop_units::{NodeId, Time};
 #[derive(Debug, Default)]
 struct Transmission {
     src: NodeId,
-    /// Nodes write it here; `None` when it has left the air.
+    /// Nodes write it here.
     frame: Option<Frame>,
     start: Time,
     /// The neighbour it reaches, or leaves, next.
@@ -216,10 +217,8 @@ impl World {
             air
         });
         let frame = &mut self.transmissions[air as usize].frame;
-        if node.handle_timeout(self.now, ear, frame) {
-            self.timers += 1;
-        }
-        let radiates = frame.is_some();
+        let due = node.handle_timeout(self.now, ear, frame);
+        self.timers += u64::from(due != Due::Nothing);
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
@@ -227,7 +226,7 @@ impl World {
             self.wired.send(self.now, NodeId(slot.0), out, &mut self.tap);
             self.plan_wired();
         }
-        if radiates {
+        if due == Due::Frame {
             self.begin_transmission(NodeId(slot.0), air);
         }
     }
@@ -274,7 +273,7 @@ impl World {
         match next {
             Some(key) => self.queue.push(slot, key),
             None => {
-                self.transmissions[index].frame = None;
+                // The frame stays until another one takes its place.
                 self.free.push(index as u32);
             }
         }
@@ -378,7 +377,6 @@ impl World {
             tap.sent(self.now, src, frame);
         }
         let Some(first) = self.air.begin(src, self.now).first() else {
-            transmission.frame = None;
             return;
         };
         (transmission.src, transmission.start) = (src, self.now);

@@ -77,6 +77,17 @@ counters! {
     }
 }
 
+/// What a call of [`Dcf::handle_timeout`] came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Due {
+    /// It was early.
+    Nothing,
+    /// Something was due; nothing is radiated for it.
+    Something,
+    /// A frame is radiated from now on.
+    Frame,
+}
+
 /// Which exchange is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TxState {
@@ -228,15 +239,16 @@ impl Dcf {
         Time::earlier_of(exchange, medium.access_timeout(&self.rules))
     }
 
-    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
-    /// there is one at most.
+    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
+    /// at most. Without one, what was there stays.
     pub fn handle_timeout(
         &mut self,
         now: Time,
         medium: &mut Medium,
         air: &mut Option<Frame>,
         out: &mut Vec<Action>,
-    ) -> bool {
+    ) -> Due {
+        let radiated_until = medium.radiates_until();
         let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
         if state_due {
             self.end_state(now, medium, out);
@@ -249,11 +261,11 @@ impl Dcf {
         if access_due {
             self.access(now, medium, air);
         }
-        let due = state_due || sifs_due || access_due;
-        if due {
-            medium.want_access(self.outgoing.is_some());
+        if !(state_due || sifs_due || access_due) {
+            return Due::Nothing;
         }
-        due
+        medium.want_access(self.outgoing.is_some());
+        if medium.radiates_until() == radiated_until { Due::Something } else { Due::Frame }
     }
 
     fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {

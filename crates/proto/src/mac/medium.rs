@@ -87,6 +87,11 @@ impl Medium {
         now < self.radiates_until
     }
 
+    /// When what the station radiates, or last radiated, ends.
+    pub(super) fn radiates_until(&self) -> Time {
+        self.radiates_until
+    }
+
     /// End of the present reservation by others (virtual carrier sense).
     pub fn nav(&self) -> Time {
         self.nav.min(self.nav_reset)

@@ -27,6 +27,6 @@ mod tests;
 mod times;
 
 pub use config::{AnswerRate, BackoffDraw, Config};
-pub use dcf::{Action, Counters, Dcf};
+pub use dcf::{Action, Counters, Dcf, Due};
 pub use medium::Medium;
 pub use rate::{Arf, RateControl};

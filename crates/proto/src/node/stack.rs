@@ -8,7 +8,7 @@ use super::link_drops::{self, LinkDrops};
 use super::transports::Transports;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
-use crate::mac::{self, Dcf};
+use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Link};
 use crate::phy;
 use crate::route::{self, Router, is_wired};
@@ -238,13 +238,13 @@ impl Node {
         }
     }
 
-    /// Does what is due at `now`; nothing, and says so, if called early. A frame to radiate, beginning now, is put into `air`:
-    /// there is one at most.
+    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
+    /// at most. Without one, what was there stays.
     #[inline(always)]
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> bool {
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> Due {
         let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
-        if mac_due {
-            if air.is_some() {
+        if mac_due != Due::Nothing {
+            if mac_due == Due::Frame {
                 ear.receiver.transmit_started();
             }
             self.perform_mac(now);
@@ -255,7 +255,7 @@ impl Node {
             self.refresh_upper();
         }
         self.offer_next(now, ear);
-        mac_due || upper_due
+        if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
     fn upper_layers(&mut self, now: Time) {

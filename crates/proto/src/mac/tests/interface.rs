@@ -10,7 +10,8 @@ fn an_early_timeout_does_nothing() {
         bench.hear(0, &frame(FrameKind::Cts, 3, 2, 3000 - CTS));
         bench.packet(1000, packet());
         for at in (1001..3000).step_by(7) {
-            assert!(!bench.mac.handle_timeout(us(at), &mut bench.medium, &mut bench.air, &mut bench.out));
+            let due = bench.mac.handle_timeout(us(at), &mut bench.medium, &mut bench.air, &mut bench.out);
+            assert_eq!(due, Due::Nothing);
         }
         assert!(bench.out.is_empty() && bench.air.is_none());
         let wait = bench.draw(config.backoff_values(31));

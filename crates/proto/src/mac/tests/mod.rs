@@ -14,7 +14,7 @@ mod interface;
 mod retries;
 
 use super::config::Config;
-use super::dcf::{Action, Dcf};
+use super::dcf::{Action, Dcf, Due};
 use super::medium::{Medium, Rules};
 use crate::drop::DropReason;
 use crate::phy::Verdict;
@@ -91,7 +91,8 @@ impl Bench {
     /// Timers up to and including `until`.
     fn run(&mut self, until: u64) {
         while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
-            self.mac.handle_timeout(at, &mut self.medium, &mut self.air, &mut self.out);
+            let due = self.mac.handle_timeout(at, &mut self.medium, &mut self.air, &mut self.out);
+            assert_eq!(due == Due::Frame, self.air.is_some());
             self.note(at.as_nanos() / 1000);
         }
     }

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +27,10 @@ hops = 3
 [traffic]
 transport = "newreno"
 """
+
+# No limit of time: the first example of a process may load scipy, for which 200 ms are not always enough.
+settings.register_profile("fourhop", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fourhop")
 
 
 @pytest.fixture

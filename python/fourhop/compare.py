@@ -262,11 +262,16 @@ def _udp_flows(text: str) -> list[_Udp | None]:
     return flows
 
 
+def _counted_bytes(flow: rundata.FlowRun) -> float:
+    """Payload that ns-2 counts: of UDP all that arrives, as its LossMonitor knows no repetitions."""
+    return flow["throughput_bps"] * flow["active_s"] / 8.0 if flow["transport"] == "udp" else flow["delivered_bytes"]
+
+
 def _rates(plan: _Plan) -> list[list[float]]:
     """Our goodput in kbit/s for each run and flow, counted as ns-2 counts."""
     return [
         [
-            8.0 * counted * flow["delivered_bytes"] / plan.counted_s / 1e3
+            8.0 * counted * _counted_bytes(flow) / plan.counted_s / 1e3
             for counted, flow in zip(plan.bytes_counted, plan.runs[seed]["flows"], strict=True)
         ]
         for seed in sorted(plan.runs)

@@ -195,14 +195,11 @@ pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
     &world.endpoints(node)[index]
 }
 
-/// Payload bytes of a flow so far: delivered once, arrived in all.
+/// Payload bytes of a flow so far: delivered, each once, and arrived in all.
 pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
     let end = endpoint(world, ends.receiver);
     match &end.kind {
-        EndpointKind::Pinger(pinger) => {
-            let bytes = pinger.received() * pinger.payload().get();
-            (bytes, bytes)
-        }
+        EndpointKind::Pinger(pinger) => (pinger.received() * pinger.payload().get(), end.arrived.get()),
         _ => (end.received.get(), end.arrived.get()),
     }
 }

@@ -221,7 +221,7 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
         jain: jain(&rates),
         flows,
         drops: drops(world),
-        counters: counters(world),
+        counters: counters(world, ends),
         conservation: balances(world),
         link_drops: link_drops(world),
         wires: wires(scenario, world),
@@ -307,7 +307,7 @@ fn drops(world: &World) -> Named {
     named
 }
 
-fn counters(world: &World) -> Named {
+fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut routing = route::Counters::default();
     for node in world.nodes() {
@@ -321,6 +321,13 @@ fn counters(world: &World) -> Named {
     };
     for (name, count) in gateways(world).flat_map(counted) {
         *named.entry("gateway").or_default().entry(name).or_default() += count;
+    }
+    let sinks = ends.iter().filter_map(|ends| match &endpoint(world, ends.receiver).kind {
+        EndpointKind::UdpReceiver(sink) => Some(sink),
+        _ => None,
+    });
+    for (name, count) in sinks.flat_map(|sink| sink.counters().named()) {
+        *named.entry("udp").or_default().entry(name).or_default() += count;
     }
     named
 }

@@ -10,7 +10,9 @@ use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
 use crate::world::World;
 use fourhop_cc::Transport;
-use fourhop_proto::app::{cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, transfer, transfer::Transfer};
+use fourhop_proto::app::{
+    cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, sink::Sink, transfer, transfer::Transfer,
+};
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::CrossingConfig;
 use fourhop_proto::mac::measure::OptionsRule;
@@ -328,7 +330,7 @@ fn connect(
         }
         Traffic::Udp(config) => FlowEnds {
             sender: place(flow.src, Endpoint::new(at_src, EndpointKind::UdpSender(Cbr::new(*config)))),
-            receiver: place(flow.dst, Endpoint::new(at_dst, EndpointKind::UdpReceiver)),
+            receiver: place(flow.dst, Endpoint::new(at_dst, EndpointKind::UdpReceiver(Sink::default()))),
         },
         Traffic::Ping(config) => {
             let sender = place(flow.src, Endpoint::new(at_src, EndpointKind::Pinger(Pinger::new(*config))));

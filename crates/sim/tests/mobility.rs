@@ -74,3 +74,19 @@ fn nodes_that_stand_still_by_their_ways_change_no_result() {
     // Their lists are taken at each transmission and are the same as those taken once.
     assert_eq!(result(""), result("[mobility]\nmodel = 'waypoints'\nwaypoints = [[2, '100s', '400m', '0m']]\n"));
 }
+
+// At 400 m/s, node 2 leaves the reach of node 0 while a datagram is in the air: it arrives, its ACK does not, and once the
+// retries are over node 0 sends it again, by way of node 1 (RFC 3561 section 6.12). It arrives twice and is delivered once.
+#[test]
+fn a_datagram_that_comes_again_by_another_way_is_delivered_once() {
+    let text = "profile = 'standard'\nduration = '2s'\nwarmup = '0s'\n[topology]\nkind = 'positions'\n\
+                positions = [['0m', '0m'], ['100m', '0m'], ['200m', '0m']]\n[radio]\nrate = '1Mbps'\n\
+                [mobility]\nmodel = 'waypoints'\nwaypoints = [[2, '1s', '200m', '0m'], [2, '400m/s', '300m', '0m']]\n\
+                [[flows]]\nfrom = 0\nto = 2\ntransport = 'udp'\nrate = '400kbps'\npayload = '500B'\nstart = '0s'\n";
+    let scenario = load_toml(text, "again.toml", &[]).unwrap();
+    let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
+    assert_eq!((result.counters["udp"]["repeated"], result.counters["udp"]["late"]), (1, 0));
+    let flow = &result.flows[0];
+    assert_eq!(flow.throughput_bps - flow.goodput_bps, 500.0 * 8.0 / 2.0, "{flow:?}");
+    assert!(flow.delivered_bytes > 150 * 500, "the other way carries on: {flow:?}");
+}

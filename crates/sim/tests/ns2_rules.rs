@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Seen, build, line, micros, udp};
-use fourhop_proto::app::{cbr, ping};
+use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{self, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId};
@@ -75,7 +75,7 @@ impl Pair {
         let address = FlowAddress { peer: NodeId(1).ipv4(), local_port: 49_152, remote_port: 5001 };
         nodes[0].add_endpoint(Endpoint::new(address, EndpointKind::UdpSender(cbr::Cbr::new(cbr))));
         let address = FlowAddress { peer: NodeId(0).ipv4(), local_port: 5001, remote_port: 49_152 };
-        nodes[1].add_endpoint(Endpoint::new(address, EndpointKind::UdpReceiver));
+        nodes[1].add_endpoint(Endpoint::new(address, EndpointKind::UdpReceiver(Sink::default())));
         let rules = Rules::new(config.phy, &config.mac);
         Pair { nodes, ears: [0, 1].map(|n| Ear::new(NodeId(n))), rules, air: Vec::new(), sent: Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! The ends of flows at a node: an application with its socket.
 
-use crate::app::{cbr::Cbr, files::Files, ping::Pinger, transfer::Step, transfer::Transfer};
+use crate::app::{cbr::Cbr, files::Files, ping::Pinger, sink::Sink, transfer::Step, transfer::Transfer};
 use crate::tcp::{self, PathHints, RoundTrips, Socket};
 use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
@@ -18,6 +18,16 @@ pub struct FlowAddress {
     pub remote_port: u16,
 }
 
+/// The dynamic ports end at the last port (RFC 6335 section 6).
+const FIRST_PORT: u16 = 49_152;
+
+/// Does a sender that goes through the dynamic ports come to `port` after `last`?
+fn is_later_port(port: u16, last: u16) -> bool {
+    const COUNT: u16 = u16::MAX - FIRST_PORT + 1;
+    let ahead = port.wrapping_sub(last) % COUNT;
+    ahead > 0 && ahead < COUNT / 2
+}
+
 /// What runs at one end of a flow.
 #[derive(Debug)]
 pub enum EndpointKind {
@@ -28,7 +38,7 @@ pub enum EndpointKind {
     /// Sender of constant bit rate UDP.
     UdpSender(Cbr),
     /// Receiver of UDP.
-    UdpReceiver,
+    UdpReceiver(Sink),
     /// Sender of echo requests.
     Pinger(Pinger),
 }
@@ -60,11 +70,11 @@ pub struct Endpoint {
     pub address: FlowAddress,
     /// What runs here.
     pub kind: EndpointKind,
-    /// Payload bytes received here, each once.
+    /// Payload bytes received here, each once; not used by ping.
     pub received: Bytes,
     /// Payload bytes that arrived here, repeated ones included.
     pub arrived: Bytes,
-    /// Datagrams received, for UDP.
+    /// Datagrams received, for UDP, each once.
     pub datagrams: u64,
     /// What the sender was last told about its path.
     path: Option<Path>,
@@ -153,7 +163,7 @@ impl Endpoint {
         match (&mut self.kind, remote) {
             (EndpointKind::TcpSender(_, socket), _) => {
                 // RFC 6335 section 6: the dynamic ports.
-                address.local_port = address.local_port.checked_add(1).unwrap_or(49_152);
+                address.local_port = address.local_port.checked_add(1).unwrap_or(FIRST_PORT);
                 **socket = Socket::new(config, transport, address.local_port, address.remote_port, iss);
             }
             (EndpointKind::TcpReceiver(socket), Some(remote)) => {
@@ -228,7 +238,7 @@ impl Endpoint {
             }
             EndpointKind::TcpReceiver(socket) => socket.next_timeout(),
             EndpointKind::UdpSender(cbr) => cbr.next_timeout(),
-            EndpointKind::UdpReceiver => None,
+            EndpointKind::UdpReceiver(_) => None,
             EndpointKind::Pinger(pinger) => pinger.next_timeout(),
         }
     }
@@ -279,7 +289,7 @@ impl Endpoint {
                     }));
                 }
             }
-            EndpointKind::UdpReceiver => {}
+            EndpointKind::UdpReceiver(_) => {}
             EndpointKind::Pinger(pinger) => {
                 while let Some((number, payload)) = pinger.handle_timeout(now) {
                     let payload = payload.get() as u32;
@@ -307,8 +317,9 @@ impl Endpoint {
         out: &mut Vec<Body>,
     ) {
         if self.takes_any_port() && segment.src_port != self.address.remote_port {
-            if !segment.flags.syn || segment.flags.ack {
-                // From a connection that is gone.
+            let opens = segment.flags.syn && !segment.flags.ack;
+            if !opens || !is_later_port(segment.src_port, self.address.remote_port) {
+                // From a connection that is gone. Its SYN, too, may come a second time, long after the first, by another way.
                 return;
             }
             self.renew(Some(segment.src_port));
@@ -347,13 +358,19 @@ impl Endpoint {
 
     /// A datagram for this endpoint.
     pub(super) fn handle_datagram(&mut self, datagram: &UdpDatagram) {
-        self.datagrams += 1;
-        self.arrived += Bytes(u64::from(datagram.payload));
-        self.received += Bytes(u64::from(datagram.payload));
+        let payload = Bytes(u64::from(datagram.payload));
+        self.arrived += payload;
+        if let EndpointKind::UdpReceiver(sink) = &mut self.kind
+            && sink.handle_datagram(datagram.number)
+        {
+            self.datagrams += 1;
+            self.received += payload;
+        }
     }
 
     /// An echo reply for this endpoint.
     pub(super) fn handle_echo_reply(&mut self, now: Time, echo: &EchoMessage) {
+        self.arrived += Bytes(u64::from(echo.payload));
         if let EndpointKind::Pinger(pinger) = &mut self.kind {
             pinger.handle_reply(now, echo.number);
         }

@@ -105,7 +105,7 @@ impl Transports {
                 }),
             Body::Udp(datagram) => self
                 .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
-                    matches!(kind, EndpointKind::UdpReceiver)
+                    matches!(kind, EndpointKind::UdpReceiver(_))
                 })
                 .map(|index| self.endpoints[index].handle_datagram(datagram)),
             Body::Echo(echo) if echo.reply => self
@@ -173,4 +173,87 @@ impl Transports {
 fn hops_by_ttl(ttl: u8) -> u8 {
     let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
     (first - ttl).saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::endpoint::{FlowAddress, Renewal};
+    use super::*;
+    use crate::app::{ping, ping::Pinger, sink::Sink};
+    use crate::wire::UdpDatagram;
+    use fourhop_cc::Transport;
+    use fourhop_units::{Bytes, Dur, NodeId, Purpose, Seq, Stream};
+
+    const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+    const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+    fn from_peer(body: Body) -> Ipv4Packet {
+        Ipv4Packet { src: PEER, dst: HERE, ttl: 64, ident: 0, body, meta: PacketMeta::default() }
+    }
+
+    /// The one end of a flow after each of these has come from its peer, in this order.
+    fn after(kind: EndpointKind, bodies: impl IntoIterator<Item = Body>) -> Transports {
+        let mut transports = Transports::new(HERE, 64, Rate::kbps(2000));
+        let address = FlowAddress { peer: PEER, local_port: 7, remote_port: 9 };
+        transports.add(Endpoint::new(address, kind));
+        let mut out = Vec::new();
+        transports.handle_timeout(Time::ZERO, &mut out);
+        for body in bodies {
+            let packet = from_peer(body);
+            assert_eq!(transports.handle_packet(Time::from_millis(1), &packet, |_| None, &mut out), Ok(()));
+        }
+        transports
+    }
+
+    #[test]
+    fn a_datagram_that_comes_twice_arrives_twice_and_is_received_once() {
+        let numbers = [0, 1, 3, 1, 2];
+        let datagram = |number| Body::Udp(UdpDatagram { src_port: 9, dst_port: 7, number, payload: 100 });
+        let transports = after(EndpointKind::UdpReceiver(Sink::default()), numbers.map(datagram));
+        let end = &transports.endpoints()[0];
+        assert_eq!((end.datagrams, end.received, end.arrived), (4, Bytes(400), Bytes(500)));
+    }
+
+    /// Two files over connections of their own. The first one's SYN was held somewhere and comes once more.
+    #[test]
+    fn an_old_syn_does_not_end_the_connection_after_it() {
+        let transport = Transport::find("newreno").expect("known");
+        let config = tcp::Config::standard();
+        let mut iss = Stream::new(1, NodeId(0), Purpose::LaterConnections);
+        let socket = tcp::Socket::listen(config.clone(), transport, 7, Seq::from_wire(iss.bits32()));
+        let mut transports = Transports::new(HERE, 64, Rate::kbps(2000));
+        let address = FlowAddress { peer: PEER, local_port: 7, remote_port: u16::MAX };
+        let end = Endpoint::new(address, EndpointKind::TcpReceiver(Box::new(socket)));
+        transports.add(end.with_renewal(Renewal { config: config.clone(), transport, iss }));
+
+        let mut out = Vec::new();
+        let mut syn = |port| {
+            let (mut client, mut actions) =
+                (tcp::Socket::new(config.clone(), transport, port, 7, Seq::from_wire(9)), vec![]);
+            client.open(Time::ZERO, &mut actions);
+            let Some(tcp::Action::Send { segment, .. }) = actions.pop() else { panic!("no SYN") };
+            let packet = from_peer(Body::Tcp(segment));
+            assert_eq!(transports.handle_packet(Time::from_millis(1), &packet, |_| None, &mut out), Ok(()));
+            (transports.endpoints()[0].address.remote_port, out.drain(..).count())
+        };
+        assert_eq!(syn(u16::MAX), (u16::MAX, 1));
+        assert_eq!(syn(49_152), (49_152, 1), "the next port");
+        assert_eq!(syn(u16::MAX), (49_152, 0), "not the one before");
+    }
+
+    #[test]
+    fn a_reply_that_comes_twice_arrives_twice_and_answers_once() {
+        let config = ping::Config {
+            start: Time::ZERO,
+            stop: None,
+            interval: Dur::from_secs(1),
+            outstanding: None,
+            payload: Bytes(56),
+        };
+        let reply = Body::Echo(EchoMessage { reply: true, ident: 7, number: 0, payload: 56 });
+        let transports = after(EndpointKind::Pinger(Pinger::new(config)), [reply.clone(), reply]);
+        let end = &transports.endpoints()[0];
+        let EndpointKind::Pinger(pinger) = &end.kind else { panic!("{:?}", end.kind) };
+        assert_eq!((pinger.received(), end.arrived), (1, Bytes(112)));
+    }
 }

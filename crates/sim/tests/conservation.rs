@@ -10,13 +10,35 @@ use std::fmt::Write;
 
 const PAYLOAD: u64 = 1460;
 
+/// One TCP of those there are, NewReno every other time.
+fn tcp() -> impl Strategy<Value = &'static str> {
+    let any = prop::sample::select(vec![
+        "reno",
+        "newreno",
+        "sack",
+        "vegas",
+        "westwood",
+        "cubic",
+        "cwl",
+        "rbp",
+        "rbp-reno",
+        "tcp-ap",
+        "tcp-ap-sack",
+        "adhoc-sender",
+        "adhoc-receiver",
+        "adhoc-tcp",
+    ]);
+    prop_oneof![Just("newreno"), any]
+}
+
 /// A flow as it stands in the scenario file, but for its ends.
 fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
-        3 => (1u32..=64).prop_map(|window| format!("transport = 'newreno'\nwindow = {window}")),
-        1 => (1u32..=300_000).prop_map(|size| format!("transport = 'newreno'\napp = 'transfer'\nsize = '{size}B'")),
-        1 => (any::<bool>(), 0u32..500).prop_map(|(fresh, pause)| format!(
-            "transport = 'tcp-ap'\napp = 'files'\nmean_pause = '{pause}ms'\nconnection = '{}'",
+        3 => (tcp(), 1u32..=64).prop_map(|(tcp, window)| format!("transport = '{tcp}'\nwindow = {window}")),
+        1 => (tcp(), 1u32..=300_000)
+            .prop_map(|(tcp, size)| format!("transport = '{tcp}'\napp = 'transfer'\nsize = '{size}B'")),
+        1 => (tcp(), any::<bool>(), 0u32..500).prop_map(|(tcp, fresh, pause)| format!(
+            "transport = '{tcp}'\napp = 'files'\nmean_pause = '{pause}ms'\nconnection = '{}'",
             if fresh { "fresh" } else { "same" }
         )),
         2 => (20u32..=3000, 50u64..=PAYLOAD)
@@ -50,23 +72,39 @@ fn movement() -> impl Strategy<Value = String> {
 
 /// Half of the networks have one or two gateways with a router and a host behind them.
 fn wired() -> impl Strategy<Value = Option<String>> {
-    let side = (1usize..=2, 20u32..=20_000, 0u32..=50, 1u32..=20, any::<bool>());
-    let text = |(gateways, kbps, delay, queue, bytes)| {
+    let kinds = prop::sample::select(vec!["plain", "gap", "fair-share", "fq-codel"]);
+    let side = (1usize..=2, 20u32..=20_000, 0u32..=50, 1u32..=20, any::<bool>(), kinds);
+    let text = |(gateways, kbps, delay, queue, bytes, kind)| {
+        let capacity = if kind == "fair-share" { "capacity = '500kbps'\n" } else { "" };
         let list = if gateways == 1 { "0" } else { "0, 1" };
         let bytes = if bytes { "queue_bytes = '4kB'\noverhead = '38B'\n" } else { "" };
         format!(
             "[wired]\ngateways = [{list}]\nnodes = ['R', 'B']\nrate = '{kbps}kbps'\ndelay = '{delay}ms'\n\
-             queue = {queue}\n{bytes}"
+             queue = {queue}\n{bytes}[gateway]\nkind = '{kind}'\n{capacity}"
         )
     };
     prop::option::of(side.prop_map(text))
+}
+
+/// Options of layers as (sections of their own, keys of `[radio]`, of `[mac]`), in most networks the defaults.
+fn options() -> impl Strategy<Value = [&'static str; 3]> {
+    let c3tcp = prop_oneof![
+        4 => Just(""),
+        1 => Just("[c3tcp]\nenabled = true\n"),
+        1 => Just("[c3tcp]\nenabled = true\nlocal_acks = true\n"),
+        1 => Just("[tcp]\ntimestamps = true\n"),
+        1 => Just("[tcp]\nsack = false\n"),
+    ];
+    let radio = prop_oneof![3 => Just(""), 1 => Just("model = 'sinr'\n")];
+    let mac = prop_oneof![3 => Just(""), 1 => Just("rate_control = 'arf'\n")];
+    (c3tcp, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
 
 prop_compose! {
     /// A small network, dense or torn, with flows between any of its nodes.
     fn network()(
         profile in prop::sample::select(vec!["ns2", "standard"]),
-        routing in prop::sample::select(vec!["aodv", "static"]),
+        routing in prop::sample::select(vec!["aodv", "static", "ssa-aodv"]),
         rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),
         rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
         (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
@@ -75,14 +113,19 @@ prop_compose! {
         flows in prop::collection::vec(flow(), 1..=4),
         movement in movement(),
         wired in wired(),
+        [sections, radio, mac] in options(),
     ) -> String {
         let mut text = format!("profile = '{profile}'\nduration = '{duration}ms'\nwarmup = '0s'\n");
         let places: Vec<String> =
             places.iter().map(|(x, y)| format!("['{:.1}m', '{y}m']", x * f64::from(width))).collect();
         writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
-        writeln!(text, "[radio]\nrate = '{rate}'\n[mac]\nrts_threshold = '{rts_threshold}B'").unwrap();
+        writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
+        if routing == "ssa-aodv" {
+            writeln!(text, "signal_threshold = '-62dBm'").unwrap();
+        }
         text += &movement;
+        text += sections;
         text += wired.as_deref().unwrap_or("");
         let mut names: Vec<String> = (0..places.len()).map(|node| node.to_string()).collect();
         if wired.is_some() {

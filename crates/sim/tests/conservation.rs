@@ -119,6 +119,8 @@ prop_compose! {
         let places: Vec<String> =
             places.iter().map(|(x, y)| format!("['{:.1}m', '{y}m']", x * f64::from(width))).collect();
         writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
+        // No rate of DSSS, which the honest radio and rate adaptation ask for.
+        let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {

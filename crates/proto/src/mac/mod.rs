@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
+//! | `times` | times that follow from a rate, computed once for each |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
 //! | [`rate`] | rate control: ARF and AARF |
 //! | `receive` | what the station does with received frames |

@@ -112,9 +112,15 @@ impl EventQueue {
     #[inline]
     pub fn pop(&mut self) -> Option<(Key, Slot)> {
         let first = self.peek()?;
-        self.near.pop();
-        self.events[first.1.0 as usize] = Key::NEVER;
+        self.take_first(first.1);
         Some(first)
+    }
+
+    /// Takes the first event out, which is that of `slot` by [`EventQueue::peek`].
+    #[inline]
+    pub fn take_first(&mut self, slot: Slot) {
+        self.near.pop();
+        self.events[slot.0 as usize] = Key::NEVER;
     }
 
     /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the

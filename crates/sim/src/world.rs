@@ -28,8 +28,8 @@ struct Transmission {
     leaving: bool,
 }
 
-/// How many events pass between two reports of progress and looks at the stop flag.
-const EVENTS_PER_CHECK: u64 = 4096;
+/// How many entries of the queue are handled between two reports of progress and looks at the stop flag.
+const STEPS_PER_CHECK: u32 = 1024;
 
 /// A network in virtual time.
 pub struct World {
@@ -179,12 +179,12 @@ impl World {
     /// Lets everything happen up to and including `end`. Returns early, and false, if `control`
     /// asks for it.
     pub fn run_until(&mut self, end: Time, control: &Control) -> bool {
-        let mut next_check = self.events() + EVENTS_PER_CHECK;
+        let mut steps = 0;
         while let Some((key, slot)) = self.queue.peek()
             && key.time() <= end
         {
             debug_assert!(key.time() >= self.now, "time never runs backwards");
-            self.queue.pop();
+            self.queue.take_first(slot);
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot);
@@ -193,12 +193,13 @@ impl World {
             } else {
                 self.wired_event(slot);
             }
-            if self.events() >= next_check {
+            steps += 1;
+            if steps == STEPS_PER_CHECK {
+                steps = 0;
                 control.report(self.now);
                 if control.is_stopped() {
                     return false;
                 }
-                next_check = self.events() + EVENTS_PER_CHECK;
             }
         }
         self.now = end;

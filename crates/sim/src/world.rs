@@ -187,7 +187,7 @@ impl World {
             self.queue.take_first(slot);
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
-                self.timer(slot);
+                self.timer(slot, end);
             } else if slot.0 >= self.first_air {
                 self.advance(slot, end);
             } else {
@@ -207,7 +207,7 @@ impl World {
         true
     }
 
-    fn timer(&mut self, slot: Slot) {
+    fn timer(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize;
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
         let air = self.free.last().copied().unwrap_or_else(|| {
@@ -228,7 +228,7 @@ impl World {
             self.plan_wired();
         }
         if due == Due::Frame {
-            self.begin_transmission(NodeId(slot.0), air);
+            self.begin_transmission(NodeId(slot.0), air, end);
         }
     }
 
@@ -367,8 +367,8 @@ impl World {
         None
     }
 
-    /// `src` has put a frame into the free place `air`.
-    fn begin_transmission(&mut self, src: NodeId, air: u32) {
+    /// `src` has put a frame into the free place `air`. Its first copies mostly come before anything else.
+    fn begin_transmission(&mut self, src: NodeId, air: u32, end: Time) {
         self.frames += 1;
         if let Some(receiver) = self.receivers.get_mut(src.index()) {
             receiver.transmit_started();
@@ -377,15 +377,14 @@ impl World {
         if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
             tap.sent(self.now, src, frame);
         }
-        let Some(first) = self.air.begin(src, self.now).first() else {
+        if self.air.begin(src, self.now).is_empty() {
             return;
-        };
+        }
         (transmission.src, transmission.start) = (src, self.now);
         (transmission.cursor, transmission.leaving) = (0, false);
         self.free.pop();
-        let key = arrival_key(self.now + first.delay(), first.node, src);
         self.air.keep(air);
-        self.queue.push(Slot(self.first_air + air), key);
+        self.advance(Slot(self.first_air + air), end);
     }
 }
 

@@ -20,7 +20,7 @@ use fourhop_units::{NodeId, Time};
 #[derive(Debug, Default)]
 struct Transmission {
     src: NodeId,
-    /// Nodes write it here.
+    /// Nodes write it here; it stays until the next one.
     frame: Option<Frame>,
     start: Time,
     /// The neighbour it reaches, or leaves, next.
@@ -274,7 +274,6 @@ impl World {
         match next {
             Some(key) => self.queue.push(slot, key),
             None => {
-                // The frame stays until another one takes its place.
                 self.free.push(index as u32);
             }
         }

@@ -88,7 +88,7 @@ fn wired() -> impl Strategy<Value = Option<String>> {
 
 /// Options of layers as (sections of their own, keys of `[radio]`, of `[mac]`), in most networks the defaults.
 fn options() -> impl Strategy<Value = [&'static str; 3]> {
-    let c3tcp = prop_oneof![
+    let sections = prop_oneof![
         4 => Just(""),
         1 => Just("[c3tcp]\nenabled = true\n"),
         1 => Just("[c3tcp]\nenabled = true\nlocal_acks = true\n"),
@@ -97,7 +97,7 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
     ];
     let radio = prop_oneof![3 => Just(""), 1 => Just("model = 'sinr'\n")];
     let mac = prop_oneof![3 => Just(""), 1 => Just("rate_control = 'arf'\n")];
-    (c3tcp, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
+    (sections, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
 
 prop_compose! {

@@ -69,7 +69,7 @@ fn tshark_reads_every_message_as_it_was_meant() {
     let header = PcapHeader { datalink: DataLink::RAW, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(File::create(&file).unwrap(), header).unwrap();
     for (second, (message, dst, _)) in messages().into_iter().enumerate() {
-        let body = Body::Aodv(message);
+        let body = Body::Routing(message.into());
         let packet = Ipv4Packet { src: ip(2), dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
         let mut bytes = Vec::new();
         encode::packet(&packet, &mut bytes);

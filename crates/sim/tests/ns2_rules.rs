@@ -8,7 +8,7 @@ use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{self, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::route::{self, Aodv, Router};
-use fourhop_proto::wire::{AodvMessage, Body, Frame, FrameKind, Payload};
+use fourhop_proto::wire::{AodvMessage, Body, Frame, FrameKind, Payload, RoutingMessage};
 use fourhop_sim::batch::Control;
 use fourhop_sim::setup::{Flow, Routing, Traffic};
 use fourhop_units::{Bytes, Dur, NodeId, Purpose, Rate, Stream, Time, Watt};
@@ -148,7 +148,7 @@ fn a_vanished_receiver_costs_seven_rts_and_a_route_error() {
         assert!(rerr.dst.is_broadcast());
         let FrameKind::Data { msdu, .. } = &rerr.kind else { panic!("a route error is data") };
         let Payload::Ipv4(packet) = &msdu.payload else { panic!("in a packet") };
-        assert!(matches!(&packet.body, Body::Aodv(AodvMessage::Rerr(_))), "{packet:?}");
+        assert!(matches!(&packet.body, Body::Routing(RoutingMessage::Aodv(AodvMessage::Rerr(_)))), "{packet:?}");
         assert_eq!(pair.nodes[0].drops().of(DropReason::RtsRetryLimit), 1);
     }
     for (longest, window) in longest.into_iter().zip([63, 127, 255, 511, 1023, 1023]) {

@@ -1,7 +1,7 @@
 //! Packets of the simulator at a gateway.
 
 use super::packet::{FiveTuple, Packet, TcpView};
-use crate::wire::{AodvMessage, Body, Ipv4Packet, TcpOptions};
+use crate::wire::{Body, Ipv4Packet, TcpOptions};
 
 impl Packet for Ipv4Packet {
     fn len(&self) -> u32 {
@@ -30,7 +30,7 @@ impl Packet for Ipv4Packet {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
             Body::Measured(tcp) => (6, tcp.segment.src_port, tcp.segment.dst_port),
             Body::Udp(datagram) => (17, datagram.src_port, datagram.dst_port),
-            Body::Aodv(_) => (17, AodvMessage::PORT, AodvMessage::PORT),
+            Body::Routing(message) => (17, message.port(), message.port()),
             Body::Echo(_) => (1, 0, 0),
         };
         Some(FiveTuple { src: self.src, dst: self.dst, protocol, src_port, dst_port })

@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn routing(ident: u16) -> Msdu {
-        msdu(Body::Aodv(AodvMessage::Rerr(Rerr { no_delete: false, unreachable: Vec::new() })), ident, 1)
+        msdu(Body::Routing(AodvMessage::Rerr(Rerr { no_delete: false, unreachable: Vec::new() }).into()), ident, 1)
     }
 
     fn ident(msdu: &Msdu) -> u16 {

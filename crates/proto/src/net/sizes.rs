@@ -1,9 +1,9 @@
 //! How many bytes a packet counts on the air.
 //!
-//! ns-2 counts no UDP header, gives AODV messages the sizes of its C structures (a request and a reply carry a 4-byte time
-//! stamp) and ARP as in RFC 826; agreement with it needs the same air times.
+//! ns-2 counts no UDP header, gives routing messages the sizes of its C structures and ARP as in RFC 826; agreement with it
+//! needs the same air times.
 
-use crate::wire::{AodvMessage, ArpMessage, Body, Ipv4Packet, Payload};
+use crate::wire::{ArpMessage, Body, Ipv4Packet, Payload};
 use fourhop_units::Bytes;
 
 /// Which sizes count.
@@ -35,11 +35,7 @@ impl Sizes {
             }
             (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Echo(_)) => packet.len(),
             (Sizes::Ns2, Body::Udp(udp)) => 20 + udp.payload,
-            (Sizes::Ns2, Body::Aodv(AodvMessage::Rreq(_))) => 48,
-            (Sizes::Ns2, Body::Aodv(AodvMessage::Rrep(_))) => 44,
-            (Sizes::Ns2, Body::Aodv(AodvMessage::Rerr(rerr))) => 24 + 8 * rerr.unreachable.len() as u32,
-            // ns-2.35 sends none; its header would be the IPv4 header and the message.
-            (Sizes::Ns2, Body::Aodv(message @ AodvMessage::RrepAck)) => 20 + message.len(),
+            (Sizes::Ns2, Body::Routing(message)) => message.ns2_packet_len(),
         };
         Bytes(u64::from(len))
     }

@@ -116,7 +116,7 @@ impl Transports {
                 Some(())
             }
             // Options of C3TCP end below.
-            Body::Aodv(_) | Body::Measured(_) => None,
+            Body::Routing(_) | Body::Measured(_) => None,
         };
         self.originate(peer, notes, out);
         known.ok_or(DropReason::NoListener)

@@ -13,7 +13,7 @@
 //! - Packets for the node's own address and for the broadcast address are delivered by the node and never come here.
 //! - A packet received from a radio has its [`hops`](crate::wire::PacketMeta::hops) counted by the node before it is
 //!   handed over.
-//! - Packets whose body is [`Body::Aodv`](crate::wire::Body) go to `handle_message` whatever their destination.
+//! - Packets whose body is [`Body::Routing`](crate::wire::Body) go to `handle_message` whatever their destination.
 
 pub mod aodv;
 mod static_routes;

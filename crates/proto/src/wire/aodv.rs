@@ -85,6 +85,18 @@ impl AodvMessage {
         }
     }
 
+    /// Bytes of the packet as ns-2.35 counts it: an IPv4 header and its C structures, in which a request and a reply carry a
+    /// 4-byte time stamp.
+    pub fn ns2_packet_len(&self) -> u32 {
+        match self {
+            AodvMessage::Rreq(_) => 48,
+            AodvMessage::Rrep(_) => 44,
+            AodvMessage::Rerr(rerr) => 24 + 8 * rerr.unreachable.len() as u32,
+            // ns-2.35 sends none; its header would be the IPv4 header and the message.
+            AodvMessage::RrepAck => 20 + self.len(),
+        }
+    }
+
     /// Never: every message has a header.
     pub fn is_empty(&self) -> bool {
         false

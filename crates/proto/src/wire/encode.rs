@@ -99,10 +99,10 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
             udp(datagram.src_port, datagram.dst_port, &payload, src, dst, &mut content);
             IpNumber::UDP
         }
-        Body::Aodv(message) => {
+        Body::Routing(message) => {
             let mut payload = Vec::new();
-            aodv(message, &mut payload);
-            udp(AodvMessage::PORT, AodvMessage::PORT, &payload, src, dst, &mut content);
+            message.encode(&mut payload);
+            udp(message.port(), message.port(), &payload, src, dst, &mut content);
             IpNumber::UDP
         }
         Body::Echo(echo) => {

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::wire::{
-    EchoMessage, PacketMeta, Rerr, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
+    EchoMessage, PacketMeta, Rerr, RoutingMessage, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram,
+    UnreachableDestination,
 };
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
@@ -36,10 +37,10 @@ fn lengths_on_paper_are_lengths_in_bytes() {
         Body::Tcp(segment(0, syn)),
         Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 3, payload: 100 }),
         Body::Echo(EchoMessage { reply: false, ident: 1, number: 2, payload: 56 }),
-        Body::Aodv(AodvMessage::Rerr(Rerr {
+        Body::Routing(RoutingMessage::Aodv(AodvMessage::Rerr(Rerr {
             no_delete: false,
             unreachable: vec![UnreachableDestination { addr: NodeId(1).ipv4(), seqno: 3 }],
-        })),
+        }))),
     ] {
         let content = ipv4(body);
         let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
 //! IPv4 packets.
 
-use super::{AodvMessage, TcpSegment};
+use super::{RoutingMessage, TcpSegment};
 use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -51,8 +51,8 @@ pub enum Body {
     Measured(Box<MeasuredSegment>),
     /// UDP with a payload that only counts.
     Udp(UdpDatagram),
-    /// AODV over UDP port 654.
-    Aodv(AodvMessage),
+    /// A message of a routing protocol, over UDP.
+    Routing(RoutingMessage),
     /// ICMP echo.
     Echo(EchoMessage),
 }
@@ -108,7 +108,7 @@ impl Ipv4Packet {
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
                 Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
-                Body::Aodv(message) => UDP_HEADER + message.len(),
+                Body::Routing(message) => UDP_HEADER + message.len(),
                 Body::Echo(echo) => UDP_HEADER + echo.payload,
             }
     }
@@ -156,6 +156,6 @@ impl Ipv4Packet {
 
     /// Is it a routing packet, which interface queues put first?
     pub fn is_routing(&self) -> bool {
-        matches!(self.body, Body::Aodv(_))
+        matches!(self.body, Body::Routing(_))
     }
 }

@@ -64,7 +64,7 @@ pub use usage::{Discoveries, Usage};
 use super::{Action, NextHop};
 use crate::counters::counters;
 use crate::drop::DropReason;
-use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta};
+use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage};
 use buffer::Buffer;
 use core::net::Ipv4Addr;
 use delay::Delay;
@@ -264,7 +264,7 @@ impl Aodv {
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
     /// address there. It is consumed, whatever its IP destination.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
-        let Body::Aodv(message) = packet.body else { return };
+        let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
         if self.is_too_weak(from) {
@@ -456,7 +456,7 @@ impl Aodv {
     fn message(&self, message: AodvMessage, dst: Ipv4Addr, ttl: u8, created: Time) -> Ipv4Packet {
         // The identification may be anything in a packet that is never fragmented (RFC 6864 section 4).
         let meta = PacketMeta { created, ..PacketMeta::default() };
-        Ipv4Packet { src: self.addr, dst, ttl, ident: 0, body: Body::Aodv(message), meta }
+        Ipv4Packet { src: self.addr, dst, ttl, ident: 0, body: Body::Routing(message.into()), meta }
     }
 
     /// Sends a message to all neighbours, after a random delay if it is passed on.

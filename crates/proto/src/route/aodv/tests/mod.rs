@@ -102,7 +102,7 @@ impl Bench {
 
     fn receive_with(&mut self, from: u32, message: AodvMessage, ttl: u8, dst: Ipv4Addr) -> Vec<Action> {
         let meta = PacketMeta { created: self.now - ms(10), hops: 1, ..PacketMeta::default() };
-        let packet = Ipv4Packet { src: ip(from), dst, ttl, ident: 0, body: Body::Aodv(message), meta };
+        let packet = Ipv4Packet { src: ip(from), dst, ttl, ident: 0, body: Body::Routing(message.into()), meta };
         let mut out = Vec::new();
         self.aodv.handle_message(self.now, packet, ip(from), &mut out);
         out
@@ -196,7 +196,7 @@ fn errors(actions: &[Action]) -> Vec<(Rerr, NextHop)> {
 fn messages(actions: &[Action]) -> impl Iterator<Item = (&AodvMessage, &Ipv4Packet, NextHop)> {
     actions.iter().filter_map(|action| match action {
         Action::Send { packet, next_hop } => match &packet.body {
-            Body::Aodv(message) => Some((message, packet, *next_hop)),
+            Body::Routing(RoutingMessage::Aodv(message)) => Some((message, packet, *next_hop)),
             _ => None,
         },
         _ => None,

@@ -164,7 +164,7 @@ impl Network {
     }
 
     fn transmit(&mut self, from: u32, packet: Ipv4Packet, next_hop: NextHop) {
-        if let Body::Aodv(message) = &packet.body {
+        if let Body::Routing(RoutingMessage::Aodv(message)) = &packet.body {
             let (message, ttl) = (message.clone(), packet.ttl);
             self.log.push(Transmission { at: self.now, from, message, ttl });
         }

@@ -259,7 +259,7 @@ fn a_failure_drops_purges_and_broadcasts_all_routes_over_the_link() {
 fn a_lost_routing_message_breaks_nothing_and_a_packet_without_entry_is_dropped() {
     let mut bench = Bench::ns2();
     bench.learn(9, 6, 2, 20);
-    let body = Body::Aodv(AodvMessage::Rrep(rrep(1, 10, 0, 9)));
+    let body = Body::Routing(AodvMessage::Rrep(rrep(1, 10, 0, 9)).into());
     let reply = Ipv4Packet { body, ..data(5, 6, 0) };
     let out = bench.fail(reply, 6);
     assert!(matches!(&out[..], [Action::Drop { .. }]), "{out:?}");

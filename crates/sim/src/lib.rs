@@ -29,6 +29,7 @@ pub mod grid;
 mod hint_tests;
 mod measure;
 pub mod mobility;
+mod outside;
 pub mod propagation;
 pub mod result;
 mod run;

@@ -195,7 +195,7 @@ fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
-    world.nodes().iter().filter_map(|node| node.gateway()?.crossing()?.gateway())
+    world.nodes().iter().filter_map(|node| node.wired_side()?.crossing()?.gateway())
 }
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
@@ -346,9 +346,9 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
 
 fn link_drops(world: &World) -> ByLink {
     let links = world.nodes().iter().enumerate().flat_map(|(from, node)| {
-        node.link_drops().iter().map(move |drops| {
+        node.link_drops().iter().filter_map(move |drops| {
             let counts = [("tcp_data", drops.tcp_data), ("tcp_acks", drops.tcp_acks), ("other", drops.other)];
-            (format!("{from}-{}", drops.to), counts.into_iter().collect())
+            Some((format!("{from}-{}", drops.to.node()?), counts.into_iter().collect()))
         })
     });
     links.collect()

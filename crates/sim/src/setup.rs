@@ -16,6 +16,7 @@ use fourhop_proto::app::{
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::CrossingConfig;
 use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
@@ -206,7 +207,7 @@ impl Setup {
             let gateways;
             (wired, gateways) = Wired::new(plan, self.node.ttl, &self.hops_to(&plan.gateways));
             for (gateway, side) in gateways {
-                nodes[gateway.index()].make_gateway(match &self.crossing {
+                nodes[gateway.index()].add_wired_side(match &self.crossing {
                     Some(crossing) => side.with_crossing(crossing),
                     None => side,
                 });
@@ -241,11 +242,13 @@ impl Setup {
     }
 
     fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
-        let Some(c3tcp) = &self.c3tcp else { return Node::new(id, seed, &self.node, router) };
+        let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
+        let backoff = Stream::new(seed, id, Purpose::Backoff);
+        let Some(c3tcp) = &self.c3tcp else { return Node::new(addresses, backoff, &self.node, router) };
         let aware = !c3tcp.unaware.contains(&id);
         let mut config = self.node;
         config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
-        let mut node = Node::new(id, seed, &config, router);
+        let mut node = Node::new(addresses, backoff, &config, router);
         if aware {
             node.add_modules(c3tcp.options);
         }

@@ -7,11 +7,12 @@
 use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
+use crate::outside::Outside;
 use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::Layer;
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
+use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
 use fourhop_proto::phy::{Arrival, TxId, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time};
@@ -41,8 +42,8 @@ pub struct World {
     receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
-    /// Nodes without radios, and wires; their slots follow those of the nodes.
-    wired: Wired,
+    /// What lies beyond the radios; the slots of the wired side follow those of the nodes.
+    outside: Outside,
     /// Packets that have come to gateways by wire; reused.
     up: Vec<(NodeId, Ipv4Packet)>,
     queue: EventQueue,
@@ -57,7 +58,6 @@ pub struct World {
     /// Copies of frames that have begun to arrive.
     copies: u64,
     receptions: u64,
-    tap: Option<Box<dyn Tap>>,
 }
 
 impl World {
@@ -65,7 +65,7 @@ impl World {
     pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, wired: Wired, tap: Option<Box<dyn Tap>>) -> World {
         let first_air = nodes.len() + wired.slots();
         let mut queue = EventQueue::new(first_air);
-        let ears: Vec<_> = (0..nodes.len()).map(|index| Ear::new(NodeId(index as u32))).collect();
+        let ears: Vec<_> = nodes.iter().map(|node| Ear::new(node.mac_addr())).collect();
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
             if let Some(at) = node.next_timeout(ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
@@ -81,7 +81,7 @@ impl World {
             receivers: Vec::new(),
             rules,
             air,
-            wired,
+            outside: Outside::new(wired, tap),
             up: Vec::new(),
             queue,
             first_air: first_air as u32,
@@ -91,7 +91,6 @@ impl World {
             frames: 0,
             copies: 0,
             receptions: 0,
-            tap,
         }
     }
 
@@ -115,20 +114,20 @@ impl World {
 
     /// The nodes without radios, and the wires.
     pub fn wired(&self) -> &Wired {
-        &self.wired
+        &self.outside.wired
     }
 
     /// The ends of flows at a node with or without a radio.
     pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
         match node.wired_number() {
-            Some(host) => self.wired.hosts()[host].endpoints(),
+            Some(host) => self.outside.wired.hosts()[host].endpoints(),
             None => self.nodes[node.index()].endpoints(),
         }
     }
 
     /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
     pub fn events(&self) -> u64 {
-        self.timers + self.copies + self.receptions + self.wired.arrivals()
+        self.timers + self.copies + self.receptions + self.outside.wired.arrivals()
     }
 
     /// Frames radiated.
@@ -143,7 +142,7 @@ impl World {
 
     /// Losses of all nodes and wires.
     pub fn drops(&self) -> Drops {
-        let mut sum = self.wired.drops();
+        let mut sum = self.outside.wired.drops();
         (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
         sum
     }
@@ -159,8 +158,8 @@ impl World {
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
         self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
-        sum.network.add(&self.wired.network_account());
-        sum.wire = self.wired.wire_account();
+        sum.network.add(&self.outside.wired.network_account());
+        sum.wire = self.outside.wired.wire_account();
         sum.radio = Account {
             taken: self.copies,
             passed: self.ears.iter().map(Ear::received).sum(),
@@ -173,7 +172,38 @@ impl World {
 
     /// Ends the trace and says whether it could be written.
     pub fn finish_trace(&mut self) -> Result<(), std::io::Error> {
-        self.tap.take().map_or(Ok(()), |mut tap| tap.finish())
+        self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish())
+    }
+
+    /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had by
+    /// [`World::drain_delivered`], and it sends by [`World::inject`].
+    pub fn attach(&mut self, node: NodeId) {
+        match node.wired_number() {
+            Some(host) => self.outside.wired.attach(host),
+            None => self.nodes[node.index()].attach(),
+        }
+    }
+
+    /// The host attached to `node` sends a packet, at the present instant.
+    pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
+        match node.wired_number() {
+            Some(host) => {
+                self.outside.wired.inject(host, packet, &mut self.outside.outputs);
+                self.take_outputs(node);
+            }
+            None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
+        }
+    }
+
+    /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.
+    pub fn drain_delivered(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet)> {
+        self.outside.delivered.drain(..)
+    }
+
+    /// When something happens next. A driver on a real clock sleeps until then, or until it has something to
+    /// [inject](World::inject), and calls [`World::run_until`] with its clock's time before that.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.queue.peek().map(|(key, _)| key.time())
     }
 
     /// Lets everything happen up to and including `end`. Returns early, and false, if `control`
@@ -218,15 +248,12 @@ impl World {
             air
         });
         let frame = &mut self.transmissions[air as usize].frame;
-        let due = node.handle_timeout(self.now, ear, frame);
+        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.outputs);
         self.timers += u64::from(due != Due::Nothing);
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
-        if let Some(out) = node.outbound() {
-            self.wired.send(self.now, NodeId(slot.0), out, &mut self.tap);
-            self.plan_wired();
-        }
+        self.take_outputs(NodeId(slot.0));
         if due == Due::Frame {
             self.begin_transmission(NodeId(slot.0), air, end);
         }
@@ -236,26 +263,29 @@ impl World {
     fn wired_event(&mut self, slot: Slot) {
         let first = self.nodes.len();
         let slot = slot.0 as usize - first;
-        self.timers += u64::from(slot < self.wired.hosts().len());
+        self.timers += u64::from(slot < self.outside.wired.hosts().len());
         let mut up = std::mem::take(&mut self.up);
-        self.wired.handle_event(self.now, slot, &mut up, &mut self.tap);
+        self.outside.handle_wired_event(self.now, slot, &mut up);
         for (gateway, packet) in up.drain(..) {
-            let (node, ear) = (&mut self.nodes[gateway.index()], &mut self.ears[gateway.index()]);
-            node.handle_wired(self.now, packet, ear);
-            self.queue.set(Slot(gateway.0), node.next_timeout(ear).map(|at| timer_key(gateway.0, at)));
-            if let Some(out) = node.outbound() {
-                self.wired.send(self.now, gateway, out, &mut self.tap);
-            }
+            self.enter(gateway, |node, now, ear, out| node.handle_wired(now, packet, ear, out));
         }
         self.up = up;
-        self.plan_wired();
+        plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
     }
 
-    /// Plans the events of hosts and wires anew where they may have changed.
-    fn plan_wired(&mut self) {
-        while let Some(slot) = self.wired.take_changed() {
-            let event = self.wired.next_event(slot as usize);
-            self.queue.set(Slot(self.nodes.len() as u32 + slot), event);
+    /// Lets something come to a node by another way than the air.
+    fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Vec<Output>)) {
+        let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
+        call(node, self.now, ear, &mut self.outside.outputs);
+        self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
+        self.take_outputs(id);
+    }
+
+    /// Passes on what `node` has just put out.
+    fn take_outputs(&mut self, node: NodeId) {
+        if !self.outside.outputs.is_empty() {
+            self.outside.take_outputs(self.now, node);
+            plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
         }
     }
 
@@ -339,7 +369,7 @@ impl World {
             } else {
                 ear.handle_departure(now, tx, frame, &self.rules)
             };
-            if let Some(tap) = &mut self.tap
+            if let Some(tap) = &mut self.outside.tap
                 && heard != Heard::Nothing
             {
                 tap.received(now, neighbour.node, neighbour.power, frame);
@@ -347,10 +377,15 @@ impl World {
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
                 let node = &mut self.nodes[node];
-                node.handle_reception(now, frame, neighbour.power, ear);
+                node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);
+                if !self.outside.outputs.is_empty() {
+                    self.outside.take_outputs(now, neighbour.node);
+                    plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
+                    limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+                }
                 timer
             } else if ear.awaits_access() {
                 let timer = ear.access_timeout(&self.rules).map(|at| timer_key(slot.0, at));
@@ -373,7 +408,7 @@ impl World {
             receiver.transmit_started();
         }
         let transmission = &mut self.transmissions[air as usize];
-        if let (Some(tap), Some(frame)) = (&mut self.tap, &transmission.frame) {
+        if let (Some(tap), Some(frame)) = (&mut self.outside.tap, &transmission.frame) {
             tap.sent(self.now, src, frame);
         }
         if self.air.begin(src, self.now).is_empty() {
@@ -410,6 +445,13 @@ impl Limit {
     /// one instant.
     fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
         now >= self.time && (now > self.end || self.other.is_some_and(|other| other < key()))
+    }
+}
+
+/// Plans the events of hosts and wires anew where they may have changed. Their slots follow those of `nodes` nodes.
+fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
+    while let Some(slot) = wired.take_changed() {
+        queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));
     }
 }
 

@@ -5,6 +5,7 @@ mod common;
 use common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
+use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{self, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::{Arrival, TxId};
 use fourhop_proto::route::{self, Aodv, Router};
@@ -67,7 +68,8 @@ impl Pair {
             let id = NodeId(n);
             let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
             let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter);
-            Node::new(id, seed, &config, Router::Aodv(Box::new(aodv)))
+            let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
+            Node::new(addresses, Stream::new(seed, id, Purpose::Backoff), &config, Router::Aodv(Box::new(aodv)))
         };
         let mut nodes = [node(0), node(1)];
         let rate = Rate::from_bps(1460 * 8 * 1_000_000_000 / interval.as_nanos()).unwrap();
@@ -77,7 +79,7 @@ impl Pair {
         let address = FlowAddress { peer: NodeId(0).ipv4(), local_port: 5001, remote_port: 49_152 };
         nodes[1].add_endpoint(Endpoint::new(address, EndpointKind::UdpReceiver(Sink::default())));
         let rules = Rules::new(config.phy, &config.mac);
-        Pair { nodes, ears: [0, 1].map(|n| Ear::new(NodeId(n))), rules, air: Vec::new(), sent: Vec::new() }
+        Pair { nodes, ears: [0, 1].map(|n| Ear::new(NodeId(n).mac())), rules, air: Vec::new(), sent: Vec::new() }
     }
 
     /// Lets both live until `end`, or only node 0.
@@ -90,18 +92,18 @@ impl Pair {
             let ends = self.air.iter().map(|&(_, end, ..)| end).min();
             let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(&self.ears[n])).min();
             let Some(now) = ends.into_iter().chain(timers).min().filter(|&now| now <= end) else { return };
-            let mut out = None;
+            let (mut out, mut outputs) = (None, Vec::new());
             let mut actor = None;
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);
                 if self.ears[to].handle_departure(now, TxId(0), &frame, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to]);
+                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut outputs);
                 }
                 actor = Some(to);
             } else if let Some(n) =
                 (0..alive).find(|&n| self.nodes[n].next_timeout(&self.ears[n]).is_some_and(|at| at <= now))
             {
-                self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut out);
+                self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut out, &mut outputs);
                 actor = Some(n);
             }
             if let Some(frame) = out {

@@ -57,6 +57,19 @@ impl ArpTable {
         self.entries.values().filter(|entry| matches!(entry, Entry::Asking { held: Some(_), .. })).count()
     }
 
+    /// The MAC address of `ip`, if it is known.
+    pub fn mac_of(&self, ip: Ipv4Addr) -> Option<MacAddr> {
+        match self.entries.get(&ip) {
+            Some(Entry::Known(mac)) => Some(*mac),
+            _ => None,
+        }
+    }
+
+    /// The IP address of the station `mac`, if it is known; the lowest if it has several.
+    pub fn ip_of(&self, mac: MacAddr) -> Option<Ipv4Addr> {
+        self.entries.iter().find_map(|(ip, entry)| matches!(entry, Entry::Known(known) if *known == mac).then_some(*ip))
+    }
+
     /// Resolves `next_hop` for `packet`.
     pub fn resolve(&mut self, now: Time, next_hop: Ipv4Addr, packet: Ipv4Packet) -> Lookup {
         let (mac, ip) = (self.mac, self.ip);

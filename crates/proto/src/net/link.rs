@@ -1,6 +1,7 @@
 //! The link layer of one station: packets go down through ARP and a fixed delay into the interface queue, and come up
 //! from the MAC after the same delay.
 
+use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
 use super::queue::{self, Enqueued, InterfaceQueue};
 use super::sizes::Sizes;
@@ -18,7 +19,7 @@ pub struct Config {
     pub delay: Dur,
     /// Time from ARP to the queue. ns-2: 5 us.
     pub arp_delay: Dur,
-    /// Is ARP used? Otherwise every neighbour's address is known (as [`MacAddr`] of its node).
+    /// Is ARP used? Otherwise neighbours' MAC addresses are as far from the station's own as their IP addresses are.
     pub arp: bool,
     /// Wait before an unanswered request is repeated; `None`: only a further packet repeats it (ns-2).
     pub arp_retry: Option<Dur>,
@@ -73,7 +74,7 @@ pub enum Action {
 #[derive(Clone, Debug)]
 pub struct Link {
     config: Config,
-    mac: MacAddr,
+    addresses: Addresses,
     arp: ArpTable,
     queue: InterfaceQueue,
     /// On their way to the queue, in order of time.
@@ -84,12 +85,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// An empty link layer of the station `mac`, `ip`.
-    pub fn new(mac: MacAddr, ip: Ipv4Addr, config: Config) -> Link {
+    /// An empty link layer of the station with these addresses.
+    pub fn new(addresses: Addresses, config: Config) -> Link {
         Link {
             config,
-            mac,
-            arp: ArpTable::new(mac, ip, config.arp_retry),
+            addresses,
+            arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
             queue: InterfaceQueue::new(config.queue),
             down: VecDeque::new(),
             up: VecDeque::new(),
@@ -118,10 +119,8 @@ impl Link {
             NextHop::Broadcast => return self.send_down(now, MacAddr::BROADCAST, packet),
             NextHop::Unicast(next_hop) => next_hop,
         };
-        if !self.config.arp
-            && let Some(node) = fourhop_units::NodeId::from_ipv4(next_hop)
-        {
-            return self.send_down(now, node.mac(), packet);
+        if !self.config.arp {
+            return self.send_down(now, self.addresses.mac_beside(next_hop), packet);
         }
         match self.arp.resolve(now, next_hop, packet) {
             Lookup::Known(mac, packet) => self.send_down(now, mac, packet),
@@ -155,9 +154,16 @@ impl Link {
         }
     }
 
+    /// The IP address of the neighbour `mac`, if it is known: by ARP it is of everyone who has sent packets to this station.
+    pub fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
+        if self.config.arp { self.arp.ip_of(mac) } else { self.addresses.ip_beside(mac) }
+    }
+
     /// Removes everything that waits in the queue for a broken next hop.
-    pub fn purge(&mut self, next_hop: MacAddr, out: &mut Vec<Action>) {
-        self.queue.purge(next_hop, |_| out.push(Action::Drop(DropReason::QueuePurged)));
+    pub fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<Action>) {
+        let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
+        let Some(mac) = known else { return };
+        self.queue.purge(mac, |_| out.push(Action::Drop(DropReason::QueuePurged)));
     }
 
     /// The next MSDU for the MAC.
@@ -202,7 +208,7 @@ impl Link {
     }
 
     fn send_arp(&mut self, now: Time, dst: MacAddr, message: ArpMessage) {
-        debug_assert_eq!(message.sender_mac, self.mac);
+        debug_assert_eq!(message.sender_mac, self.addresses.mac);
         self.arp_sent += 1;
         self.delay_down(now + self.config.arp_delay, dst, Payload::Arp(message));
     }

@@ -5,16 +5,19 @@
 //! | [`link`] | the state machine: down through ARP and the queue, up to IP |
 //! | [`arp`] | addresses of neighbours, one packet held for each |
 //! | [`queue`] | drop-tail, routing packets first |
+//! | `addresses` | names of a station; what stands for ARP where there is none |
 //! | [`sizes`] | how many bytes a packet counts on the air |
 //! | [`port`] | one direction of a wired link, which has none of the above |
 //!
 //! Sources: RFC 826 and RFC 1122 section 2.3.2; ns-2.35's `LL`, `ARPTable`, `PriQueue`.
 
+mod addresses;
 pub mod arp;
 pub mod link;
 pub mod port;
 pub mod queue;
 pub mod sizes;
 
+pub use addresses::Addresses;
 pub use link::{Action, Config, Link};
 pub use port::Port;

@@ -121,5 +121,4 @@ pub(super) struct Crossings {
     pub arp_received: u64,
     pub routing_sent: u64,
     pub routing_received: u64,
-    pub delivered: u64,
 }

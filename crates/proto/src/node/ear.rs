@@ -9,7 +9,7 @@ use crate::mac;
 use crate::mac::medium::{self, Medium};
 use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict, sinr};
 use crate::wire::Frame;
-use fourhop_units::{Dur, MacAddr, NodeId, Time};
+use fourhop_units::{Dur, MacAddr, Time};
 
 /// Options that the ears of a network share.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -58,15 +58,9 @@ pub struct Ear {
 }
 
 impl Ear {
-    /// The ear of node `id`, in silence.
-    pub fn new(id: NodeId) -> Ear {
-        Ear {
-            receiver: Receiver::default(),
-            medium: Medium::default(),
-            addr: id.mac(),
-            received: 0,
-            lost: [0; REASONS],
-        }
+    /// The ear of the station `addr`, in silence.
+    pub fn new(addr: MacAddr) -> Ear {
+        Ear { receiver: Receiver::default(), medium: Medium::default(), addr, received: 0, lost: [0; REASONS] }
     }
 
     /// The medium, for inspection.

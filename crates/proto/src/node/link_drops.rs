@@ -1,13 +1,13 @@
 //! Packets that the MAC of a node gave up, by the neighbour they were for and by what they were.
 
 use crate::wire::{Msdu, Payload};
-use fourhop_units::{MacAddr, NodeId};
+use fourhop_units::MacAddr;
 
 /// What was given up towards one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkDrops {
     /// The neighbour.
-    pub to: NodeId,
+    pub to: MacAddr,
     /// TCP segments with payload.
     pub tcp_data: u64,
     /// TCP segments without.
@@ -18,7 +18,7 @@ pub struct LinkDrops {
 
 /// Counts `msdu`, which was for one neighbour and was given up.
 pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
-    let Some(to) = MacAddr::node(msdu.dst) else { return };
+    let to = msdu.dst;
     let at = match table.binary_search_by_key(&to, |drops| drops.to) {
         Ok(at) => at,
         Err(at) => {

@@ -15,16 +15,36 @@
 mod account;
 mod ear;
 mod endpoint;
-mod gateway;
 mod host;
 mod link_drops;
+mod local;
+mod network;
+mod ports;
 mod stack;
 mod transports;
+mod wired_side;
 
 pub use account::{Account, Drops, Layers};
 pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
-pub use gateway::{Gateway, Outbound};
 pub use host::Host;
 pub use link_drops::LinkDrops;
 pub use stack::{Config, Node};
+pub use wired_side::WiredSide;
+
+use crate::route::PortId;
+use crate::wire::Ipv4Packet;
+
+/// What a node hands to its driver besides frames.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// For the host outside: it is attached, and no simulated flow took the packet.
+    Deliver(Ipv4Packet),
+    /// For the wire at a port.
+    Wire {
+        /// Which.
+        port: PortId,
+        /// The packet.
+        packet: Ipv4Packet,
+    },
+}

@@ -1,20 +1,23 @@
-//! The stack of one node: passes packets and frames between its layers.
+//! The stack of one node: passes packets and frames between its layers. What it does with packets at IP is in `network`.
 
+use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
 use super::endpoint::Endpoint;
-use super::gateway::Gateway;
 use super::link_drops::{self, LinkDrops};
+use super::local::Local;
 use super::transports::Transports;
+use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
+use crate::gateway;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Link};
+use crate::net::{self, Addresses, Link};
 use crate::phy;
-use crate::route::{self, Router, is_wired};
+use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time, Watt};
+use fourhop_units::{MacAddr, Stream, Time, Watt};
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,29 +70,31 @@ impl<T> Default for Pool<T> {
 pub(super) struct Scratch {
     mac: Vec<mac::Action>,
     link: Pool<net::Action>,
-    pub(super) route: Pool<route::Action>,
-    packets: Pool<Ipv4Packet>,
+    route: Pool<route::Action>,
+    pub(super) crossing: Pool<gateway::Action<Ipv4Packet>>,
+    pub(super) packets: Pool<Ipv4Packet>,
 }
 
 /// A node.
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
-/// [`Node::next_timeout`]; each may change `next_timeout`.
+/// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
+/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`]. Each `handle_*` may change `next_timeout`.
 /// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
     mac_addr: MacAddr,
-    mac: Dcf,
-    link: Link,
+    pub(super) mac: Dcf,
+    pub(super) link: Link,
     pub(super) router: Router,
-    pub(super) transports: Transports,
+    pub(super) local: Local,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
-    modules: Option<Box<ccm::Modules>>,
-    /// Its wired side, if it has one.
-    pub(super) gateway: Option<Box<Gateway>>,
+    pub(super) modules: Option<Box<ccm::Modules>>,
+    /// Its wired side, if it is a gateway.
+    pub(super) wired: Option<Box<WiredSide>>,
     pub(super) drops: Drops,
-    crossings: Crossings,
+    pub(super) crossings: Crossings,
     link_drops: Vec<LinkDrops>,
     /// Earliest timer of the layers above the MAC.
     upper_timeout: Option<Time>,
@@ -97,18 +102,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with nothing to do; its random numbers are the streams of (`seed`, `id`).
-    pub fn new(id: NodeId, seed: u64, config: &Config, router: Router) -> Node {
-        let (addr, mac_addr) = (id.ipv4(), id.mac());
+    /// A node with nothing to do. `backoff` gives its random back-offs.
+    pub fn new(addresses: Addresses, backoff: Stream, config: &Config, router: Router) -> Node {
+        let Addresses { ip, mac } = addresses;
         Node {
-            mac_addr,
-            mac: Dcf::new(mac_addr, config.mac, Stream::new(seed, id, Purpose::Backoff)),
-            link: Link::new(mac_addr, addr, config.link),
+            mac_addr: mac,
+            mac: Dcf::new(mac, config.mac, backoff),
+            link: Link::new(addresses, config.link),
             upper_timeout: router.next_timeout(),
             router,
-            transports: Transports::new(addr, config.ttl, config.mac.data_rate),
+            local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
             modules: None,
-            gateway: None,
+            wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
@@ -118,9 +123,25 @@ impl Node {
 
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
-        let place = self.transports.add(endpoint);
+        let place = self.local.transports.add(endpoint);
         self.refresh_upper();
         place
+    }
+
+    /// Attaches a host outside: from now on packets for this node that no flow here takes are delivered to it.
+    pub fn attach(&mut self) {
+        self.local.attached = true;
+    }
+
+    /// Gives the node a wired side: it is a gateway.
+    pub fn add_wired_side(&mut self, wired: WiredSide) {
+        self.wired = Some(Box::new(wired));
+        self.refresh_upper();
+    }
+
+    /// Its wired side, if it has one, for inspection.
+    pub fn wired_side(&self) -> Option<&WiredSide> {
+        self.wired.as_deref()
     }
 
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
@@ -135,7 +156,7 @@ impl Node {
 
     /// The ends of flows at this node.
     pub fn endpoints(&self) -> &[Endpoint] {
-        self.transports.endpoints()
+        self.local.transports.endpoints()
     }
 
     /// The MAC, for inspection.
@@ -169,7 +190,7 @@ impl Node {
         let mac = self.mac.counters();
         let (down, up) = self.link.held();
         let (from_wires, to_wires, crossing) =
-            self.gateway.as_ref().map_or((0, 0, 0), |gateway| (gateway.received, gateway.sent, gateway.held()));
+            self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.held()));
         let held = |layer, taken, passed, held: usize| Account {
             taken,
             passed,
@@ -193,8 +214,8 @@ impl Node {
             ),
             network: held(
                 Layer::Network,
-                self.transports.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires + emitted,
-                c.network_to_link + c.delivered + c.routing_received + to_wires + absorbed,
+                self.local.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires + emitted,
+                c.network_to_link + self.local.delivered + c.routing_received + to_wires + absorbed,
                 self.router.held() + crossing,
             ),
             wire: Account::default(),
@@ -215,16 +236,24 @@ impl Node {
     /// The ear has heard `frame` with this power, and it is for this node.
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear) {
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Vec<Output>) {
         self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
         if !self.scratch.mac.is_empty() {
             if self.router.wants_signals() {
                 self.tell_signal(power);
             }
-            self.perform_mac(now);
+            self.perform_mac(now, out);
             self.refresh_upper();
         }
-        self.offer_next(now, ear);
+        self.offer_next(now, ear, out);
+    }
+
+    /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
+    pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+        self.local.taken += 1;
+        self.send(now, packet, out);
+        self.refresh_upper();
+        self.offer_next(now, ear, out);
     }
 
     /// Tells routing how strongly the routing message that goes up was received.
@@ -242,54 +271,51 @@ impl Node {
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
     /// at most. Without one, what was there stays.
     #[inline(always)]
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>) -> Due {
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Vec<Output>) -> Due {
         let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.receiver.transmit_started();
             }
-            self.perform_mac(now);
+            self.perform_mac(now, out);
         }
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
         if upper_due {
-            self.upper_layers(now);
+            self.upper_layers(now, out);
             self.refresh_upper();
         }
-        self.offer_next(now, ear);
+        self.offer_next(now, ear, out);
         if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
-    fn upper_layers(&mut self, now: Time) {
+    fn upper_layers(&mut self, now: Time, out: &mut Vec<Output>) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.link.next_timeout()) {
             let mut actions = self.scratch.link.take();
             self.link.handle_timeout(now, &mut actions);
-            self.perform_link(now, &mut actions);
+            self.perform_link(now, &mut actions, out);
             self.scratch.link.give(actions);
         }
         if due(self.router.next_timeout()) {
-            let mut actions = self.scratch.route.take();
-            self.router.handle_timeout(now, &mut actions);
-            self.perform_route(now, &mut actions);
-            self.scratch.route.give(actions);
+            self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
         }
-        if self.gateway.as_ref().is_some_and(|gateway| due(gateway.next_timeout())) {
-            self.crossing_timeout(now);
+        if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
+            self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
         }
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
-            self.modules_timeout(now);
+            self.modules_timeout(now, out);
         }
         let mut made = self.scratch.packets.take();
-        self.transports.handle_timeout(now, &mut made);
-        self.send_made(now, &mut made);
+        self.local.transports.handle_timeout(now, &mut made);
+        self.send_made(now, &mut made, out);
         self.scratch.packets.give(made);
     }
 
     pub(super) fn refresh_upper(&mut self) {
         let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
-        at = Time::earlier_of(at, self.transports.next_timeout());
-        if let Some(gateway) = &self.gateway {
-            at = Time::earlier_of(at, gateway.next_timeout());
+        at = Time::earlier_of(at, self.local.transports.next_timeout());
+        if let Some(wired) = &self.wired {
+            at = Time::earlier_of(at, wired.next_timeout());
         }
         if let Some(modules) = &self.modules {
             at = Time::earlier_of(at, modules.next_timeout());
@@ -299,19 +325,21 @@ impl Node {
 
     /// Gives the MAC the head of the queue if it has nothing to send.
     #[inline(always)]
-    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear) {
+    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
         if self.mac.is_ready()
             && let Some(msdu) = self.link.dequeue()
         {
             self.crossings.link_to_mac += 1;
             self.mac.handle_packet(now, msdu, &mut ear.medium);
-            if self.gateway.is_some() {
-                self.crossing_backlog(now);
+            if self.wired.is_some() {
+                let waiting = self.link.queue_len();
+                self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
+                self.refresh_upper();
             }
         }
     }
 
-    fn perform_mac(&mut self, now: Time) {
+    fn perform_mac(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut actions = core::mem::take(&mut self.scratch.mac);
         for action in actions.drain(..) {
             match action {
@@ -325,10 +353,11 @@ impl Node {
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
                     link_drops::count(&mut self.link_drops, &msdu);
-                    let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, neighbour_ip(msdu.dst)) else {
+                    let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, self.link.neighbour_ip(msdu.dst))
+                    else {
                         continue;
                     };
-                    self.link_failed(now, packet, next_hop, reason);
+                    self.link_failed(now, packet, next_hop, reason, out);
                     self.refresh_upper();
                 }
                 mac::Action::Discarded(reason) => self.drops.count(reason),
@@ -337,31 +366,45 @@ impl Node {
         self.scratch.mac = actions;
     }
 
-    fn link_failed(&mut self, now: Time, packet: Ipv4Packet, next_hop: Ipv4Addr, reason: DropReason) {
+    fn link_failed(
+        &mut self,
+        now: Time,
+        packet: Ipv4Packet,
+        next_hop: Ipv4Addr,
+        reason: DropReason,
+        out: &mut Vec<Output>,
+    ) {
         self.crossings.given_back += 1;
-        let mut actions = self.scratch.route.take();
-        self.router.handle_link_failure(now, Some(packet), next_hop, reason, &mut actions);
-        self.perform_route(now, &mut actions);
-        self.scratch.route.give(actions);
+        self.with_router(now, out, |router, actions| {
+            router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
+        });
     }
 
-    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>) {
+    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Vec<Output>) {
         for action in actions.drain(..) {
             match action {
                 net::Action::Deliver { packet, from } => {
                     self.crossings.link_to_network += 1;
-                    self.handle_packet(now, packet, from);
+                    self.handle_packet(now, packet, from, out);
                 }
                 net::Action::Drop(reason) => self.drops.count(reason),
                 net::Action::Unreachable { packet, next_hop } => {
                     self.crossings.link_given_back += 1;
-                    self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved);
+                    self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved, out);
                 }
             }
         }
     }
 
-    pub(super) fn perform_route(&mut self, now: Time, actions: &mut Vec<route::Action>) {
+    /// Lets routing do something, and does what it asks for.
+    pub(super) fn with_router(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Output>,
+        call: impl FnOnce(&mut Router, &mut Vec<route::Action>),
+    ) {
+        let mut actions = self.scratch.route.take();
+        call(&mut self.router, &mut actions);
         let mut link_actions = self.scratch.link.take();
         for action in actions.drain(..) {
             match action {
@@ -372,111 +415,17 @@ impl Node {
                     self.crossings.network_to_link += 1;
                     self.link.handle_packet(now, packet, next_hop, &mut link_actions);
                 }
-                route::Action::PurgeQueue { next_hop } => {
-                    if let Some(node) = NodeId::from_ipv4(next_hop) {
-                        self.link.purge(node.mac(), &mut link_actions);
-                    }
-                }
+                route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
                 route::Action::Drop { reason, .. } => self.drops.count(reason),
             }
         }
-        self.perform_link(now, &mut link_actions);
+        self.perform_link(now, &mut link_actions, out);
         self.scratch.link.give(link_actions);
-    }
-
-    /// A packet from a neighbour.
-    fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
-        let leaves = self.gateway.is_some() && is_wired(packet.dst);
-        let ends = leaves || packet.dst == self.transports.addr();
-        let meta = &mut packet.meta;
-        meta.hops = meta.hops.saturating_add(1);
-        if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
-            (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
-        }
-        if ends && !self.end_options(now, leaves, &mut packet) {
-            return;
-        }
-        let mut actions = self.scratch.route.take();
-        if packet.is_routing() {
-            self.crossings.routing_received += 1;
-            let sender = packet.src;
-            self.router.handle_message(now, packet, sender, &mut actions);
-        } else if leaves {
-            self.leave_mesh(now, packet, from);
-        } else if ends {
-            self.deliver(now, &packet);
-        } else {
-            self.router.handle_transit(now, packet, neighbour_ip(from), &mut actions);
-        }
-        self.perform_route(now, &mut actions);
         self.scratch.route.give(actions);
-    }
-
-    /// A packet has come to the end of its way over radios: its options go to the module of its connection, if that is here.
-    /// False if the module keeps the packet.
-    fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) -> bool {
-        match &mut self.modules {
-            Some(modules) if !leaves => modules.handle_incoming(now, packet),
-            _ => {
-                packet.take_carried();
-                true
-            }
-        }
-    }
-
-    /// What modules that acknowledge by themselves have to send and to deliver.
-    fn modules_timeout(&mut self, now: Time) {
-        let Some(modules) = &mut self.modules else { return };
-        let mut packets = ccm::table::Packets::default();
-        modules.handle_timeout(now, &mut packets);
-        for packet in packets.down {
-            self.route(now, packet);
-        }
-        for packet in packets.up {
-            self.deliver(now, &packet);
-        }
-    }
-
-    fn route(&mut self, now: Time, packet: Ipv4Packet) {
-        let mut actions = self.scratch.route.take();
-        self.router.handle_outgoing(now, packet, &mut actions);
-        self.perform_route(now, &mut actions);
-        self.scratch.route.give(actions);
-    }
-
-    pub(super) fn deliver(&mut self, now: Time, packet: &Ipv4Packet) {
-        let mut made = self.scratch.packets.take();
-        match self.transports.handle_packet(now, packet, |peer| self.router.hops(peer), &mut made) {
-            Ok(()) => self.crossings.delivered += 1,
-            Err(reason) => self.drops.count(reason),
-        }
-        self.send_made(now, &mut made);
-        self.scratch.packets.give(made);
-    }
-
-    /// Sends what the transports have made.
-    fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>) {
-        for mut packet in made.drain(..) {
-            if self.gateway.is_some() && is_wired(packet.dst) {
-                self.send_wired(packet);
-                continue;
-            }
-            if let Some(modules) = &mut self.modules
-                && !modules.handle_outgoing(now, &mut packet)
-            {
-                continue;
-            }
-            self.route(now, packet);
-        }
     }
 
     /// The node's MAC address.
     pub fn mac_addr(&self) -> MacAddr {
         self.mac_addr
     }
-}
-
-/// The address of the neighbour with this MAC address.
-pub(super) fn neighbour_ip(mac: MacAddr) -> Option<Ipv4Addr> {
-    mac.node().map(NodeId::ipv4)
 }

@@ -1,6 +1,7 @@
 //! IPv4 packets.
 
 use super::{RoutingMessage, TcpSegment};
+use crate::drop::DropReason;
 use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -152,6 +153,23 @@ impl Ipv4Packet {
         let Body::Measured(tcp) = core::mem::replace(&mut self.body, none) else { return None };
         self.body = Body::Tcp(tcp.segment);
         Some(tcp.carried)
+    }
+
+    /// One router less that it may pass (RFC 791 section 3.2).
+    ///
+    /// # Errors
+    /// If it may pass none: then it is lost, and stays as it is.
+    pub fn decrement_ttl(&mut self) -> Result<(), DropReason> {
+        if self.ttl <= 1 {
+            return Err(DropReason::TtlExpired);
+        }
+        self.ttl -= 1;
+        Ok(())
+    }
+
+    /// Is it for all neighbours: limited broadcast or multicast, which is not forwarded here?
+    pub fn is_for_all(&self) -> bool {
+        self.dst.is_multicast() || self.dst.is_broadcast()
     }
 
     /// Is it a routing packet, which interface queues put first?

@@ -9,7 +9,7 @@ pub use plan::{Cable, Plan};
 use crate::event_queue::{Class, Key};
 use crate::trace::{Tap, WireEnd};
 use fourhop_proto::net::{Port, port};
-use fourhop_proto::node::{Account, Drops, Endpoint, Gateway, Host, Outbound};
+use fourhop_proto::node::{Account, Drops, Endpoint, Host, Output, WiredSide};
 use fourhop_proto::route::PortId;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
@@ -40,15 +40,13 @@ pub struct Wired {
     drops: Drops,
     /// Reused.
     actions: Vec<port::Action>,
-    refused: Vec<port::Action>,
-    out: Vec<Outbound>,
     changed: Vec<u32>,
 }
 
 impl Wired {
     /// The wired side of `plan` at time zero, and what its gateways need. `ttl` is that of packets made by hosts;
     /// `mesh_hops` as for [`Plan::routes`].
-    pub fn new(plan: &Plan, ttl: u8, mesh_hops: &[Vec<Option<u32>>]) -> (Wired, Vec<(NodeId, Gateway)>) {
+    pub fn new(plan: &Plan, ttl: u8, mesh_hops: &[Vec<Option<u32>>]) -> (Wired, Vec<(NodeId, WiredSide)>) {
         let mut routes = plan.routes(mesh_hops).into_iter();
         let mut hosts = Vec::new();
         for (number, routes) in (0..plan.hosts).zip(&mut routes) {
@@ -57,7 +55,7 @@ impl Wired {
             let (first, _) = plan.ports(node).next().expect("every node has a link");
             hosts.push(Host::new(node.ipv4(), ttl, plan.cables[first].port.rate, routes));
         }
-        let gateways = plan.gateways.iter().copied().zip(routes.map(Gateway::new)).collect();
+        let gateways = plan.gateways.iter().copied().zip(routes.map(WiredSide::new)).collect();
         let port_of = |node: NodeId, cable: usize| {
             let place = plan.ports(node).position(|(index, _)| index == cable);
             PortId(place.map_or(0, |place| place as u16))
@@ -99,28 +97,25 @@ impl Wired {
         }
     }
 
-    /// Lets happen what is due in `slot`. Packets for gateways go to `up`; slots whose events may have changed to
-    /// [`Wired::take_changed`].
+    /// Lets happen what is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which then is the
+    /// node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(
         &mut self,
         now: Time,
         slot: usize,
         up: &mut Vec<(NodeId, Ipv4Packet)>,
+        out: &mut Vec<Output>,
         tap: &mut Option<Box<dyn Tap>>,
-    ) {
+    ) -> Option<NodeId> {
         self.changed.push(slot as u32);
         let Some(index) = slot.checked_sub(self.hosts.len()) else {
-            let mut out = std::mem::take(&mut self.out);
-            self.hosts[slot].handle_timeout(now, &mut out);
-            self.send(now, NodeId::wired(slot as u32), &mut out, tap);
-            self.out = out;
-            return;
+            self.hosts[slot].handle_timeout(now, out);
+            return Some(NodeId::wired(slot as u32));
         };
-        let mut actions = std::mem::take(&mut self.actions);
         let Wire { port, to, ports, .. } = &mut self.wires[index];
         let (to, end) = (*to, ports[1]);
-        port.handle_timeout(now, &mut actions);
-        for action in actions.drain(..) {
+        port.handle_timeout(now, &mut self.actions);
+        for action in self.actions.drain(..) {
             // INVARIANT: what a queue refuses it refuses as it comes.
             let port::Action::Arrived(packet) = action else { unreachable!("nothing is lost on a wire") };
             self.arrivals += 1;
@@ -129,37 +124,42 @@ impl Wired {
             }
             match to.wired_number() {
                 Some(host) => {
-                    let mut out = std::mem::take(&mut self.out);
-                    self.hosts[host].handle_packet(now, packet, end, &mut out);
-                    self.send(now, to, &mut out, tap);
-                    self.out = out;
+                    self.hosts[host].handle_packet(now, packet, end, out);
                     self.changed.push(host as u32);
                 }
                 None => up.push((to, packet)),
             }
         }
-        self.actions = actions;
+        to.wired_number().map(|_| to)
     }
 
-    /// Puts packets of `node` on its wires.
-    pub fn send(&mut self, now: Time, node: NodeId, out: &mut Vec<Outbound>, tap: &mut Option<Box<dyn Tap>>) {
+    /// Puts a packet of `node` on the wire at its port.
+    pub fn send(&mut self, now: Time, node: NodeId, port: PortId, packet: Ipv4Packet, tap: &mut Option<Box<dyn Tap>>) {
         let Ok(at) = self.begin.binary_search_by_key(&node, |(node, _)| *node) else {
-            debug_assert!(out.is_empty(), "routes lead over ports only");
+            debug_assert!(false, "routes lead over ports only");
             return;
         };
-        for (number, packet) in out.drain(..) {
-            let index = self.begin[at].1[usize::from(number.0)];
-            let wire = &mut self.wires[index as usize];
-            // What finds the queue full never reaches the line, and is not captured there.
-            let copy = tap.as_ref().map(|_| packet.clone());
-            wire.port.handle_packet(now, packet, &mut self.refused);
-            if let Some(port::Action::Drop { reason, .. }) = self.refused.pop() {
-                self.drops.count(reason);
-            } else if let (Some(tap), Some(copy)) = (tap.as_mut(), copy) {
-                tap.wired(now, WireEnd { node, port: number }, &copy);
-            }
-            self.changed.push(self.hosts.len() as u32 + index);
+        let index = self.begin[at].1[usize::from(port.0)];
+        let wire = &mut self.wires[index as usize];
+        // What finds the queue full never reaches the line, and is not captured there.
+        let copy = tap.as_ref().map(|_| packet.clone());
+        wire.port.handle_packet(now, packet, &mut self.actions);
+        if let Some(port::Action::Drop { reason, .. }) = self.actions.pop() {
+            self.drops.count(reason);
+        } else if let (Some(tap), Some(copy)) = (tap, copy) {
+            tap.wired(now, WireEnd { node, port }, &copy);
         }
+        self.changed.push(self.hosts.len() as u32 + index);
+    }
+
+    /// A packet of the host outside that is attached to host number `host`; what it puts out goes to `out`.
+    pub fn inject(&mut self, host: usize, packet: Ipv4Packet, out: &mut Vec<Output>) {
+        self.hosts[host].handle_local(packet, out);
+    }
+
+    /// Attaches a host outside to host number `host`.
+    pub fn attach(&mut self, host: usize) {
+        self.hosts[host].attach();
     }
 
     /// A slot whose event may have changed; each until there is none left.

@@ -1,0 +1,53 @@
+//! What is above IP at a node: the ends of simulated flows and, where one is attached, a host outside (a TUN device, a test),
+//! which is handed every packet that no simulated flow takes.
+
+use super::Output;
+use super::transports::Transports;
+use crate::drop::DropReason;
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// The consumers of packets for a node's address, and what they have been given.
+#[derive(Debug)]
+pub(super) struct Local {
+    pub transports: Transports,
+    /// Is a host outside attached?
+    pub attached: bool,
+    /// Packets taken from it.
+    pub taken: u64,
+    /// Packets consumed here or handed to it.
+    pub delivered: u64,
+}
+
+impl Local {
+    pub fn new(transports: Transports) -> Local {
+        Local { transports, attached: false, taken: 0, delivered: 0 }
+    }
+
+    /// Packets that began their way here.
+    pub fn originated(&self) -> u64 {
+        self.transports.originated() + self.taken
+    }
+
+    /// A packet for this node, which is not one of routing. What the ends of flows answer goes to `made`; `hops_to` says how
+    /// far away another node is along the present route.
+    ///
+    /// # Errors
+    /// If nobody here listens for it.
+    pub fn deliver(
+        &mut self,
+        now: Time,
+        packet: Ipv4Packet,
+        hops_to: impl FnOnce(Ipv4Addr) -> Option<u8>,
+        made: &mut Vec<Ipv4Packet>,
+        out: &mut Vec<Output>,
+    ) -> Result<(), DropReason> {
+        match self.transports.handle_packet(now, &packet, hops_to, made) {
+            Err(DropReason::NoListener) if self.attached => out.push(Output::Deliver(packet)),
+            known => known?,
+        }
+        self.delivered += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! A node at IP: where a packet goes that comes from a neighbour, from above, or over a wire.
+
+use super::Output;
+use super::ear::Ear;
+use super::stack::Node;
+use super::wired_side::WiredSide;
+use crate::ccm;
+use crate::gateway::{Action, Side};
+use crate::route::{self, NextHop};
+use crate::wire::Ipv4Packet;
+use fourhop_units::{MacAddr, Time};
+
+impl Node {
+    /// A packet has come in by a wire; only a gateway gets any.
+    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+        let Some(wired) = &mut self.wired else { return };
+        wired.ports.received += 1;
+        let stays_wired = wired.leads_to(packet.dst);
+        if packet.dst == self.local.transports.addr() {
+            self.deliver(now, packet, out);
+        } else if let Err(reason) = packet.decrement_ttl() {
+            self.drops.count(reason);
+        } else if stays_wired {
+            self.send_wired(packet, out);
+        } else {
+            self.cross(now, Side::Wired, packet, out);
+        }
+        self.refresh_upper();
+        self.offer_next(now, ear, out);
+    }
+
+    /// A packet from a neighbour.
+    pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+        let leaves = self.leaves_by_wire(&packet);
+        let ends = leaves || packet.dst == self.local.transports.addr();
+        let meta = &mut packet.meta;
+        meta.hops = meta.hops.saturating_add(1);
+        if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
+            (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
+        }
+        if ends && !self.end_options(now, leaves, &mut packet) {
+            return;
+        }
+        if packet.is_routing() {
+            self.crossings.routing_received += 1;
+            let sender = packet.src;
+            self.with_router(now, out, |router, actions| router.handle_message(now, packet, sender, actions));
+        } else if leaves {
+            self.leave_mesh(now, packet, from, out);
+        } else if ends || packet.is_for_all() {
+            self.deliver(now, packet, out);
+        } else {
+            let from = self.link.neighbour_ip(from);
+            self.with_router(now, out, |router, actions| router.handle_transit(now, packet, from, actions));
+        }
+    }
+
+    fn leaves_by_wire(&self, packet: &Ipv4Packet) -> bool {
+        self.wired.as_ref().is_some_and(|wired| wired.leads_to(packet.dst))
+    }
+
+    /// A packet has come to the end of its way over radios: its options go to the module of its connection, if that is here.
+    /// False if the module keeps the packet.
+    fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) -> bool {
+        match &mut self.modules {
+            Some(modules) if !leaves => modules.handle_incoming(now, packet),
+            _ => {
+                packet.take_carried();
+                true
+            }
+        }
+    }
+
+    /// What modules that acknowledge by themselves have to send and to deliver.
+    pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Some(modules) = &mut self.modules else { return };
+        let mut packets = ccm::table::Packets::default();
+        modules.handle_timeout(now, &mut packets);
+        for packet in packets.down {
+            self.route(now, packet, out);
+        }
+        for packet in packets.up {
+            self.deliver(now, packet, out);
+        }
+    }
+
+    fn deliver(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
+        let mut made = self.scratch.packets.take();
+        if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, out) {
+            self.drops.count(reason);
+        }
+        self.send_made(now, &mut made, out);
+        self.scratch.packets.give(made);
+    }
+
+    /// Sends what the transports have made.
+    pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Vec<Output>) {
+        for packet in made.drain(..) {
+            self.send(now, packet, out);
+        }
+    }
+
+    /// Sends a packet that begins its way at this node.
+    pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
+        if self.leaves_by_wire(&packet) {
+            return self.send_wired(packet, out);
+        }
+        if let Some(modules) = &mut self.modules
+            && !modules.handle_outgoing(now, &mut packet)
+        {
+            return;
+        }
+        self.route(now, packet, out);
+    }
+
+    fn route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
+        self.with_router(now, out, |router, actions| {
+            if packet.is_for_all() {
+                actions.push(route::Action::Send { packet, next_hop: NextHop::Broadcast });
+            } else {
+                router.handle_outgoing(now, packet, actions);
+            }
+        });
+    }
+
+    /// A packet from neighbour `from` leaves the mesh.
+    fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+        if let Err(reason) = packet.decrement_ttl() {
+            return self.drops.count(reason);
+        }
+        self.router.handle_leaving(now, packet.src, self.link.neighbour_ip(from));
+        self.cross(now, Side::Wireless, packet, out);
+    }
+
+    /// A packet goes through the gateway.
+    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Vec<Output>) {
+        let hops = self.router.hops(if from == Side::Wired { packet.dst } else { packet.src });
+        let rate = self.mac.config().data_rate;
+        self.with_wired(now, out, |wired, actions| wired.handle_packet(now, from, packet, hops, rate, actions));
+    }
+
+    /// Lets the wired side do something, and does what it asks for.
+    pub(super) fn with_wired(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Output>,
+        call: impl FnOnce(&mut WiredSide, &mut Vec<Action<Ipv4Packet>>),
+    ) {
+        let Some(wired) = &mut self.wired else { return };
+        let mut actions = self.scratch.crossing.take();
+        call(wired, &mut actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Forward { packet, to: Side::Wired } => self.send_wired(packet, out),
+                Action::Forward { packet, to: Side::Wireless } => {
+                    self.with_router(now, out, |router, actions| router.handle_entering(now, packet, actions));
+                }
+                Action::Drop { reason, .. } => self.drops.count(reason),
+            }
+        }
+        self.scratch.crossing.give(actions);
+    }
+
+    /// A packet for a node without a radio.
+    fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
+        if let Some(wired) = &mut self.wired
+            && let Err(reason) = wired.ports.send(packet, out)
+        {
+            self.drops.count(reason);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The wired interfaces of a node, whatever else it has: which port a packet leaves by.
+
+use super::Output;
+use crate::drop::DropReason;
+use crate::route::WiredRoutes;
+use crate::wire::Ipv4Packet;
+
+/// Ports with their routing table, and what went through them.
+#[derive(Debug)]
+pub(super) struct Ports {
+    pub routes: WiredRoutes,
+    /// Packets that came in.
+    pub received: u64,
+    /// Packets that went out.
+    pub sent: u64,
+}
+
+impl Ports {
+    pub fn new(routes: WiredRoutes) -> Ports {
+        Ports { routes, received: 0, sent: 0 }
+    }
+
+    /// Puts the packet on the port that leads to its destination.
+    ///
+    /// # Errors
+    /// If none does.
+    pub fn send(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) -> Result<(), DropReason> {
+        let port = self.routes.port(packet.dst).ok_or(DropReason::NoRoute)?;
+        self.sent += 1;
+        out.push(Output::Wire { port, packet });
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! The wired side of a gateway: a node whose radio is one interface and whose wired links are others.
+//!
+//! ```text
+//!    mesh ── Node::handle_packet ──┐                        ┌── cross ◄── Node::handle_wired ── wires
+//!                                  ├─ cross ─► ports ─► wires
+//!    mesh ◄── router ◄─────────────┴────────────────────────┘
+//! ```
+//!
+//! Packets of the node's own do not cross; neither do routing messages, nor what comes in by one wire and leaves by another.
+
+use super::ports::Ports;
+use crate::gateway::{Action, Crossing, CrossingConfig, Side};
+use crate::route::{WiredRoutes, is_wired};
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+use fourhop_units::{Rate, Time};
+
+/// The wired side of a gateway.
+#[derive(Debug)]
+pub struct WiredSide {
+    pub(super) ports: Ports,
+    /// What happens to packets that cross; `None`: nothing.
+    crossing: Option<Crossing<Ipv4Packet>>,
+}
+
+impl WiredSide {
+    /// With ports as in `routes`.
+    pub fn new(routes: WiredRoutes) -> WiredSide {
+        WiredSide { ports: Ports::new(routes), crossing: None }
+    }
+
+    /// With something that happens to packets that cross.
+    #[must_use]
+    pub fn with_crossing(self, config: &CrossingConfig) -> WiredSide {
+        WiredSide { crossing: Some(Crossing::new(config)), ..self }
+    }
+
+    /// What happens to packets that cross, for inspection.
+    pub fn crossing(&self) -> Option<&Crossing<Ipv4Packet>> {
+        self.crossing.as_ref()
+    }
+
+    /// Is `dst` reached over wires?
+    pub(super) fn leads_to(&self, dst: Ipv4Addr) -> bool {
+        is_wired(dst)
+    }
+
+    /// A packet crosses, coming from `from`: the place where something may hold it. `hops`: to the wireless node that it comes
+    /// from or goes to, whose links have `rate`.
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Time,
+        from: Side,
+        packet: Ipv4Packet,
+        hops: Option<u8>,
+        rate: Rate,
+        out: &mut Vec<Action<Ipv4Packet>>,
+    ) {
+        let Some(crossing) = &mut self.crossing else {
+            return out.push(Action::Forward { packet, to: from.other() });
+        };
+        if let Some(hops) = hops {
+            crossing.handle_path(if from == Side::Wired { packet.dst } else { packet.src }, hops, rate);
+        }
+        crossing.handle_packet(now, from, packet, out);
+    }
+
+    /// That many packets wait for the radio.
+    pub(super) fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<Ipv4Packet>>) {
+        if let Some(crossing) = &mut self.crossing {
+            crossing.handle_backlog(now, packets, out);
+        }
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<Ipv4Packet>>) {
+        if let Some(crossing) = &mut self.crossing {
+            crossing.handle_timeout(now, out);
+        }
+    }
+
+    /// When the crossing has something to do.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        self.crossing.as_ref()?.next_timeout()
+    }
+
+    /// Packets kept here.
+    pub(super) fn held(&self) -> usize {
+        self.crossing.as_ref().map_or(0, Crossing::held)
+    }
+}

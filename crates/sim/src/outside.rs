@@ -1,0 +1,44 @@
+//! What lies beyond the radios of a world: the wired side, hosts that are attached to nodes, the trace. What nodes put out
+//! goes here.
+
+use crate::trace::Tap;
+use crate::wired::Wired;
+use fourhop_proto::node::Output;
+use fourhop_proto::wire::Ipv4Packet;
+use fourhop_units::{NodeId, Time};
+
+/// Everything that nodes hand packets to besides the air.
+pub struct Outside {
+    /// Nodes without radios, and wires.
+    pub wired: Wired,
+    /// Packets for attached hosts, until the driver of the world takes them.
+    pub delivered: Vec<(NodeId, Ipv4Packet)>,
+    /// What a node has just put out.
+    pub outputs: Vec<Output>,
+    /// Sees frames and packets on wires; `None` costs nothing.
+    pub tap: Option<Box<dyn Tap>>,
+}
+
+impl Outside {
+    /// Nothing has happened yet.
+    pub fn new(wired: Wired, tap: Option<Box<dyn Tap>>) -> Outside {
+        Outside { wired, delivered: Vec::new(), outputs: Vec::new(), tap }
+    }
+
+    /// Passes on what `node` has just put out.
+    pub fn take_outputs(&mut self, now: Time, node: NodeId) {
+        for output in self.outputs.drain(..) {
+            match output {
+                Output::Deliver(packet) => self.delivered.push((node, packet)),
+                Output::Wire { port, packet } => self.wired.send(now, node, port, packet, &mut self.tap),
+            }
+        }
+    }
+
+    /// Lets happen what is due in a slot of the wired side. Packets for gateways go to `up`.
+    pub fn handle_wired_event(&mut self, now: Time, slot: usize, up: &mut Vec<(NodeId, Ipv4Packet)>) {
+        if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.outputs, &mut self.tap) {
+            self.take_outputs(now, host);
+        }
+    }
+}

@@ -18,13 +18,13 @@
 //! | [`window`] | sender: the product of bandwidth and delay, written into the window field |
 //! | [`local_acks`] | an option: acknowledgements made here, for full control |
 //! | [`table`] | the connections of a node; packets in, packets out |
-//! | [`raw`] | the same on bytes: reading a segment, writing a window, mending the checksum |
+//!
+//! A device reads the segment and writes the window with [`crate::wire::bytes`].
 //!
 //! The open points of the paper and what is assumed for them: docs/c3tcp.md.
 
 pub mod coverage;
 pub mod local_acks;
-pub mod raw;
 mod rto;
 pub mod table;
 pub mod window;

@@ -1,10 +1,9 @@
 //! The module as a whole: packet scripts, and properties of the window it writes.
 
-use super::raw;
 use super::*;
 use crate::mac::options::Echo;
-use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, encode};
-use fourhop_units::{NodeId, Seq};
+use crate::wire::{TcpFlags, TcpOptions};
+use fourhop_units::Seq;
 use proptest::prelude::*;
 
 fn seq(n: u32) -> Seq {
@@ -155,29 +154,6 @@ fn only_data_and_acknowledgements_of_measured_data_carry_options() {
     assert_eq!((ack.path, ack.back, ack.echo), (None, Some(Back::default()), Some(Echo { bandwidth: 7, delay: 8 })));
 }
 
-fn packet(segment: TcpSegment) -> Vec<u8> {
-    let (src, dst) = (NodeId(1).ipv4(), NodeId(2).ipv4());
-    let packet = Ipv4Packet { src, dst, ttl: 9, ident: 0, body: Body::Tcp(segment), meta: PacketMeta::default() };
-    let mut bytes = Vec::new();
-    encode::packet(&packet, &mut bytes);
-    bytes
-}
-
-/// The checksum of RFC 9293 over header, payload and pseudo header, which is zero if all is well.
-fn checksum(packet: &[u8]) -> u16 {
-    let tcp = &packet[20..];
-    let mut bytes = packet[12..20].to_vec();
-    bytes.extend([0, 6]);
-    bytes.extend((tcp.len() as u16).to_be_bytes());
-    bytes.extend(tcp);
-    bytes.resize(bytes.len().next_multiple_of(2), 0);
-    let mut sum: u32 = bytes.chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]]))).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 proptest! {
     /// Never above what the peer advertised; never below one segment, unless the peer's own window is; and a window left
     /// alone without measurements.
@@ -208,46 +184,6 @@ proptest! {
                 prop_assert_eq!(written, advertised);
             }
         }
-    }
-
-    /// Bytes in, bytes out: the same segment but for its window, and a checksum as right, or as wrong, as before.
-    #[test]
-    fn a_window_written_into_bytes_mends_the_checksum(
-        (window, other, payload) in (any::<u16>(), any::<u16>(), 0u32..1_461),
-        sack in any::<bool>(),
-        broken in prop::option::of((0usize..40, 1u8..)),
-    ) {
-        let mut original = segment(77, payload, 99, window);
-        if sack {
-            original.options.sack.push((seq(5), seq(9)));
-        }
-        let mut bytes = packet(original.clone());
-        prop_assert_eq!(raw::segment(&bytes), Some(original.clone()));
-        prop_assert_eq!(checksum(&bytes), 0);
-        if let Some((at, flip)) = broken.filter(|_| payload > 40) {
-            let at = bytes.len() - 1 - at;
-            bytes[at] ^= flip;
-        }
-        let before = checksum(&bytes);
-        prop_assert!(raw::set_window(&mut bytes, other));
-        // One's complement has two zeros.
-        let same = |a: u16, b: u16| a == b || (a == 0 && b == 0xffff) || (a == 0xffff && b == 0);
-        prop_assert!(same(checksum(&bytes), before));
-        prop_assert_eq!(raw::segment(&bytes), Some(TcpSegment { window: other, ..original }));
-    }
-
-    /// Any octets are a segment or none, and never a panic.
-    #[test]
-    fn any_bytes_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..120), cut in 0usize..120, ip: bool) {
-        if ip {
-            let whole = packet(segment(1, 20, 2, 3));
-            bytes.splice(.., whole.iter().zip(bytes.clone()).map(|(a, b)| if b < 20 { b } else { *a }).collect::<Vec<_>>());
-            bytes.truncate(cut);
-        }
-        let parsed = raw::segment(&bytes);
-        let len = bytes.len();
-        prop_assert!(raw::set_window(&mut bytes, 5) || parsed.is_none());
-        prop_assert_eq!(bytes.len(), len);
     }
 }
 

@@ -49,11 +49,7 @@ impl<P: Packet> FairShare<P> {
     pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
         self.forget_silent(now, out);
         let Some(slot) = packet.tcp().and_then(|view| {
-            let (src, dst) = ((view.src, view.src_port), (view.dst, view.dst_port));
-            let key = match from {
-                Side::Wireless => FlowKey { wireless: src, wired: dst },
-                Side::Wired => FlowKey { wireless: dst, wired: src },
-            };
+            let key = FlowKey::of(from, &view);
             let share = Share { queue: VecDeque::new(), free_at: now };
             self.table.find(&key).or_else(|| (!self.table.is_full()).then(|| self.table.insert(now, key, share)))
         }) else {

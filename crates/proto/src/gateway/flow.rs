@@ -2,8 +2,8 @@
 
 use super::Side;
 use super::goodput::Throttle;
-use super::packet::TcpView;
 use super::rtt::RttMeter;
+use crate::wire::TcpSegment;
 use fourhop_cc::tcp_ap::{self, Pace};
 use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ pub struct Waiting<P> {
 }
 
 impl<P> Waiting<P> {
-    pub fn new(packet: P, view: &TcpView) -> Waiting<P> {
-        Waiting { packet, payload: view.payload, seq: view.data_seq(), fin: view.flags.fin }
+    pub fn new(packet: P, segment: &TcpSegment) -> Waiting<P> {
+        Waiting { packet, payload: segment.payload, seq: segment.data_seq(), fin: segment.flags.fin }
     }
 }
 
@@ -104,30 +104,30 @@ impl<P> Flow<P> {
     }
 
     /// Takes what concerns beginning and end of the connection, and the advertised window.
-    pub fn note(&mut self, from: Side, view: &TcpView) {
-        if view.flags.syn {
-            if !view.flags.ack && (self.ended || self.fins.iter().any(Option::is_some)) {
+    pub fn note(&mut self, from: Side, segment: &TcpSegment) {
+        if segment.flags.syn {
+            if !segment.flags.ack && (self.ended || self.fins.iter().any(Option::is_some)) {
                 // Another connection between the same ports.
                 self.restart();
             }
-            self.scales[from as usize] = view.window_scale;
+            self.scales[from as usize] = segment.options.window_scale;
         }
-        if from == Side::Wireless && view.flags.ack {
+        if from == Side::Wireless && segment.flags.ack {
             let both = self.scales[0].and(self.scales[1]).is_some();
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
-            let shift = self.scales[from as usize].filter(|_| both && !view.flags.syn).unwrap_or(0);
-            self.window = self.window.max(u32::from(view.window) << shift);
+            let shift = self.scales[from as usize].filter(|_| both && !segment.flags.syn).unwrap_or(0);
+            self.window = self.window.max(u32::from(segment.window) << shift);
         }
-        if view.flags.fin {
-            self.fins[from as usize] = Some(view.data_seq() + view.payload + 1);
+        if segment.flags.fin {
+            self.fins[from as usize] = Some(segment.data_seq() + segment.payload + 1);
         }
-        if view.flags.ack
+        if segment.flags.ack
             && let Some(end) = self.fins[from.other() as usize]
-            && !view.ack.before(end)
+            && !segment.ack.before(end)
         {
             self.fins_acked[from.other() as usize] = true;
         }
-        self.ended |= view.flags.rst || self.fins_acked == [true, true];
+        self.ended |= segment.flags.rst || self.fins_acked == [true, true];
     }
 
     fn restart(&mut self) {
@@ -141,20 +141,20 @@ impl<P> Flow<P> {
     }
 
     /// A segment goes up.
-    pub fn handle_data_up(&mut self, now: Time, view: &TcpView) {
-        if view.payload > 0 {
+    pub fn handle_data_up(&mut self, now: Time, segment: &TcpSegment) {
+        if segment.payload > 0 {
             self.carried = now;
             self.up.get_or_insert_default();
         }
         if let Some(up) = &mut self.up {
-            up.handle_data(now, view.data_seq(), view.payload, view.flags.fin);
+            up.handle_data(now, segment.data_seq(), segment.payload, segment.flags.fin);
         }
     }
 
     /// The wired side acknowledges.
-    pub fn handle_ack_up(&mut self, now: Time, view: &TcpView) {
+    pub fn handle_ack_up(&mut self, now: Time, segment: &TcpSegment) {
         if let Some(up) = &mut self.up {
-            self.wired_rtt = up.handle_ack(now, view.ack, &view.sack).or(self.wired_rtt);
+            self.wired_rtt = up.handle_ack(now, segment.ack, &segment.options.sack).or(self.wired_rtt);
         }
     }
 

@@ -17,6 +17,7 @@ use super::packet::{Packet, TcpView};
 use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
 use crate::counters::counters;
+use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;
 use fourhop_cc::{Hint, Measurements};
 use fourhop_units::{Dur, Rate, Time};
@@ -135,7 +136,7 @@ impl<P: Packet> Gateway<P> {
         self.forget_silent(now, out);
         let view = packet.tcp();
         let followed = view.and_then(|view| self.follow(now, from, &view, out).map(|slot| (view, slot)));
-        let Some((view, slot)) = followed else {
+        let Some((TcpView { src, segment, .. }, slot)) = followed else {
             out.push(Action::Forward { packet, to: from.other() });
             return;
         };
@@ -143,21 +144,21 @@ impl<P: Packet> Gateway<P> {
         self.table.touch(now, slot);
         let flow = self.table.get_mut(slot).expect(FOUND);
         let answered = flow.is_answered_by(from);
-        flow.note(from, &view);
+        flow.note(from, &segment);
         match from {
             Side::Wireless => {
-                if view.flags.ack {
-                    self.acknowledged_down(now, slot, &view, out);
+                if segment.flags.ack {
+                    self.acknowledged_down(now, slot, src, &segment, out);
                 }
-                self.table.get_mut(slot).expect(FOUND).handle_data_up(now, &view);
+                self.table.get_mut(slot).expect(FOUND).handle_data_up(now, &segment);
                 out.push(Action::Forward { packet, to: Side::Wired });
             }
             Side::Wired => {
-                if view.flags.ack {
-                    flow.handle_ack_up(now, &view);
-                    self.tell_wired_rtt(slot, &view, &mut packet);
+                if segment.flags.ack {
+                    flow.handle_ack_up(now, &segment);
+                    self.tell_wired_rtt(slot, &segment, &mut packet);
                 }
-                self.go_down(now, slot, &view, packet, out);
+                self.go_down(now, slot, &segment, packet, out);
             }
         }
         if answered {
@@ -241,15 +242,12 @@ impl<P: Packet> Gateway<P> {
 
     /// The flow of a segment, with a new entry if it begins one or carries data; anything else may pass without.
     fn follow(&mut self, now: Time, from: Side, view: &TcpView, out: &mut Vec<Action<P>>) -> Option<u32> {
-        let (src, dst) = ((view.src, view.src_port), (view.dst, view.dst_port));
-        let key = match from {
-            Side::Wireless => FlowKey { wireless: src, wired: dst },
-            Side::Wired => FlowKey { wireless: dst, wired: src },
-        };
+        let key = FlowKey::of(from, view);
         if let Some(slot) = self.table.find(&key) {
             return Some(slot);
         }
-        if view.flags.rst || !(view.flags.syn || view.payload > 0) {
+        let TcpSegment { flags, payload, .. } = view.segment;
+        if flags.rst || !(flags.syn || payload > 0) {
             return None;
         }
         if self.table.is_full() {
@@ -269,14 +267,21 @@ impl<P: Packet> Gateway<P> {
         Some(self.table.insert(now, key, Flow::new(now, from)))
     }
 
-    /// The wireless side acknowledges: a round trip over the radio, and from it the interval.
-    fn acknowledged_down(&mut self, now: Time, slot: u32, view: &TcpView, out: &mut Vec<Action<P>>) {
+    /// `node` on the wireless side acknowledges: a round trip over the radio, and from it the interval.
+    fn acknowledged_down(
+        &mut self,
+        now: Time,
+        slot: u32,
+        node: Ipv4Addr,
+        segment: &TcpSegment,
+        out: &mut Vec<Action<P>>,
+    ) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
-        let Some(rtt) = down.meter.handle_ack(now, view.ack, &view.sack) else { return };
+        let Some(rtt) = down.meter.handle_ack(now, segment.ack, &segment.options.sack) else { return };
         if !self.config.pacing {
             return;
         }
-        if let Some(path) = self.paths.get(&view.src) {
+        if let Some(path) = self.paths.get(&node) {
             down.pace.take_hint(Hint::HopCount(u32::from(path.hops)));
             down.pace.take_hint(Hint::LinkRate(path.rate));
         }
@@ -285,10 +290,11 @@ impl<P: Packet> Gateway<P> {
     }
 
     /// Writes the wired round trip into an acknowledgement for a wireless sender.
-    fn tell_wired_rtt(&mut self, slot: u32, view: &TcpView, packet: &mut P) {
+    fn tell_wired_rtt(&mut self, slot: u32, segment: &TcpSegment, packet: &mut P) {
         let Some(flow) = self.table.get(slot) else { return };
         let sends = flow.up.as_ref().is_some_and(|up| up.is_used());
-        let Some(rtt) = flow.wired_rtt.filter(|_| self.config.option && sends && !view.flags.syn && !view.flags.rst)
+        let Some(rtt) =
+            flow.wired_rtt.filter(|_| self.config.option && sends && !segment.flags.syn && !segment.flags.rst)
         else {
             return;
         };
@@ -301,24 +307,24 @@ impl<P: Packet> Gateway<P> {
     }
 
     /// A segment on its way to the wireless side: passes, or waits.
-    fn go_down(&mut self, now: Time, slot: u32, view: &TcpView, packet: P, out: &mut Vec<Action<P>>) {
+    fn go_down(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: P, out: &mut Vec<Action<P>>) {
         let config = &self.config;
         let flow = self.table.get_mut(slot).expect(FOUND);
-        if view.payload > 0 {
+        if segment.payload > 0 {
             flow.carried = now;
         }
         // What the receiver has advertised is what can be on its way (section 4.3).
         let wanted = if flow.window == 0 { config.flow_buffer } else { flow.window.min(config.flow_buffer) };
         let down = match &mut flow.down {
             Some(down) => down,
-            empty if view.payload > 0 => empty.insert(Box::new(Down::new(&config.pace))),
+            empty if segment.payload > 0 => empty.insert(Box::new(Down::new(&config.pace))),
             _ => {
                 out.push(Action::Forward { packet, to: Side::Wireless });
                 return;
             }
         };
-        down.mss = down.mss.max(view.payload);
-        let waiting = Waiting::new(packet, view);
+        down.mss = down.mss.max(segment.payload);
+        let waiting = Waiting::new(packet, segment);
         let waits = !down.queue.is_empty() || !down.may_leave(now, &waiting);
         if waits && down.reserved < wanted {
             let reserved = self.reserved + u64::from(wanted - down.reserved);

@@ -1,41 +1,17 @@
 //! What a gateway sees of a packet, and the one thing it may change.
 
-use crate::wire::{SackBlocks, TcpFlags};
+use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;
-use fourhop_units::Seq;
 
-/// A TCP segment in an IPv4 packet, as its headers show it.
+/// A TCP segment between two hosts, as the headers show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpView {
     /// Source address.
     pub src: Ipv4Addr,
     /// Destination address.
     pub dst: Ipv4Addr,
-    /// Source port.
-    pub src_port: u16,
-    /// Destination port.
-    pub dst_port: u16,
-    /// Sequence number.
-    pub seq: Seq,
-    /// Acknowledgement number; counts where `flags.ack`.
-    pub ack: Seq,
-    /// Control bits.
-    pub flags: TcpFlags,
-    /// Window field, before scaling.
-    pub window: u16,
-    /// Window scale (RFC 7323), on SYN only, at most 14.
-    pub window_scale: Option<u8>,
-    /// SACK blocks, the most recent first.
-    pub sack: SackBlocks,
-    /// Bytes of payload.
-    pub payload: u32,
-}
-
-impl TcpView {
-    /// Number of the first byte of payload.
-    pub fn data_seq(&self) -> Seq {
-        self.seq + u32::from(self.flags.syn)
-    }
+    /// The segment.
+    pub segment: TcpSegment,
 }
 
 /// Addresses, protocol and ports (RFC 8290 section 4.1.1); ports are 0 where the protocol has none, or where a fragment does
@@ -55,9 +31,9 @@ pub struct FiveTuple {
 }
 
 /// A packet as it crosses a gateway: a simulated one ([`crate::wire::Ipv4Packet`]) or bytes (`Vec<u8>` that begin with an
-/// IPv4 header).
+/// IPv4 header). What a device hands over implements it with the functions of [`crate::wire::bytes`].
 pub trait Packet {
-    /// Bytes of the packet.
+    /// Bytes of the packet, as it is on the link: of one that is cut off, what its header says.
     fn len(&self) -> u32;
 
     /// Has it no byte at all?

@@ -10,19 +10,7 @@ impl Packet for Ipv4Packet {
 
     fn tcp(&self) -> Option<TcpView> {
         let Body::Tcp(segment) = &self.body else { return None };
-        Some(TcpView {
-            src: self.src,
-            dst: self.dst,
-            src_port: segment.src_port,
-            dst_port: segment.dst_port,
-            seq: segment.seq,
-            ack: segment.ack,
-            flags: segment.flags,
-            window: segment.window,
-            window_scale: segment.options.window_scale,
-            sack: segment.options.sack.clone(),
-            payload: segment.payload,
-        })
+        Some(TcpView { src: self.src, dst: self.dst, segment: segment.clone() })
     }
 
     fn five_tuple(&self) -> Option<FiveTuple> {

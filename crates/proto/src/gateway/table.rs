@@ -5,7 +5,9 @@
 //! a list each, in the order of their last packet: forgetting the silent ones costs nothing while none is due, and where
 //! the table is full the oldest half-open flow gives way (a flood of SYNs displaces only its like).
 
+use super::Side;
 use super::hash::siphash;
+use super::packet::TcpView;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -19,6 +21,15 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// The flow of a segment that has come in on side `from`.
+    pub fn of(from: Side, view: &TcpView) -> FlowKey {
+        let (src, dst) = ((view.src, view.segment.src_port), (view.dst, view.segment.dst_port));
+        match from {
+            Side::Wireless => FlowKey { wireless: src, wired: dst },
+            Side::Wired => FlowKey { wireless: dst, wired: src },
+        }
+    }
+
     fn words(&self) -> [u64; 2] {
         let end = |(addr, port): (Ipv4Addr, u16)| u64::from(u32::from(addr)) << 16 | u64::from(port);
         [end(self.wireless), end(self.wired)]

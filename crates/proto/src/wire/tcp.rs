@@ -111,6 +111,11 @@ impl TcpSegment {
         self.payload + u32::from(self.flags.syn) + u32::from(self.flags.fin)
     }
 
+    /// Number of the first byte of payload.
+    pub fn data_seq(&self) -> Seq {
+        self.seq + u32::from(self.flags.syn)
+    }
+
     /// Header with options, in bytes.
     pub fn header_len(&self) -> u32 {
         20 + self.options.len()

@@ -102,7 +102,7 @@ impl Checked {
         let (gateway, config) = (&self.gateway, &self.config);
         let waiting: usize = self.inside.values().map(VecDeque::len).sum();
         assert_eq!(gateway.held(), waiting, "what is not out is held");
-        let payload = |packet: &Vec<u8>| packet.tcp().map_or(0, |view| u64::from(view.payload));
+        let payload = |packet: &Vec<u8>| packet.tcp().map_or(0, |view| u64::from(view.segment.payload));
         assert_eq!(gateway.held_bytes(), self.inside.values().flatten().map(payload).sum::<u64>());
         assert!(gateway.held_bytes() <= config.buffer, "the buffer is bounded");
         for queue in self.inside.values() {

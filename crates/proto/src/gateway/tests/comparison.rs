@@ -37,7 +37,7 @@ impl Run {
                 Action::Forward { packet, to } => {
                     let view = packet.tcp().expect("TCP");
                     if to == Wireless {
-                        self.left.push((now.as_nanos() / 1_000_000, view.dst_port - 40_000));
+                        self.left.push((now.as_nanos() / 1_000_000, view.segment.dst_port - 40_000));
                     }
                 }
                 Action::Drop { reason, .. } => self.dropped.push(reason),

@@ -118,7 +118,7 @@ fn an_acknowledgement_without_room_passes_as_it_is() {
         segment.options.timestamps = None;
         segment.options.mss = Some(1_460);
     });
-    assert_eq!(full.tcp().map(|view| view.sack.len()), Some(4));
+    assert_eq!(full.tcp().map(|view| view.segment.options.sack.len()), Some(4));
     script.packet(95, Wired, full.clone());
     assert_eq!(script.last, [full]);
     assert_eq!((script.gateway.counters().options, script.gateway.counters().no_room), (0, 1));

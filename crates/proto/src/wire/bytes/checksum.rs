@@ -1,0 +1,35 @@
+//! The Internet checksum of something that is changed, without what it covers besides (RFC 1624).
+
+use super::be16;
+
+/// Sum of 16-bit words, not yet folded; `bytes` begin at an even place of what the checksum covers.
+pub fn sum(bytes: &[u8]) -> u64 {
+    bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0))).sum()
+}
+
+/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are sums of what was and what is.
+pub fn updated(checksum: u16, was: u64, is: u64) -> u16 {
+    let fold = |mut sum: u64| {
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        sum as u16
+    };
+    !fold(u64::from(!checksum) + u64::from(!fold(was)) + u64::from(fold(is)))
+}
+
+/// Updates the checksum at `checksum` after what it covers has changed.
+pub fn update(bytes: &mut [u8], checksum: usize, was: u64, is: u64) {
+    let updated = updated(be16(bytes, checksum), was, is);
+    bytes[checksum..][..2].copy_from_slice(&updated.to_be_bytes());
+}
+
+/// Writes `content` at `at`, and updates the checksum at `checksum` that covers it. Whatever it covers begins at an even place.
+pub fn write(bytes: &mut [u8], checksum: usize, at: usize, content: &[u8]) {
+    let end = at + content.len();
+    let words = at & !1..end.next_multiple_of(2).min(bytes.len());
+    let was = sum(&bytes[words.clone()]);
+    bytes[at..end].copy_from_slice(content);
+    let is = sum(&bytes[words]);
+    update(bytes, checksum, was, is);
+}

@@ -1,0 +1,137 @@
+//! The IPv4 header (RFC 791 section 3.1).
+
+use super::{be16, checksum};
+use core::fmt;
+use core::net::Ipv4Addr;
+
+/// Bytes of a header without options.
+const HEADER: usize = 20;
+/// Places in the header.
+const TIME_TO_LIVE: usize = 8;
+const CHECKSUM: usize = 10;
+/// Protocol numbers (IANA).
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// What the header of an IPv4 packet says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ipv4Head {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Protocol number of what follows.
+    pub protocol: u8,
+    /// Time to live.
+    pub ttl: u8,
+    /// Identification, per source.
+    pub ident: u16,
+    /// Is it a part of a packet: more fragments follow, or some came before?
+    pub fragment: bool,
+    /// Bytes of the header, options included.
+    pub header_len: usize,
+    /// Bytes of the packet, header included. More than there are if the packet is cut off.
+    pub total_len: usize,
+}
+
+/// Why bytes are no IPv4 packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ipv4Error {
+    /// So many bytes are not a header.
+    Truncated {
+        /// Bytes of the header.
+        needed: usize,
+        /// Bytes there are.
+        found: usize,
+    },
+    /// The version is not 4.
+    Version(u8),
+    /// The header says that it is shorter than any, in bytes.
+    HeaderLength(usize),
+    /// The packet says that it is shorter than its header.
+    TotalLength {
+        /// Bytes of the header.
+        header: usize,
+        /// Bytes of the packet.
+        total: usize,
+    },
+}
+
+impl fmt::Display for Ipv4Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ipv4Error::Truncated { needed, found } => write!(f, "an IPv4 header of {needed} bytes ends after {found}"),
+            Ipv4Error::Version(found) => write!(f, "IP version {found}, 4 expected"),
+            Ipv4Error::HeaderLength(found) => write!(f, "an IPv4 header of {found} bytes, at least {HEADER} expected"),
+            Ipv4Error::TotalLength { header, total } => {
+                write!(f, "an IPv4 packet of {total} bytes with a header of {header} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Ipv4Error {}
+
+impl Ipv4Head {
+    /// Reads the header at the beginning of `bytes`. What follows it need not be there.
+    ///
+    /// # Errors
+    /// If there is no whole header, or if its lengths contradict each other.
+    pub fn read(bytes: &[u8]) -> Result<Ipv4Head, Ipv4Error> {
+        let found = bytes.len();
+        let head = bytes.first_chunk::<HEADER>().ok_or(Ipv4Error::Truncated { needed: HEADER, found })?;
+        let (version, header_len, total_len) =
+            (head[0] >> 4, usize::from(head[0] & 0x0f) * 4, usize::from(be16(head, 2)));
+        if version != 4 {
+            return Err(Ipv4Error::Version(version));
+        }
+        if header_len < HEADER {
+            return Err(Ipv4Error::HeaderLength(header_len));
+        }
+        if header_len > found {
+            return Err(Ipv4Error::Truncated { needed: header_len, found });
+        }
+        if header_len > total_len {
+            return Err(Ipv4Error::TotalLength { header: header_len, total: total_len });
+        }
+        let addr = |at: usize| Ipv4Addr::new(head[at], head[at + 1], head[at + 2], head[at + 3]);
+        Ok(Ipv4Head {
+            src: addr(12),
+            dst: addr(16),
+            protocol: head[9],
+            ttl: head[TIME_TO_LIVE],
+            ident: be16(head, 4),
+            fragment: be16(head, 6) & 0x3fff != 0,
+            header_len,
+            total_len,
+        })
+    }
+
+    /// Is what follows the header a TCP header?
+    pub fn is_tcp(&self) -> bool {
+        self.protocol == TCP && !self.fragment
+    }
+
+    /// Source and destination port in `bytes`, of which this is the header; `None` where the protocol has none, or where a
+    /// fragment or a packet that is cut off does not show them.
+    pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
+        let ports = self.header_len..self.header_len + 4;
+        let shown = matches!(self.protocol, TCP | UDP) && !self.fragment && ports.end <= self.total_len;
+        let ports = bytes.get(ports).filter(|_| shown)?;
+        Some((be16(ports, 0), be16(ports, 2)))
+    }
+}
+
+/// Writes the time to live. False, and nothing is written, if this is no IPv4 packet.
+pub fn set_ttl(bytes: &mut [u8], ttl: u8) -> bool {
+    let is_packet = Ipv4Head::read(bytes).is_ok();
+    if is_packet {
+        checksum::write(bytes, CHECKSUM, TIME_TO_LIVE, &[ttl]);
+    }
+    is_packet
+}
+
+/// The packet is `total` bytes long now.
+pub(super) fn set_total_len(bytes: &mut [u8], total: u16) {
+    checksum::write(bytes, CHECKSUM, 2, &total.to_be_bytes());
+}

@@ -12,8 +12,9 @@ use super::ear::Ear;
 use super::stack::{Node, neighbour_ip};
 use crate::drop::DropReason;
 use crate::gateway::{Action, Crossing, CrossingConfig, Side};
-use crate::route::{PortId, WiredRoutes, is_wired};
+use crate::route::{AddressPlan, PortId, WiredRoutes};
 use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, Time};
 
 /// A packet for a port.
@@ -22,6 +23,7 @@ pub type Outbound = (PortId, Ipv4Packet);
 /// The wired side of a gateway.
 #[derive(Debug)]
 pub struct Gateway {
+    plan: AddressPlan,
     routes: WiredRoutes,
     /// Packets for the driver, which takes them after each call.
     out: Vec<Outbound>,
@@ -35,9 +37,9 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// With ports as in `routes`.
-    pub fn new(routes: WiredRoutes) -> Gateway {
-        Gateway { routes, out: Vec::new(), crossing: None, actions: Vec::new(), received: 0, sent: 0 }
+    /// With ports as in `routes`; `plan` says what lies behind them.
+    pub fn new(plan: AddressPlan, routes: WiredRoutes) -> Gateway {
+        Gateway { plan, routes, out: Vec::new(), crossing: None, actions: Vec::new(), received: 0, sent: 0 }
     }
 
     /// With something that happens to packets that cross.
@@ -73,6 +75,11 @@ impl Node {
         self.gateway.as_deref()
     }
 
+    /// Is it a gateway, and `dst` outside the mesh?
+    pub(super) fn leads_out(&self, dst: Ipv4Addr) -> bool {
+        self.gateway.as_ref().is_some_and(|gateway| gateway.plan.is_outside(dst))
+    }
+
     /// Is it a gateway?
     pub fn is_gateway(&self) -> bool {
         self.gateway.is_some()
@@ -95,7 +102,7 @@ impl Node {
             self.drops.count(DropReason::TtlExpired);
         } else {
             packet.ttl -= 1;
-            if is_wired(packet.dst) {
+            if self.leads_out(packet.dst) {
                 self.send_wired(packet);
             } else {
                 self.cross(now, Side::Wired, packet);

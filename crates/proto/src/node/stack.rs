@@ -11,7 +11,7 @@ use crate::drop::{DropReason, Layer};
 use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Link};
 use crate::phy;
-use crate::route::{self, Router, is_wired};
+use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Time, Watt};
@@ -386,7 +386,7 @@ impl Node {
 
     /// A packet from a neighbour.
     fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr) {
-        let leaves = self.gateway.is_some() && is_wired(packet.dst);
+        let leaves = self.leads_out(packet.dst);
         let ends = leaves || packet.dst == self.transports.addr();
         let meta = &mut packet.meta;
         meta.hops = meta.hops.saturating_add(1);
@@ -457,7 +457,7 @@ impl Node {
     /// Sends what the transports have made.
     fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>) {
         for mut packet in made.drain(..) {
-            if self.gateway.is_some() && is_wired(packet.dst) {
+            if self.leads_out(packet.dst) {
                 self.send_wired(packet);
                 continue;
             }

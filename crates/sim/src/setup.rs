@@ -282,8 +282,11 @@ impl Setup {
                     let id = NodeId(n as u32);
                     let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
                     let aodv = Aodv::new(id.ipv4(), **config, jitter);
-                    let gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
-                    Router::Aodv(Box::new(if gateway { aodv.with_gateway() } else { aodv }))
+                    Router::Aodv(Box::new(match &self.wired {
+                        Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
+                        Some(plan) => aodv.with_plan(plan.addresses()),
+                        None => aodv,
+                    }))
                 })
                 .collect(),
         }

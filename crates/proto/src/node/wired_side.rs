@@ -10,7 +10,7 @@
 
 use super::ports::Ports;
 use crate::gateway::{Action, Crossing, CrossingConfig, Side};
-use crate::route::{WiredRoutes, is_wired};
+use crate::route::{AddressPlan, WiredRoutes};
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Rate, Time};
@@ -18,15 +18,16 @@ use fourhop_units::{Rate, Time};
 /// The wired side of a gateway.
 #[derive(Debug)]
 pub struct WiredSide {
+    plan: AddressPlan,
     pub(super) ports: Ports,
     /// What happens to packets that cross; `None`: nothing.
     crossing: Option<Crossing<Ipv4Packet>>,
 }
 
 impl WiredSide {
-    /// With ports as in `routes`.
-    pub fn new(routes: WiredRoutes) -> WiredSide {
-        WiredSide { ports: Ports::new(routes), crossing: None }
+    /// With ports as in `routes`; `plan` says what lies behind them.
+    pub fn new(plan: AddressPlan, routes: WiredRoutes) -> WiredSide {
+        WiredSide { plan, ports: Ports::new(routes), crossing: None }
     }
 
     /// With something that happens to packets that cross.
@@ -42,7 +43,7 @@ impl WiredSide {
 
     /// Is `dst` reached over wires?
     pub(super) fn leads_to(&self, dst: Ipv4Addr) -> bool {
-        is_wired(dst)
+        self.plan.is_outside(dst)
     }
 
     /// A packet crosses, coming from `from`: the place where something may hold it. `hops`: to the wireless node that it comes

@@ -15,13 +15,15 @@
 //!   handed over.
 //! - Packets whose body is [`Body::Routing`](crate::wire::Body) go to `handle_message` whatever their destination.
 
+mod address_plan;
 pub mod aodv;
 mod static_routes;
 mod wired_routes;
 
+pub use address_plan::{AddressPlan, Prefix};
 pub use aodv::{Aodv, Config, Counters, Signal, Usage};
 pub use static_routes::{ShortestPaths, StaticRoutes};
-pub use wired_routes::{PortId, WiredRoutes, is_wired};
+pub use wired_routes::{PortId, WiredRoutes};
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
@@ -104,7 +106,7 @@ impl Router {
         }
     }
 
-    /// A packet that came in by a wire, for a node with a radio; its TTL has been looked at. Where there is no route, one is
+    /// A packet that came in through this gateway, for a node of the mesh; its TTL has been looked at. Where there is no route, one is
     /// searched for, as for a packet of this node's own.
     pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         match self {
@@ -113,7 +115,7 @@ impl Router {
         }
     }
 
-    /// A packet from `src`, received from neighbour `from`, leaves by a wire: the route back to its source was used.
+    /// A packet from `src`, received from neighbour `from`, leaves the mesh here: the route back to its source was used.
     pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
         match self {
             Router::Static(_) => {}

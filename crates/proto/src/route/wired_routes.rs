@@ -1,59 +1,70 @@
-//! Routes of a node with wired links: which of its ports leads to which node.
+//! Routes of a node with wired links: which of its ports leads where.
 //!
-//! The ways to other wired nodes never change and are given. Where a node with a radio is to be found changes as it moves
-//! from one gateway to another; nobody announces it. Instead a router remembers from which port the last packet came that
-//! such a node had sent, and sends packets for it back that way: the rule of Cellular IP (Valkó, ACM CCR
+//! The ways to hosts and networks behind gateways never change and are given. Where a node of the mesh is to be found changes
+//! as it moves from one gateway to another; nobody announces it. Instead a router remembers from which port the last packet
+//! came that such a node had sent, and sends packets for it back that way: the rule of Cellular IP (Valkó, ACM CCR
 //! 29(1), 1999): packets on their way up leave the way down behind them. So the news of a handover travels with the first packet
 //! through the new gateway, as fast as the links carry it and to just those routers that the other end's packets pass.
-//! Before the first packet the nearest gateway is taken.
+//! Before the first packet the way that was given is taken.
 //!
-//! Leaves out: prefixes (a table has a place for each node), expiry of what was learned, links that fail, costs.
+//! Leaves out: expiry of what was learned, links that fail, costs.
 
+use super::{AddressPlan, Prefix};
+use core::cmp::Reverse;
 use core::net::Ipv4Addr;
-use fourhop_units::NodeId;
 
 /// Number of a port among those of its node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PortId(pub u16);
 
+/// Most routes to single addresses that are learned besides those given, so that forged sources do not fill the memory.
+const MOST_ROUTES: usize = 1 << 20;
+
 /// The table of one node. No call changes a timeout: there is none.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct WiredRoutes {
-    /// For each wired node; none for this one and for what cannot be reached.
-    wired: Vec<Option<PortId>>,
-    /// For each node with a radio.
-    mesh: Vec<Option<PortId>>,
+    plan: AddressPlan,
+    /// To single addresses, by address; those to nodes of the mesh follow their packets.
+    hosts: Vec<(Ipv4Addr, PortId)>,
+    /// To networks, the longest prefix first.
+    networks: Vec<(Prefix, PortId)>,
 }
 
 impl WiredRoutes {
-    /// The ports that lead to each wired node and, at the start, to each node with a radio.
-    pub fn new(wired: Vec<Option<PortId>>, mesh: Vec<Option<PortId>>) -> WiredRoutes {
-        WiredRoutes { wired, mesh }
+    /// The port that leads to each prefix, at the start where `plan` has nodes of the mesh; of several for one prefix the
+    /// first counts.
+    pub fn new(plan: AddressPlan, routes: impl IntoIterator<Item = (Prefix, PortId)>) -> WiredRoutes {
+        let (hosts, mut networks): (Vec<_>, Vec<_>) = routes.into_iter().partition(|(prefix, _)| prefix.bits() == 32);
+        let mut hosts: Vec<_> = hosts.into_iter().map(|(prefix, port)| (prefix.addr(), port)).collect();
+        hosts.sort_by_key(|&(addr, _)| addr);
+        hosts.dedup_by_key(|&mut (addr, _)| addr);
+        networks.sort_by_key(|(prefix, _)| Reverse(prefix.bits()));
+        WiredRoutes { plan, hosts, networks }
+    }
+
+    fn place(&self, addr: Ipv4Addr) -> Result<usize, usize> {
+        self.hosts.binary_search_by_key(&addr, |&(other, _)| other)
     }
 
     /// The port that leads to `dst`.
     pub fn port(&self, dst: Ipv4Addr) -> Option<PortId> {
-        let node = NodeId::from_ipv4(dst)?;
-        match node.wired_number() {
-            Some(number) => *self.wired.get(number)?,
-            None => *self.mesh.get(node.index())?,
+        match self.place(dst) {
+            Ok(at) => Some(self.hosts[at].1),
+            Err(_) => self.networks.iter().find(|(prefix, _)| prefix.contains(dst)).map(|&(_, port)| port),
         }
     }
 
     /// A packet from `src` came in by `port`.
     pub fn handle_passage(&mut self, src: Ipv4Addr, port: PortId) {
-        if let Some(node) = NodeId::from_ipv4(src)
-            && node.wired_number().is_none()
-            && let Some(way) = self.mesh.get_mut(node.index())
-        {
-            *way = Some(port);
+        if self.plan.is_outside(src) {
+            return;
+        }
+        match self.place(src) {
+            Ok(at) => self.hosts[at].1 = port,
+            Err(at) if self.hosts.len() < MOST_ROUTES => self.hosts.insert(at, (src, port)),
+            Err(_) => {}
         }
     }
-}
-
-/// Is this the address of a node without a radio?
-pub fn is_wired(addr: Ipv4Addr) -> bool {
-    NodeId::from_ipv4(addr).is_some_and(|node| node.wired_number().is_some())
 }
 
 #[cfg(test)]
@@ -63,13 +74,28 @@ mod tests {
     #[test]
     fn packets_on_their_way_up_leave_the_way_down_behind_them() {
         let [to_first, to_second, to_host] = [0, 1, 2].map(PortId);
-        let mut routes = WiredRoutes::new(vec![None, Some(to_host)], vec![Some(to_first); 2]);
-        let (moving, staying, host) = (NodeId(0).ipv4(), NodeId(1).ipv4(), NodeId::wired(1).ipv4());
-        assert_eq!(routes.port(moving), Some(to_first));
+        let [moving, staying, late, host] = [1, 2, 3, 200].map(|n| Ipv4Addr::new(172, 16, 0, n));
+        let plan = AddressPlan::default().with_outside(Prefix::new(host, 25));
+        let given = [(moving, to_first), (host, to_host), (staying, to_first)];
+        let mut routes = WiredRoutes::new(plan, given.map(|(addr, port)| (Prefix::host(addr), port)));
+        assert_eq!((routes.port(moving), routes.port(late)), (Some(to_first), None));
         routes.handle_passage(moving, to_second);
+        routes.handle_passage(late, to_second);
         routes.handle_passage(host, to_first);
         assert_eq!((routes.port(moving), routes.port(staying)), (Some(to_second), Some(to_first)));
-        assert_eq!(routes.port(host), Some(to_host), "ways to wired nodes are not learned");
-        assert_eq!((routes.port(NodeId(9).ipv4()), routes.port(Ipv4Addr::new(192, 0, 2, 1))), (None, None));
+        assert_eq!(routes.port(late), Some(to_second), "nothing was known of it");
+        assert_eq!(routes.port(host), Some(to_host), "ways out of the mesh are not learned");
+        assert_eq!(routes.port(Ipv4Addr::new(192, 0, 2, 1)), None);
+    }
+
+    #[test]
+    fn of_several_networks_the_smallest_counts_and_a_host_before_them() {
+        let addr = |last: u8| Ipv4Addr::new(192, 0, 2, last);
+        let prefix = |last: u8, len: u8| Prefix::new(addr(last), len).expect("at most 32 bits");
+        let given = [(prefix(0, 0), 0), (prefix(0, 24), 1), (prefix(128, 25), 2), (prefix(129, 32), 3)];
+        let routes = WiredRoutes::new(AddressPlan::default(), given.map(|(prefix, port)| (prefix, PortId(port))));
+        let port = |addr| routes.port(addr).map(|port| port.0);
+        assert_eq!([127, 128, 129].map(|last| port(addr(last))), [Some(1), Some(2), Some(3)]);
+        assert_eq!(port(Ipv4Addr::new(198, 51, 100, 1)), Some(0));
     }
 }

@@ -55,7 +55,8 @@ impl Wired {
             let (first, _) = plan.ports(node).next().expect("every node has a link");
             hosts.push(Host::new(node.ipv4(), ttl, plan.cables[first].port.rate, routes));
         }
-        let gateways = plan.gateways.iter().copied().zip(routes.map(WiredSide::new)).collect();
+        let sides = routes.map(|routes| WiredSide::new(plan.addresses(), routes));
+        let gateways = plan.gateways.iter().copied().zip(sides).collect();
         let port_of = |node: NodeId, cable: usize| {
             let place = plan.ports(node).position(|(index, _)| index == cable);
             PortId(place.map_or(0, |place| place as u16))

@@ -1,7 +1,8 @@
 //! What the wired side consists of, and the routes that follow from it.
 
+use core::net::Ipv4Addr;
 use fourhop_proto::net::port;
-use fourhop_proto::route::{PortId, ShortestPaths, WiredRoutes};
+use fourhop_proto::route::{AddressPlan, PortId, Prefix, ShortestPaths, WiredRoutes};
 use fourhop_units::NodeId;
 
 /// A full-duplex link.
@@ -25,6 +26,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Nodes without radios have these addresses, and no others do ([`NodeId::wired`]).
+    // INVARIANT: nine bits are at most 32.
+    pub const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
+
+    /// Which addresses are behind gateways.
+    pub fn addresses(&self) -> AddressPlan {
+        AddressPlan::default().with_outside([Self::OUTSIDE])
+    }
+
     /// The ports of `node`: which cable each is an end of, and the node at the other end.
     pub fn ports(&self, node: NodeId) -> impl Iterator<Item = (usize, NodeId)> + '_ {
         self.cables.iter().enumerate().filter_map(move |(index, cable)| match cable.ends {
@@ -54,18 +64,17 @@ impl Plan {
         };
         let hosts = self.hosts as usize;
         let table = |from: usize| {
-            let wired = (0..hosts).map(|to| port(from, to)).collect();
-            if from >= hosts {
-                // For a gateway everything with a radio is on the other side.
-                return WiredRoutes::new(wired, Vec::new());
-            }
-            let radios = mesh_hops.first().map_or(0, Vec::len);
+            let wired = (0..hosts).filter_map(|to| Some((nodes[to], port(from, to)?)));
+            // For a gateway everything with a radio is on the other side.
+            let radios = if from < hosts { mesh_hops.first().map_or(0, Vec::len) } else { 0 };
             let nearest = |node: usize| {
                 let reachable = (0..self.gateways.len()).filter(|gateway| port(from, hosts + gateway).is_some());
                 let gateway = reachable.min_by_key(|&gateway| mesh_hops[gateway][node].unwrap_or(u32::MAX))?;
                 port(from, hosts + gateway)
             };
-            WiredRoutes::new(wired, (0..radios).map(nearest).collect())
+            let mesh = (0..radios).filter_map(|n| Some((NodeId(n as u32), nearest(n)?)));
+            let routes = wired.chain(mesh).map(|(node, port)| (Prefix::host(node.ipv4()), port));
+            WiredRoutes::new(self.addresses(), routes)
         };
         (0..nodes.len()).map(table).collect()
     }

@@ -1,32 +1,39 @@
-//! A gateway: the nodes without a radio are found through it (RFC 3561 section 7).
+//! A gateway: addresses outside the mesh are found through it (RFC 3561 section 7).
 //!
-//! A node of the mesh searches for such a node as for any other, and every gateway that a request reaches answers in its
+//! A node of the mesh searches for such an address as for any other, and every gateway that a request reaches answers in its
 //! place, as if it were there, no hops behind the gateway. The RFC leaves it to the subnet's one leader to number the
-//! answers. Here several gateways lead to the same nodes and know nothing of each other, so they number alike without
+//! answers. Here several gateways lead to the same addresses and know nothing of each other, so they number alike without
 //! asking: an answer has the number that the request asks for, 0 if it asks for none. Two answers to one request are then
 //! equally new and the nearer gateway wins. Relays raise the number in a request to what they know, and a node that loses
 //! a route has moved its number on before it asks: so the answer is good for everyone on its way, and routes still only
 //! ever lead to a newer number, or to the same with fewer hops, which is what keeps them free of loops. A gateway itself
 //! never follows such a route.
 //!
-//! For packets that come in by the wire the gateway is the source: it searches for their destinations itself.
+//! For packets that come in from outside the gateway is the source: it searches for their destinations itself.
 
 use super::request::saturating_millis;
 use super::{Action, Aodv, Envelope, Refresh};
-use crate::route::is_wired;
+use crate::route::{AddressPlan, Prefix};
 use crate::wire::{Ipv4Packet, Rrep, Rreq};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
 impl Aodv {
-    /// The same, answering for the nodes without a radio from now on.
-    pub fn with_gateway(self) -> Aodv {
-        Aodv { gateway: true, ..self }
+    /// The same, knowing which addresses are behind gateways. Without a plan none is.
+    pub fn with_plan(self, plan: AddressPlan) -> Aodv {
+        Aodv { plan, ..self }
+    }
+
+    /// The same, answering from now on for what its plan does not count to the mesh of these prefixes, which join the plan.
+    pub fn with_gateway(self, prefixes: impl IntoIterator<Item = Prefix>) -> Aodv {
+        let served: Vec<_> = prefixes.into_iter().collect();
+        let plan = self.plan.with_outside(served.iter().copied());
+        Aodv { served, plan, ..self }
     }
 
     /// Does this node answer requests for `dst` as a gateway?
     pub(super) fn serves(&self, dst: Ipv4Addr) -> bool {
-        self.gateway && is_wired(dst)
+        self.served.iter().any(|prefix| prefix.contains(dst)) && self.plan.is_outside(dst)
     }
 
     /// Do packets of `src` begin their way through the mesh here?
@@ -34,12 +41,12 @@ impl Aodv {
         src == self.addr || self.serves(src)
     }
 
-    /// A packet from the wire for a node of the mesh. Its TTL stays as it is.
+    /// A packet from outside for a node of the mesh. Its TTL stays as it is.
     pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.forward_or_search(now, packet, out);
     }
 
-    /// A packet from `src` leaves by the wire: it keeps the way back to its source alive as one does that is forwarded (RFC
+    /// A packet from `src` leaves the mesh: it keeps the way back to its source alive as one does that is forwarded (RFC
     /// 3561 section 6.2).
     pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
         if let Some(from) = from

@@ -61,7 +61,7 @@ pub use signal::{Signal, SignalConfig};
 pub use table::{Route, RouteState, is_newer};
 pub use usage::{Discoveries, Usage};
 
-use super::{Action, NextHop};
+use super::{Action, AddressPlan, NextHop, Prefix};
 use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage};
@@ -157,8 +157,10 @@ struct Envelope {
 #[derive(Clone, Debug)]
 pub struct Aodv {
     addr: Ipv4Addr,
-    /// Does it answer for the nodes without a radio?
-    gateway: bool,
+    /// Which addresses are behind gateways.
+    plan: AddressPlan,
+    /// What it answers for as a gateway; nothing at other nodes.
+    served: Vec<Prefix>,
     config: Config,
     jitter: Stream,
     /// Own sequence number.
@@ -193,7 +195,8 @@ impl Aodv {
         let hello = Hello::new(config.hello, &mut jitter);
         Aodv {
             addr,
-            gateway: false,
+            plan: AddressPlan::default(),
+            served: Vec::new(),
             config,
             jitter,
             seqno,

@@ -2,7 +2,6 @@
 
 use super::{Action, Aodv, RepairDeadline, RepairRule, Route, RouteState};
 use crate::drop::DropReason;
-use crate::route::is_wired;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -35,7 +34,7 @@ impl Aodv {
         self.hold(now, packet, out);
         // Gateways answer with the number asked for: had it not moved on, theirs would count as no better than the broken
         // route, and the stale routes of neighbours as good as theirs.
-        let incremented = self.config.repair_seqno_incremented || is_wired(dst);
+        let incremented = self.config.repair_seqno_incremented || self.plan.is_outside(dst);
         let route = self.table.entry(dst);
         if incremented && route.hops != Route::UNKNOWN_HOPS {
             // Any route with the number asked for is better than the broken one: it counts as having no hops known.

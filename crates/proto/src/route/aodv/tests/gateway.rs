@@ -2,11 +2,9 @@
 
 use super::*;
 
-const WIRED: u32 = NodeId::FIRST_WIRED;
-
 fn gateway(config: Config) -> Bench {
     let mut bench = Bench::new(config);
-    bench.aodv = bench.aodv.with_gateway();
+    bench.aodv = bench.aodv.with_gateway([OUTSIDE]);
     bench
 }
 
@@ -81,7 +79,7 @@ fn a_repair_asks_for_a_number_that_only_gateways_have() {
 #[test]
 fn a_failed_repair_does_not_lead_back() {
     let mut network = Network::chain(4, Config::ns2());
-    network.nodes[3] = network.nodes[3].clone().with_gateway();
+    network.nodes[3] = network.nodes[3].clone().with_gateway([OUTSIDE]);
     network.send(0, WIRED, 1);
     network.pass(ms(100));
     network.cut(2, 3);

@@ -18,6 +18,11 @@ fn ip(node: u32) -> Ipv4Addr {
     NodeId(node).ipv4()
 }
 
+/// The inverse of [`ip`].
+fn number_of(addr: Ipv4Addr) -> u32 {
+    addr.to_bits() - ip(0).to_bits()
+}
+
 fn at_ms(ms: u64) -> Time {
     Time::from_millis(ms)
 }
@@ -39,8 +44,13 @@ fn number(packet: &Ipv4Packet) -> u16 {
 }
 
 fn node(addr: u32, config: Config) -> Aodv {
-    Aodv::new(ip(addr), config, Stream::new(1, NodeId(addr), Purpose::RoutingJitter))
+    let jitter = Stream::new(1, NodeId(addr), Purpose::RoutingJitter);
+    Aodv::new(ip(addr), config, jitter).with_plan(AddressPlan::default().with_outside([OUTSIDE]))
 }
+
+/// What gateways serve, and a node there: one without a radio.
+const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
+const WIRED: u32 = 1 << 23;
 
 /// Node 5 alone on the bench, its neighbours played by the test.
 struct Bench {

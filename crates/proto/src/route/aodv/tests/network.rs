@@ -116,8 +116,8 @@ impl Network {
         let mut packet = data(src, dst, number);
         packet.meta.created = self.now;
         let node = &mut self.nodes[src as usize];
-        if node.gateway {
-            packet.src = ip(NodeId::FIRST_WIRED);
+        if node.serves(ip(WIRED)) {
+            packet.src = ip(WIRED);
             node.handle_entering(self.now, packet, &mut out);
         } else {
             node.handle_outgoing(self.now, packet, &mut out);
@@ -188,7 +188,7 @@ impl Network {
                 }
             }
             NextHop::Unicast(addr) => {
-                let to = NodeId::from_ipv4(addr).expect("a node of this network").0;
+                let to = number_of(addr);
                 let fails = self.fail_next == Some((from, to)) && !packet.is_routing();
                 if fails {
                     self.fail_next = None;

@@ -13,8 +13,6 @@ enum Step {
 }
 
 const NODES: u32 = 7;
-/// A node without a radio.
-const WIRED: u32 = NodeId::FIRST_WIRED;
 
 /// One of the nodes, or now and then the one without a radio.
 fn destination() -> impl Strategy<Value = u32> {
@@ -25,7 +23,7 @@ fn destination() -> impl Strategy<Value = u32> {
 fn open(network: &mut Network, gateways: &[u32]) {
     for &gateway in gateways {
         let node = &mut network.nodes[gateway as usize];
-        *node = node.clone().with_gateway();
+        *node = node.clone().with_gateway([OUTSIDE]);
     }
 }
 
@@ -101,15 +99,15 @@ fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
                     break;
                 }
                 let route = network.nodes[at as usize].route(ip(dst)).filter(|route| route.is_valid());
-                let Some(next) = route.and_then(|route| NodeId::from_ipv4(route.next_hop)) else { break };
-                if next.0 == dst {
+                let Some(next) = route.map(|route| number_of(route.next_hop)) else { break };
+                if next == dst {
                     break;
                 }
-                if next.0 == start {
+                if next == start {
                     found.push((path, dst));
                     break;
                 }
-                path.push(next.0);
+                path.push(next);
             }
         }
     }

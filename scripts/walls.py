@@ -36,6 +36,9 @@ PATH = re.compile(r"\bstd\s*::\s*(\w+)")
 GROUP = re.compile(r"\bstd\s*::\s*\{([^;]*?)\}\s*;", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 UNSAFE = re.compile(r"\bunsafe\b(?!_)")
+# How the simulator numbers and names its nodes. To a protocol an address says nothing about where it is: that is in the
+# address plan and in what ARP has learned.
+NUMBERING = re.compile(r"\b(FIRST_WIRED|wired_number|from_ipv4|NodeId::wired|MacAddr::node)\b")
 
 
 def breaches(root: Path) -> Iterator[str]:
@@ -46,7 +49,7 @@ def breaches(root: Path) -> Iterator[str]:
         if (folder / "build.rs").exists():
             yield f"{folder / 'build.rs'}: a protocol crate has no build script"
         for source in sorted((folder / "src").rglob("*.rs")):
-            yield from _source(source)
+            yield from _source(source, knows_numbering=crate == "units")
     for crate, allowed in WITHIN.items():
         manifest = root / "crates" / crate / "Cargo.toml"
         for name in _tables(manifest)["dependencies"]:
@@ -77,7 +80,7 @@ def _dependencies(folder: Path, allowed: set[str]) -> Iterator[str]:
             yield f"{manifest}: {kind}: {name}; allowed: {', '.join(sorted(permitted)) or 'none'}"
 
 
-def _source(source: Path) -> Iterator[str]:
+def _source(source: Path, *, knows_numbering: bool) -> Iterator[str]:
     # Comments may name anything; blanks keep the line numbers.
     text = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source.read_text(encoding="utf-8"))
     found = [(use.start(), use[1]) for use in PATH.finditer(text)]
@@ -88,6 +91,8 @@ def _source(source: Path) -> Iterator[str]:
             yield f"{source}:{_line(text, offset)}: std::{module}; a protocol crate reads no clock and opens nothing"
     for word in UNSAFE.finditer(text):
         yield f"{source}:{_line(text, word.start())}: unsafe; a protocol crate has none"
+    for name in () if knows_numbering else NUMBERING.finditer(text):
+        yield f"{source}:{_line(text, name.start())}: {name[1]}; a protocol takes addresses as it is given them"
 
 
 def _line(text: str, offset: int) -> int:

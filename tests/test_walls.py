@@ -49,6 +49,14 @@ def test_a_forbidden_name_is_found(copy: Path, crate: str, line: str, named: str
     assert f"{crate}/src/breach.rs:2: {named}" in result.stdout
 
 
+def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(copy: Path) -> None:
+    source = copy / "crates" / "proto" / "src" / "breach.rs"
+    source.write_text("//! A breach.\nfn f(a: Ipv4Addr) { NodeId::from_ipv4(a); }\n", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert "proto/src/breach.rs:2: from_ipv4" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("crate", "table", "dependency"),
     [

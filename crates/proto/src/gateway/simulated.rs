@@ -1,7 +1,7 @@
 //! Packets of the simulator at a gateway.
 
 use super::packet::{FiveTuple, Packet, TcpView};
-use crate::wire::{Body, Ipv4Packet, TcpOptions};
+use crate::wire::{Body, Ipv4Packet, TcpOptions, bytes};
 
 impl Packet for Ipv4Packet {
     fn len(&self) -> u32 {
@@ -9,7 +9,11 @@ impl Packet for Ipv4Packet {
     }
 
     fn tcp(&self) -> Option<TcpView> {
-        let Body::Tcp(segment) = &self.body else { return None };
+        let segment = match &self.body {
+            Body::Tcp(segment) => segment,
+            Body::Opaque(packet) => return TcpView::of(packet.bytes()),
+            _ => return None,
+        };
         Some(TcpView { src: self.src, dst: self.dst, segment: segment.clone() })
     }
 
@@ -20,13 +24,18 @@ impl Packet for Ipv4Packet {
             Body::Udp(datagram) => (17, datagram.src_port, datagram.dst_port),
             Body::Routing(message) => (17, message.port(), message.port()),
             Body::Echo(_) => (1, 0, 0),
+            Body::Opaque(packet) => return FiveTuple::of(packet.bytes()),
         };
         Some(FiveTuple { src: self.src, dst: self.dst, protocol, src_port, dst_port })
     }
 
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool {
         let before = Ipv4Packet::len(self);
-        let Body::Tcp(segment) = &mut self.body else { return false };
+        let segment = match &mut self.body {
+            Body::Tcp(segment) => segment,
+            Body::Opaque(packet) => return packet.edit(|bytes| bytes::write_wired_rtt(bytes, millis, mtu)),
+            _ => return false,
+        };
         let with = TcpOptions { wired_rtt: Some(millis), ..segment.options.clone() };
         if !segment.options.fits_wired_rtt() || before - segment.options.len() + with.len() > mtu {
             return false;

@@ -190,7 +190,7 @@ mod tests {
     /// A packet of 1,500 bytes: 1.2 ms at 10 Mbit/s.
     fn packet(ident: u16) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 1472 });
-        let (src, dst) = (NodeId::wired(0).ipv4(), NodeId(0).ipv4());
+        let (src, dst) = (NodeId(1).ipv4(), NodeId(0).ipv4());
         Ipv4Packet { src, dst, ttl: 64, ident, body, meta: PacketMeta::default() }
     }
 

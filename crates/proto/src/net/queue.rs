@@ -52,7 +52,7 @@ impl InterfaceQueue {
 
     /// Puts a packet in its place.
     pub fn enqueue(&mut self, msdu: Msdu) -> Enqueued {
-        if self.config.routing_first && is_routing(&msdu) {
+        if self.config.routing_first && is_network_control(&msdu) {
             self.waiting.push_front(msdu);
             if self.waiting.len() < self.config.limit {
                 return Enqueued::Waits;
@@ -88,8 +88,8 @@ impl InterfaceQueue {
     }
 }
 
-fn is_routing(msdu: &Msdu) -> bool {
-    matches!(&msdu.payload, Payload::Ipv4(packet) if packet.is_routing())
+fn is_network_control(msdu: &Msdu) -> bool {
+    matches!(&msdu.payload, Payload::Ipv4(packet) if packet.is_network_control())
 }
 
 #[cfg(test)]

@@ -33,7 +33,9 @@ impl Sizes {
             (Sizes::Ns2, Body::Measured(tcp)) if packet.meta.hides_headers && tcp.segment.payload > 0 => {
                 tcp.segment.payload
             }
-            (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Echo(_)) => packet.len(),
+            (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Echo(_) | Body::Opaque(_)) => {
+                packet.len()
+            }
             (Sizes::Ns2, Body::Udp(udp)) => 20 + udp.payload,
             (Sizes::Ns2, Body::Routing(message)) => message.ns2_packet_len(),
         };

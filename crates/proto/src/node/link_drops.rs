@@ -28,8 +28,8 @@ pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
     };
     let drops = &mut table[at];
     match &msdu.payload {
-        Payload::Ipv4(packet) => match packet.segment() {
-            Some(segment) if segment.payload > 0 => drops.tcp_data += 1,
+        Payload::Ipv4(packet) => match packet.tcp_payload() {
+            Some(payload) if payload > 0 => drops.tcp_data += 1,
             Some(_) => drops.tcp_acks += 1,
             None => drops.other += 1,
         },

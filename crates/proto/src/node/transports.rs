@@ -115,8 +115,8 @@ impl Transports {
                 self.bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
                 Some(())
             }
-            // Options of C3TCP end below.
-            Body::Routing(_) | Body::Measured(_) => None,
+            // Options of C3TCP end below; what hosts outside send is for hosts outside.
+            Body::Routing(_) | Body::Measured(_) | Body::Opaque(_) => None,
         };
         self.originate(peer, notes, out);
         known.ok_or(DropReason::NoListener)

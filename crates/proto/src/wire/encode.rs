@@ -2,7 +2,7 @@
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP (headers
 //! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
-//! sequences are left out, as most drivers do. Options of C3TCP stand between LLC/SNAP and the packet (`mac::options`).
+//! sequences are left out, as most drivers do. Packets of hosts outside are what they were. Options of C3TCP stand between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
     AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions, TcpSegment,
@@ -113,6 +113,7 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
             content.extend(payload);
             IpNumber::ICMP
         }
+        Body::Opaque(whole) => return whole.encode(packet.ttl, out),
     };
     // INVARIANT: packets are at most an MTU long and carry no options, which is all that can be refused here.
     let mut ip = Ipv4Header::new(content.len() as u16, packet.ttl, protocol, src, dst).expect("a packet fits IPv4");

@@ -8,12 +8,14 @@ pub mod bytes;
 pub mod decode;
 pub mod encode;
 mod frame;
+mod opaque;
 mod packet;
 mod routing;
 mod tcp;
 
 pub use aodv::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
+pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};
 pub use routing::RoutingMessage;
 pub use tcp::{SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

@@ -1,6 +1,6 @@
 //! IPv4 packets.
 
-use super::{RoutingMessage, TcpSegment};
+use super::{Opaque, RoutingMessage, TcpSegment, bytes};
 use crate::drop::DropReason;
 use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
@@ -56,6 +56,8 @@ pub enum Body {
     Routing(RoutingMessage),
     /// ICMP echo.
     Echo(EchoMessage),
+    /// Whatever a host outside sent.
+    Opaque(Opaque),
 }
 
 /// A TCP segment between two link layers that measure for it (C3TCP).
@@ -106,6 +108,7 @@ impl Ipv4Packet {
     pub fn len(&self) -> u32 {
         IPV4_HEADER
             + match &self.body {
+                Body::Opaque(packet) => return packet.len(),
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
                 Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
@@ -172,8 +175,26 @@ impl Ipv4Packet {
         self.dst.is_multicast() || self.dst.is_broadcast()
     }
 
-    /// Is it a routing packet, which interface queues put first?
+    /// Bytes of TCP payload, if TCP is what it carries, of a simulated or of another host.
+    pub fn tcp_payload(&self) -> Option<u32> {
+        match &self.body {
+            Body::Opaque(packet) => bytes::segment(packet.bytes()).map(|segment| segment.payload),
+            _ => self.segment().map(|segment| segment.payload),
+        }
+    }
+
+    /// Is it a message for this network's routing?
     pub fn is_routing(&self) -> bool {
         matches!(self.body, Body::Routing(_))
+    }
+
+    /// Is it network control, which interface queues put first: a message of this network's routing, or what a host outside
+    /// has marked so?
+    pub fn is_network_control(&self) -> bool {
+        match &self.body {
+            Body::Routing(_) => true,
+            Body::Opaque(packet) => packet.is_network_control(),
+            _ => false,
+        }
     }
 }

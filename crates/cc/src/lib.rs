@@ -34,6 +34,10 @@ pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
 
+/// Longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60 s). Takes
+/// 36 bits in ns, so that products stay within 64.
+pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
+
 /// The window variables of a connection: all that an algorithm may write. Segments are of the sender's maximum size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -86,12 +90,6 @@ impl Window {
         left
     }
 
-    /// Additive increase: one segment per `per` segments acknowledged.
-    pub fn additive_increase(&mut self, per: u32, acked: u32) {
-        let step = u64::from(Window::ONE) * u64::from(acked) / u64::from(per.max(1));
-        self.set_fixed(self.fixed() + step);
-    }
-
     /// RFC 5681 equation 3, `acked` times: the window grows by the reciprocal of itself, fraction included.
     pub fn reciprocal_increase(&mut self, acked: u32) {
         for _ in 0..acked {
@@ -129,7 +127,7 @@ pub struct Ack {
     /// Segments newly acknowledged, partial ones counted when complete.
     pub acked: u32,
     /// How many of them may count towards growth: the stack caps what one ACK may add (RFC 5681 section 3.1: one
-    /// segment; RFC 3465 section 2.3: two).
+    /// segment; RFC 3465 section 2.3: two), at [`Ack::MAX_CREDIT`] at the latest.
     pub credit: u32,
     /// Round trip of the newest segment this acknowledges; `None` if any of those acknowledged was retransmitted (Karn:
     /// the newest then waited at the receiver for the hole to close) or nothing is new.
@@ -140,6 +138,11 @@ pub struct Ack {
     pub total_acked: u64,
     /// Segments sent since the connection began, retransmissions not counted.
     pub total_sent: u64,
+}
+
+impl Ack {
+    /// Most that one acknowledgement may add, in segments.
+    pub const MAX_CREDIT: u32 = 65_535;
 }
 
 /// Phase of loss recovery, with the names Linux gives them.
@@ -312,7 +315,7 @@ mod tests {
     #[test]
     fn the_window_stays_between_one_segment_and_the_clamp() {
         let mut win = Window { cwnd_clamp: 8, ..window(8, 2) };
-        win.additive_increase(1, 5);
+        win.reciprocal_increase(5);
         assert_eq!((win.cwnd, win.cwnd_cnt), (8, 0));
         win.set_fixed(0);
         assert_eq!((win.cwnd, win.cwnd_cnt), (1, 0));

@@ -8,11 +8,13 @@
 //! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum).
 
 use crate::reno::Reno;
-use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
 /// Linux: bandwidth samples cover a round trip, at least this.
 const LEAST_ROUND: Dur = Dur::from_millis(50);
+/// Most segments that count in one bandwidth sample: times 10^6 and [`Westwood::SCALE`] they still fit 64 bits.
+const MOST: u64 = 1 << 24;
 
 /// Westwood+'s state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +53,7 @@ impl Westwood {
     /// Bandwidth times smallest round trip, in segments, at least 2.
     fn capacity(&self) -> u32 {
         let rtt_us = self.min_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000);
-        let segments = (self.filtered.saturating_mul(rtt_us) / 1_000_000) >> 20;
+        let segments = (self.filtered.min(u64::MAX / rtt_us.max(1)) * rtt_us / 1_000_000) >> 20;
         u32::try_from(segments).unwrap_or(u32::MAX).max(2)
     }
 }
@@ -66,7 +68,7 @@ impl CongestionControl for Westwood {
     }
 
     fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.map(|rtt| rtt.min(MAX_SAMPLE)) {
             self.last_rtt = rtt;
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
@@ -75,7 +77,7 @@ impl CongestionControl for Westwood {
         let elapsed = view.now - since;
         if self.last_rtt > Dur::ZERO && elapsed > self.last_rtt.max(LEAST_ROUND) {
             let micros = (elapsed.as_nanos() / 1_000).max(1);
-            self.filter(self.acked.saturating_mul(Westwood::SCALE).saturating_mul(1_000_000) / micros);
+            self.filter(self.acked.min(MOST) * Westwood::SCALE * 1_000_000 / micros);
             (self.acked, self.since) = (0, Some(view.now));
         }
         Reno.on_ack(win, view, ack);

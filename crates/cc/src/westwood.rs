@@ -5,7 +5,8 @@
 //! grows as Reno's.
 //!
 //! Deviations: bandwidth is counted at cumulative ACKs only, so that what waits behind a hole counts when the hole closes
-//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum).
+//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum). After a time-out the
+//! smallest round trip is taken anew before the threshold is asked for, in Linux after.
 
 use crate::reno::Reno;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};

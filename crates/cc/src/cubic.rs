@@ -210,6 +210,26 @@ mod tests {
         }
     }
 
+    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so that a window's worth of ACKs
+    /// adds that half at most.
+    #[test]
+    fn the_target_is_between_the_window_and_half_above() {
+        let mut cubic = Cubic::default();
+        cubic.ssthresh(&window(100, 2), &view(), Cause::FastRetransmit);
+        let mut win = window(70, 70);
+        let at = |ms: u64| View { now: Time::from_millis(1_000 + ms), ..view() };
+        cubic.on_ack(&mut win, &at(0), &ack(1));
+        // A second on the curve has come to 86.7 segments: a larger window stays.
+        win.set_cwnd(90);
+        cubic.on_ack(&mut win, &at(1_000), &ack(1));
+        assert_eq!(segments(win.fixed()), 90.0);
+        // After a minute it is beyond any window.
+        for n in 1..=4 {
+            cubic.on_ack(&mut win, &at(60_000), &ack(1));
+            assert_eq!(segments(win.fixed()), 90.0 + 0.5 * f64::from(n));
+        }
+    }
+
     /// RFC 9438 section 4.7.
     #[test]
     fn fast_convergence_gives_way() {

@@ -240,6 +240,45 @@ mod tests {
         assert!(win.cwnd <= 2 * before, "growth has ended");
     }
 
+    /// What is decided after a round with `window` segments under way and as many sent: base 100 ms, mean `rtt`.
+    fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
+        let base = Some(MS(100));
+        let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };
+        vegas.decide(win, Time::from_secs(1), window, window);
+        vegas.growth
+    }
+
+    /// Slow start ends when more than gamma segments queue, with an eighth off the window and a threshold of 2. Of 10
+    /// segments 1.07 queue at 112 ms, 1.67 at 120 ms, 2.86 at 140 ms, 3.75 at 160 ms; rounded, as ns-2.35 does.
+    #[test]
+    fn slow_start_ends_above_gamma() {
+        for (gamma, stays, ends) in [(1, 112, 120), (3, 140, 160)] {
+            let params = Params { gamma, ..Params::new() };
+            let mut win = window(10, 64);
+            assert_eq!(decided(&params, &mut win, 10, stays, true), Growth::SlowStart);
+            assert_eq!(win, window(10, 64));
+            assert_eq!(decided(&params, &mut win, 10, ends, false), Growth::None, "the other round does not decide");
+            assert_eq!(win, window(10, 64));
+            assert_eq!(decided(&params, &mut win, 10, ends, true), Growth::None);
+            assert_eq!((win.fixed(), win.ssthresh), (10 * 65_536 * 7 / 8, 2));
+        }
+        let mut least = window(2, 64);
+        decided(&Params::new(), &mut least, 10, 160, true);
+        assert_eq!(least.fixed(), 2 * 65_536, "not below two");
+    }
+
+    /// Brakmo, Peterson 1995, section 4.2: between alpha and beta, both included, the window stays.
+    #[test]
+    fn the_window_stays_between_alpha_and_beta() {
+        for (rtt, growth, after) in
+            [(104, Growth::Linear(6_553), 10), (112, Growth::None, 10), (140, Growth::None, 10), (160, Growth::None, 9)]
+        {
+            let mut win = window(10, 2);
+            assert_eq!(decided(&Params::new(), &mut win, 10, rtt, true), growth, "{rtt} ms");
+            assert_eq!(win.fixed(), after * 65_536, "{rtt} ms");
+        }
+    }
+
     #[test]
     fn losses_cut_by_a_quarter_then_by_half() {
         let (mut vegas, win) = avoiding(11);

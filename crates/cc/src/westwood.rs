@@ -121,6 +121,22 @@ mod tests {
         assert_eq!(fed(500, 100, 20).capacity(), 2, "never below two");
     }
 
+    /// Linux: a bandwidth sample covers a round trip, and at least 50 ms. 100 segments a second, acknowledged each 10 ms.
+    #[test]
+    fn a_sample_covers_a_round_trip_and_at_least_50_ms() {
+        for (rtt_ms, first) in [(200, 21), (10, 6)] {
+            let mut westwood = Westwood::default();
+            westwood.init(&mut window(10, 2), &View { now: Time::ZERO, ..view() });
+            for n in 1..=first {
+                assert_eq!(westwood.filtered, 0, "{n} ACKs");
+                let view = View { now: Time::from_millis(n * 10), ..view() };
+                westwood.on_ack(&mut window(10, 2), &view, &Ack { rtt: Some(Dur::from_millis(rtt_ms)), ..ack(1) });
+            }
+            assert_eq!(westwood.filtered, 100 * Westwood::SCALE);
+            assert_eq!(westwood.acked, 0, "the next sample begins");
+        }
+    }
+
     /// The step response against the real-valued filters: twice (7 old + new) / 8.
     #[test]
     fn the_filter_is_two_low_passes() {

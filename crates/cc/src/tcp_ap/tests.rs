@@ -113,6 +113,18 @@ fn links_of_different_rates_are_summed() {
     assert_eq!(rtt(&mut plain, &mut one, 91_234_567), rtt(&mut summed, &mut other, 91_234_567));
 }
 
+/// The authors' code waits for one hop where the path is shorter than four, and for four where it has four or more.
+#[test]
+fn one_hop_of_a_short_path_is_measured_too() {
+    let params = Params { delay_source: DelaySource::Clocks, ..Params::authors_code() };
+    for (hops, expected) in [(1, 10), (3, 10), (4, 40), (8, 40)] {
+        let (mut ap, mut win) = fed(params, hops, Rate::kbps(2_000));
+        let delay = Dur::from_millis(10 * u64::from(hops));
+        ap.on_hint(&mut win, &view(), Hint::ForwardDelay { delay, hops });
+        assert_eq!(rtt(&mut ap, &mut win, 80_000_000), Dur::from_millis(expected), "{hops} hops");
+    }
+}
+
 /// Section 5.1.1: clocks that agree replace the estimate; the variation stays that of the round trips.
 #[test]
 fn clocks_give_the_delay_itself() {

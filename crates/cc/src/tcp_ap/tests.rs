@@ -1,4 +1,5 @@
-//! The paper's formulas by hand, the integer arithmetic against real numbers, and whatever a path may say.
+//! The paper's formulas by hand, the integer arithmetic against real numbers. What holds whatever a
+//! path may say is in `tests/battery.rs`.
 
 use super::*;
 use crate::tests::{ack, view, window};
@@ -229,50 +230,6 @@ proptest! {
                 let bound = 1e-5 * expected + 10e-9 / (1.0 - f64::from(params.alpha) / 1e3);
                 let off = (found.as_secs_f64() - expected).abs();
                 prop_assert!(off <= bound, "{} s off {} s, allowed {} s", off, expected, bound);
-            }
-        }
-    }
-
-    /// No panic and no overflow whatever comes, and an interval once there is a sample: never zero, so that the timer
-    /// cannot spin, and never beyond (1 + 2 sqrt N) times the longest sample, so that it cannot starve.
-    #[test]
-    fn anything_may_come(
-        params in profiles(),
-        events in prop::collection::vec((0u8..8, any::<u64>(), any::<u32>()), 1..200),
-        mss in any::<u32>(),
-    ) {
-        for (samples, delay_source) in [
-            (Samples::EveryAck, DelaySource::RoundTrip),
-            (Samples::Unambiguous, DelaySource::RoundTrip),
-            (Samples::EveryAck, DelaySource::Clocks),
-        ] {
-            let mut ap = TcpAp::named("tcp-ap", Params { samples, delay_source, ..params });
-            let mut win = window(10, 2);
-            let view = View { mss, ..view() };
-            ap.init(&mut win, &view);
-            let mut paced = win.pacing.is_some();
-            for &(kind, a, b) in &events {
-                let rate = Rate::from_bps(a.max(1)).expect("above 0");
-                let nanos = Dur::from_nanos(a);
-                match kind {
-                    0 => ap.on_hint(&mut win, &view, Hint::HopCount(b)),
-                    1 => ap.on_hint(&mut win, &view, Hint::LinkRate(rate)),
-                    2 => {
-                        let rates = (0..b % 300).map(|n| Rate::from_bps((a >> (n % 60)).max(1)).expect("above 0"));
-                        if let Some(path) = PathTime::over(rates) {
-                            ap.on_hint(&mut win, &view, Hint::PathTime(path));
-                        }
-                    }
-                    3 => ap.on_hint(&mut win, &view, Hint::ForwardDelay { delay: nanos, hops: b }),
-                    4 | 5 => ap.on_hint(&mut win, &view, Hint::RoundTrip(nanos)),
-                    _ => ap.on_ack(&mut win, &view, &Ack { rtt: Some(nanos), ..ack(b % 3) }),
-                }
-                prop_assert!(!paced || win.pacing.is_some());
-                paced = win.pacing.is_some();
-                if let Some(interval) = win.pacing {
-                    let most = MAX_SAMPLE.as_secs_f64() * (1.0 + 2.0 * f64::from(params.history).sqrt());
-                    prop_assert!(interval > Dur::ZERO && interval.as_secs_f64() <= 1.001 * most, "{}", interval);
-                }
             }
         }
     }

@@ -40,10 +40,11 @@ test: build ## Rust tests, then Python tests and doctests
 	cargo test --workspace --exclude fourhop-py
 	$(BIN)/pytest
 
-lint: build ## formatting, clippy, walls, ruff, mypy, stubs
+lint: build ## formatting, clippy, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/python scripts/walls.py
+	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -7,7 +7,7 @@
 //! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 leaves the
 //! way open); ECN and spurious-loss restoration (section 4.9) are not there, `undo` gives the former window back.
 
-use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
 /// CUBIC's state.
@@ -44,8 +44,8 @@ impl Cubic {
 
     /// RFC 9438 equation 2, K = cbrt((W_max - cwnd_epoch) / C), in milliseconds.
     fn k(w_max: u64, cwnd: u64) -> u64 {
-        // 1e9 / (0.4 * 65536) = 38147.
-        cube_root(w_max.saturating_sub(cwnd).saturating_mul(38_147))
+        // 1e9 / (0.4 * 65536) = 38147; a window has 48 bits, the product 64.
+        cube_root(w_max.saturating_sub(cwnd) * 38_147)
     }
 
     /// RFC 9438 equation 1, W_cubic(t) = C (t - K)^3 + W_max, for `ms` milliseconds since the stage began.
@@ -100,7 +100,7 @@ impl CongestionControl for Cubic {
         }
         self.last = view.now;
         let since = |at: Time| at.saturating_since(self.epoch.unwrap_or(at)).as_nanos() / 1_000_000;
-        let rtt = view.srtt.unwrap_or(Dur::ZERO);
+        let rtt = view.srtt.unwrap_or(Dur::ZERO).min(MAX_SAMPLE);
         let (here, ahead) = (self.curve(since(view.now)), self.curve(since(view.now + rtt)));
         let cwnd = win.fixed();
         self.grow_estimate(cwnd, acked);
@@ -109,8 +109,10 @@ impl CongestionControl for Cubic {
             win.set_fixed(self.w_est.max(cwnd));
         } else {
             // Sections 4.4 and 4.5: (target - cwnd) / cwnd per segment, the target at most half above.
-            let target = ahead.clamp(cwnd, cwnd + cwnd / 2);
-            win.set_fixed(cwnd + u64::from(acked) * (target - cwnd) * u64::from(Window::ONE) / cwnd);
+            let room = ahead.clamp(cwnd, cwnd + cwnd / 2) - cwnd;
+            // Of more than 65,535 segments of room the rest does not count: the product fits 64 bits.
+            let room = room.min(u64::from(u32::MAX));
+            win.set_fixed(cwnd + u64::from(acked) * room * u64::from(Window::ONE) / cwnd);
         }
     }
 
@@ -137,7 +139,8 @@ fn cube_root(x: u64) -> u64 {
     // 2^21 cubed is 2^63: 22 binary digits do.
     for bit in (0..22).rev() {
         let candidate = root | 1 << bit;
-        if candidate.checked_mul(candidate).and_then(|sq| sq.checked_mul(candidate)).is_some_and(|cube| cube <= x) {
+        // Not by the cube, which may need 66 digits.
+        if candidate * candidate <= x / candidate {
             root = candidate;
         }
     }
@@ -204,6 +207,26 @@ mod tests {
                 t += rtt / w;
             }
             assert!(w > w_max, "{start}: the plateau is passed");
+        }
+    }
+
+    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so that a window's worth of ACKs
+    /// adds that half at most.
+    #[test]
+    fn the_target_is_between_the_window_and_half_above() {
+        let mut cubic = Cubic::default();
+        cubic.ssthresh(&window(100, 2), &view(), Cause::FastRetransmit);
+        let mut win = window(70, 70);
+        let at = |ms: u64| View { now: Time::from_millis(1_000 + ms), ..view() };
+        cubic.on_ack(&mut win, &at(0), &ack(1));
+        // A second on the curve has come to 86.7 segments: a larger window stays.
+        win.set_cwnd(90);
+        cubic.on_ack(&mut win, &at(1_000), &ack(1));
+        assert_eq!(segments(win.fixed()), 90.0);
+        // After a minute it is beyond any window.
+        for n in 1..=4 {
+            cubic.on_ack(&mut win, &at(60_000), &ack(1));
+            assert_eq!(segments(win.fixed()), 90.0 + 0.5 * f64::from(n));
         }
     }
 

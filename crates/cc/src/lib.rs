@@ -3,18 +3,42 @@
 //! The split of work is Linux's, because the same algorithms become BPF struct_ops later: the TCP stack owns loss
 //! recovery and the window variables; an algorithm answers the slow-start threshold, grows the window in whole segments
 //! with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask for a pacing
-//! interval. Integer arithmetic only; the state of an algorithm is small and plain.
+//! interval. A new algorithm is one file here and one line in [`registry`].
 //!
-//! | hook here | member of Linux's `tcp_congestion_ops` |
+//! # In the kernel
+//!
+//! Linux has two forms of `tcp_congestion_ops` (6.18, `net/ipv4/tcp_cong.c`, `tcp_input.c`, `bpf_tcp_ca.c`). One with
+//! `cong_control` owns window and rate, in recovery too; one with `cong_avoid` leaves recovery to the kernel, which also
+//! computes `sk_pacing_rate` anew at each ACK, up to a maximum. The split here is that of the second form:
+//!
+//! | hook here | callback there | may write | what is different there |
+//! |---|---|---|---|
+//! | [`init`](CongestionControl::init) | `init` | all of [`Window`] | |
+//! | [`on_ack`](CongestionControl::on_ack) | `pkts_acked`, then `cong_avoid` | first the interval, then the window | `cong_avoid` is not called in recovery; samples are whole microseconds; `acked` comes without a cap |
+//! | [`ssthresh`](CongestionControl::ssthresh) | `ssthresh` | nothing | asked before `set_state`, and without the [`Cause`]: a time-out shows only in the `set_state(TCP_CA_Loss)` that follows; nothing is ever [`Cause::Overdue`] |
+//! | [`loss_window`](CongestionControl::loss_window) | none | | what is in flight plus 1; `set_state(TCP_CA_Loss)` comes later and may set another |
+//! | [`on_state`](CongestionControl::on_state) | `set_state` | all of [`Window`] | called after `ssthresh`; has `TCP_CA_CWR` beside |
+//! | [`undo`](CongestionControl::undo) | `undo_cwnd` | nothing | `fourhop_proto::tcp` finds no reduction spurious and never asks |
+//! | [`on_hint`](CongestionControl::on_hint) | none | | lies in the socket's storage when `pkts_acked` looks |
+//! | [`measurements`](CongestionControl::measurements) | none | | user space reads the socket's storage |
+//!
+//! | field of [`Window`] | what carries it there |
 //! |---|---|
-//! | [`CongestionControl::init`] | `init` |
-//! | [`CongestionControl::on_ack`] | `pkts_acked` (the sample) followed by `cong_avoid` (the growth) |
-//! | [`CongestionControl::ssthresh`] | `ssthresh` |
-//! | [`CongestionControl::on_state`] | `set_state` |
-//! | [`CongestionControl::undo`] | `undo_cwnd` |
-//! | [`CongestionControl::on_hint`] | none: a BPF map will carry it |
+//! | `cwnd`, `cwnd_cnt`, `ssthresh` | `snd_cwnd`, `snd_cwnd_cnt`, `snd_ssthresh`, written as they are; the kernel clears the remainder at a loss, as the stack here does, and reads it only in `tcp_cong_avoid_ai` |
+//! | `cwnd_clamp` | not to be written: `bpf_setsockopt(TCP_BPF_SNDCWND_CLAMP)` |
+//! | `pacing` | [`Window::max_pacing_rate`], `bpf_setsockopt(SO_MAX_PACING_RATE)`; retransmissions are paced too, the first ten segments of a connection are not |
 //!
-//! A new algorithm is one file here and one line in [`registry`].
+//! | [`Hint`] | who puts it into the socket's storage |
+//! |---|---|
+//! | `HopCount` | a `cgroup_skb/ingress` program, from the time to live of each packet, before TCP sees it |
+//! | `WiredRtt` | a `sockops` program that reads the gateway's TCP option |
+//! | `LinkRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows |
+//! | `RoundTrip` | nobody: duplicate ACKs give no sample there, so that TCP-AP takes `Samples::Unambiguous` |
+//!
+//! State that is no larger than the 104 bytes of `icsk_ca_priv` lives there, other in `BPF_MAP_TYPE_SK_STORAGE`; the tests of
+//! [`registry`] say which. BPF, as clang 14 compiles it, has no floating point, no signed division and no products of 128
+//! bits, which a 64-bit product checked for overflow needs; `scripts/kernel_arithmetic.py` finds them here. `u64::isqrt`
+//! rounds down and has to be written out there.
 #![forbid(unsafe_code)]
 
 pub mod cubic;
@@ -34,6 +58,10 @@ pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
 
+/// Longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60 s). Takes
+/// 36 bits in ns, so that products stay within 64.
+pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
+
 /// The window variables of a connection: all that an algorithm may write. Segments are of the sender's maximum size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -45,7 +73,7 @@ pub struct Window {
     pub ssthresh: u32,
     /// Upper limit of `cwnd` in segments, set by the user or by an algorithm.
     pub cwnd_clamp: u32,
-    /// Least time between the starts of two segments; `None` sends as soon as the window allows.
+    /// Least time between the starts of two segments, above zero; `None` sends as soon as the window allows.
     pub pacing: Option<Dur>,
 }
 
@@ -86,18 +114,24 @@ impl Window {
         left
     }
 
-    /// Additive increase: one segment per `per` segments acknowledged.
-    pub fn additive_increase(&mut self, per: u32, acked: u32) {
-        let step = u64::from(Window::ONE) * u64::from(acked) / u64::from(per.max(1));
-        self.set_fixed(self.fixed() + step);
-    }
-
     /// RFC 5681 equation 3, `acked` times: the window grows by the reciprocal of itself, fraction included.
     pub fn reciprocal_increase(&mut self, acked: u32) {
         for _ in 0..acked {
             let window = self.fixed();
             self.set_fixed(window + (1 << 32) / window);
         }
+    }
+
+    /// `pacing` as Linux takes it, for segments with `mss` bytes of payload: bytes of payload per second, the value of
+    /// `SO_MAX_PACING_RATE` or of `sk_pacing_rate`; `u32::MAX`, Linux's "no limit", where nothing is paced.
+    ///
+    /// Linux makes a gap of it again by `payload * 10^9 / rate`, rounded down (`tcp_update_skb_after_send`). Rounding the
+    /// rate down keeps that gap from being shorter than the interval. Zero would switch pacing off, so that 1 is the
+    /// least: an interval above `mss` seconds is cut to that.
+    pub fn max_pacing_rate(&self, mss: u32) -> u32 {
+        let Some(interval) = self.pacing else { return u32::MAX };
+        let rate = u64::from(mss) * 1_000_000_000 / interval.as_nanos().max(1);
+        rate.clamp(1, u64::from(u32::MAX) - 1) as u32
     }
 }
 
@@ -129,7 +163,7 @@ pub struct Ack {
     /// Segments newly acknowledged, partial ones counted when complete.
     pub acked: u32,
     /// How many of them may count towards growth: the stack caps what one ACK may add (RFC 5681 section 3.1: one
-    /// segment; RFC 3465 section 2.3: two).
+    /// segment; RFC 3465 section 2.3: two), at [`Ack::MAX_CREDIT`] at the latest.
     pub credit: u32,
     /// Round trip of the newest segment this acknowledges; `None` if any of those acknowledged was retransmitted (Karn:
     /// the newest then waited at the receiver for the hole to close) or nothing is new.
@@ -140,6 +174,11 @@ pub struct Ack {
     pub total_acked: u64,
     /// Segments sent since the connection began, retransmissions not counted.
     pub total_sent: u64,
+}
+
+impl Ack {
+    /// Most that one acknowledgement may add, in segments.
+    pub const MAX_CREDIT: u32 = 65_535;
 }
 
 /// Phase of loss recovery, with the names Linux gives them.
@@ -281,13 +320,6 @@ mod tests {
         }
     }
 
-    /// The private area of a Linux congestion control has 104 bytes.
-    #[test]
-    fn states_fit_the_kernels_private_area() {
-        assert!(size_of::<vegas::Vegas>() <= 104 && size_of::<cubic::Cubic>() <= 104);
-        assert!(size_of::<westwood::Westwood>() <= 104);
-    }
-
     #[test]
     fn slow_start_stops_at_the_threshold_and_hands_back_the_rest() {
         let mut win = window(2, 4);
@@ -312,11 +344,26 @@ mod tests {
     #[test]
     fn the_window_stays_between_one_segment_and_the_clamp() {
         let mut win = Window { cwnd_clamp: 8, ..window(8, 2) };
-        win.additive_increase(1, 5);
+        win.reciprocal_increase(5);
         assert_eq!((win.cwnd, win.cwnd_cnt), (8, 0));
         win.set_fixed(0);
         assert_eq!((win.cwnd, win.cwnd_cnt), (1, 0));
         win.set_fixed(7 * u64::from(Window::ONE) / 2);
         assert_eq!((win.cwnd, win.cwnd_cnt), (3, Window::ONE / 2));
+    }
+
+    /// 988 bytes each 3.952 ms are 250,000 bytes a second, by Linux's way back the same interval.
+    #[test]
+    fn an_interval_becomes_linuxs_pacing_rate() {
+        let rate = |nanos, mss| Window { pacing: Some(Dur::from_nanos(nanos)), ..window(8, 8) }.max_pacing_rate(mss);
+        assert_eq!(rate(3_952_000, 988), 250_000);
+        assert_eq!(rate(20_250_000, 1_000), 49_382, "49,382.7 would be faster");
+        assert_eq!(window(8, 8).max_pacing_rate(1_460), u32::MAX, "not paced");
+        assert_eq!(rate(1, 1_460), u32::MAX - 1, "the fastest that is paced");
+        assert_eq!(rate(3_000_000_000_000, 1_460), 1, "zero would not be paced");
+        for nanos in (1_000..4_000_000_000).step_by(7_654_321) {
+            let gap = 1_460 * 1_000_000_000 / u64::from(rate(nanos, 1_460));
+            assert!(gap >= nanos && gap - nanos <= nanos / 300, "{nanos} ns come back as {gap} ns");
+        }
     }
 }

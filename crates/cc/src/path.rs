@@ -50,7 +50,9 @@ impl PathTime {
                     + (self.all - front) / u64::from(self.hops - PathTime::FRONT as u32) * (n - PathTime::FRONT) as u64
             }
         };
-        let nanos = picos.checked_mul(u64::from(bytes) * 8)?.checked_add(500)? / 1_000;
+        let bits = u64::from(bytes) * 8;
+        // 2^57 ps are more than 2^46 ns; the product is computed only where it fits.
+        let nanos = (picos <= (1 << 57) / bits.max(1)).then(|| (picos * bits + 500) / 1_000)?;
         (nanos <= 1 << 46).then_some(nanos)
     }
 }

@@ -9,7 +9,8 @@
 //! Reads [`Params::pacing_v`].
 
 use crate::reno::Reno;
-use crate::{Ack, CaState, CongestionControl, Params, View, Window};
+use crate::{Ack, CaState, CongestionControl, MAX_SAMPLE, Params, View, Window};
+use fourhop_units::Dur;
 
 /// State: none beyond the parameter.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,8 @@ impl Rbp {
     }
 
     fn pace(&self, win: &mut Window, view: &View) {
-        win.pacing = view.srtt.map(|rtt| rtt / u64::from((win.cwnd + self.v).max(1)));
+        let share = u64::from(win.cwnd) + u64::from(self.v);
+        win.pacing = view.srtt.map(|rtt| (rtt.min(MAX_SAMPLE) / share).max(Dur::from_nanos(1)));
     }
 }
 
@@ -51,7 +53,6 @@ impl CongestionControl for Rbp {
 mod tests {
     use super::*;
     use crate::tests::{ack, view, window};
-    use fourhop_units::Dur;
 
     #[test]
     fn segments_keep_their_distance() {

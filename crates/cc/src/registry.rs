@@ -47,6 +47,11 @@ macro_rules! transports {
             }
         }
 
+        /// Of each transport the bytes of its state, and whether more lies elsewhere.
+        #[cfg(test)]
+        const STATES: &[(&str, usize, bool)] =
+            &[$(($name, size_of::<$type>(), std::mem::needs_drop::<$type>()),)+];
+
         impl CongestionControl for Controller {
             fn name(&self) -> &'static str {
                 match self { $(Controller::$variant(c) => c.name(),)+ }
@@ -131,4 +136,29 @@ transports! {
         "ad hoc TCP: SACK with receiver and sender of Cho, Sirisena, Pawlikowski 2004";
     "adhoc-receiver", AdhocReceiver(Reno) = Reno::new, Recovery::Sack, "SACK with the receiver of ad hoc TCP alone";
     "adhoc-sender", AdhocSender(Reno) = Reno::new, Recovery::Sack, "SACK with the sender of ad hoc TCP alone";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Private area of a Linux congestion control, `icsk_ca_priv` of `struct inet_connection_sock`: 13 words of 64 bits.
+    const PRIVATE_AREA: usize = 104;
+
+    /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
+    /// samples, 8 bytes each.
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("tcp-ap", 360), ("tcp-ap-sack", 360)];
+
+    #[test]
+    fn states_fit_the_kernels_private_area_or_are_listed() {
+        for &(name, bytes, more) in STATES {
+            match SOCKET_STORAGE.iter().find(|(listed, _)| *listed == name) {
+                Some((_, listed)) => assert_eq!(bytes, *listed, "{name}"),
+                None => {
+                    assert!(bytes <= PRIVATE_AREA && !more, "{name} takes {bytes} bytes, and more elsewhere: {more}")
+                }
+            }
+        }
+        assert!(SOCKET_STORAGE.iter().all(|(name, _)| Transport::find(name).is_some()));
+    }
 }

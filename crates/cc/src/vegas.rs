@@ -15,11 +15,14 @@
 //!
 //! Reads [`Params::alpha`], [`Params::beta`], [`Params::gamma`].
 
-use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
 /// Least window in segments.
 const FLOOR: u32 = 2;
+/// Most segments that count in one round, so that products with round trips fit 64 bits: more than any window of RFC 7323,
+/// 2^30 bytes, holds.
+const MOST: u64 = 1 << 26;
 
 /// How the window grows until the next decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +37,9 @@ enum Growth {
 /// Vegas's state.
 #[derive(Clone, Copy, Debug)]
 pub struct Vegas {
-    alpha: i32,
-    beta: i32,
-    gamma: i32,
+    alpha: u32,
+    beta: u32,
+    gamma: u32,
     /// Smallest round trip.
     base: Option<Dur>,
     /// Sum and number of this round's samples.
@@ -55,9 +58,9 @@ impl Vegas {
     /// With these parameters.
     pub fn new(params: &Params) -> Vegas {
         Vegas {
-            alpha: params.alpha as i32,
-            beta: params.beta as i32,
-            gamma: params.gamma as i32,
+            alpha: params.alpha,
+            beta: params.beta,
+            gamma: params.gamma,
             base: None,
             sum: Dur::ZERO,
             samples: 0,
@@ -70,14 +73,18 @@ impl Vegas {
     }
 
     /// `diff`, rounded to whole segments: `window` segments under way, `sent` in the last round trip of `rtt`.
-    fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i32 {
-        let (base, rtt) = (base.as_nanos() as i64, (rtt.as_nanos() as i64).max(1));
-        let queued = (window as i64).saturating_mul(rtt) - (sent as i64).saturating_mul(base);
-        ((queued.saturating_mul(2) + rtt) / (2 * rtt)) as i32
+    fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i64 {
+        let (base, rtt) = (base.as_nanos(), rtt.as_nanos());
+        // Twice the backlog times `rtt`, and half a segment for rounding; what is below zero is rounded up, as
+        // ns-2.35 does.
+        let (under_way, arrived) = ((2 * window.min(MOST) + 1) * rtt, 2 * sent.min(MOST) * base);
+        let whole = (under_way.abs_diff(arrived) / (2 * rtt)) as i64;
+        if under_way < arrived { -whole } else { whole }
     }
 
     fn decide(&mut self, win: &mut Window, now: Time, window: u64, sent: u64) {
-        let rtt = if self.samples > 0 { self.sum / u64::from(self.samples) } else { now - self.begun };
+        let rtt =
+            if self.samples > 0 { self.sum / u64::from(self.samples) } else { (now - self.begun).min(MAX_SAMPLE) };
         (self.sum, self.samples) = (Dur::ZERO, 0);
         if rtt == Dur::ZERO {
             return;
@@ -88,15 +95,15 @@ impl Vegas {
         self.growth = Growth::None;
         if win.in_slow_start() {
             self.decides = !self.decides;
-            if self.decides && diff > self.gamma {
+            if self.decides && diff > i64::from(self.gamma) {
                 win.ssthresh = 2;
                 win.set_fixed((win.fixed() - win.fixed() / 8).max(Vegas::floor()));
             } else if self.decides {
                 self.growth = Growth::SlowStart;
             }
-        } else if diff > self.beta {
+        } else if diff > i64::from(self.beta) {
             win.set_fixed((win.fixed() - u64::from(Window::ONE)).max(Vegas::floor()));
-        } else if diff < self.alpha {
+        } else if diff < i64::from(self.alpha) {
             self.growth = Growth::Linear(((1u64 << 32) / win.fixed()) as u32);
         }
     }
@@ -139,7 +146,7 @@ impl CongestionControl for Vegas {
                 Growth::Linear(step) => win.set_fixed(win.fixed() + u64::from(step)),
             }
         }
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.map(|rtt| rtt.min(MAX_SAMPLE)) {
             self.sum += rtt;
             self.samples += 1;
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
@@ -186,7 +193,7 @@ mod tests {
     fn diff_is_the_backlog_in_segments() {
         for (window, sent, base, rtt) in [(10, 10, 100, 100), (10, 10, 100, 150), (8, 5, 90, 130), (4, 9, 100, 101)] {
             let float = (window as f64 / base as f64 - sent as f64 / rtt as f64) * base as f64;
-            assert_eq!(Vegas::diff(window, sent, MS(base), MS(rtt)), (float + 0.5) as i32, "{window} {sent}");
+            assert_eq!(Vegas::diff(window, sent, MS(base), MS(rtt)), (float + 0.5) as i64, "{window} {sent}");
         }
     }
 
@@ -231,6 +238,45 @@ mod tests {
         }
         assert_eq!(win.ssthresh, 2);
         assert!(win.cwnd <= 2 * before, "growth has ended");
+    }
+
+    /// What is decided after a round with `window` segments under way and as many sent: base 100 ms, mean `rtt`.
+    fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
+        let base = Some(MS(100));
+        let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };
+        vegas.decide(win, Time::from_secs(1), window, window);
+        vegas.growth
+    }
+
+    /// Slow start ends when more than gamma segments queue, with an eighth off the window and a threshold of 2. Of 10
+    /// segments 1.07 queue at 112 ms, 1.67 at 120 ms, 2.86 at 140 ms, 3.75 at 160 ms; rounded, as ns-2.35 does.
+    #[test]
+    fn slow_start_ends_above_gamma() {
+        for (gamma, stays, ends) in [(1, 112, 120), (3, 140, 160)] {
+            let params = Params { gamma, ..Params::new() };
+            let mut win = window(10, 64);
+            assert_eq!(decided(&params, &mut win, 10, stays, true), Growth::SlowStart);
+            assert_eq!(win, window(10, 64));
+            assert_eq!(decided(&params, &mut win, 10, ends, false), Growth::None, "the other round does not decide");
+            assert_eq!(win, window(10, 64));
+            assert_eq!(decided(&params, &mut win, 10, ends, true), Growth::None);
+            assert_eq!((win.fixed(), win.ssthresh), (10 * 65_536 * 7 / 8, 2));
+        }
+        let mut least = window(2, 64);
+        decided(&Params::new(), &mut least, 10, 160, true);
+        assert_eq!(least.fixed(), 2 * 65_536, "not below two");
+    }
+
+    /// Brakmo, Peterson 1995, section 4.2: between alpha and beta, both included, the window stays.
+    #[test]
+    fn the_window_stays_between_alpha_and_beta() {
+        for (rtt, growth, after) in
+            [(104, Growth::Linear(6_553), 10), (112, Growth::None, 10), (140, Growth::None, 10), (160, Growth::None, 9)]
+        {
+            let mut win = window(10, 2);
+            assert_eq!(decided(&Params::new(), &mut win, 10, rtt, true), growth, "{rtt} ms");
+            assert_eq!(win.fixed(), after * 65_536, "{rtt} ms");
+        }
     }
 
     #[test]

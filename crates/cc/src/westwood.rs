@@ -5,14 +5,17 @@
 //! grows as Reno's.
 //!
 //! Deviations: bandwidth is counted at cumulative ACKs only, so that what waits behind a hole counts when the hole closes
-//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum).
+//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum). After a time-out the
+//! smallest round trip is taken anew before the threshold is asked for, in Linux after.
 
 use crate::reno::Reno;
-use crate::{Ack, CaState, Cause, CongestionControl, Params, View, Window};
+use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
 /// Linux: bandwidth samples cover a round trip, at least this.
 const LEAST_ROUND: Dur = Dur::from_millis(50);
+/// Most segments that count in one bandwidth sample: times 10^6 and [`Westwood::SCALE`] they still fit 64 bits.
+const MOST: u64 = 1 << 24;
 
 /// Westwood+'s state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +54,7 @@ impl Westwood {
     /// Bandwidth times smallest round trip, in segments, at least 2.
     fn capacity(&self) -> u32 {
         let rtt_us = self.min_rtt.map_or(0, |rtt| rtt.as_nanos() / 1_000);
-        let segments = (self.filtered.saturating_mul(rtt_us) / 1_000_000) >> 20;
+        let segments = (self.filtered.min(u64::MAX / rtt_us.max(1)) * rtt_us / 1_000_000) >> 20;
         u32::try_from(segments).unwrap_or(u32::MAX).max(2)
     }
 }
@@ -66,7 +69,7 @@ impl CongestionControl for Westwood {
     }
 
     fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.map(|rtt| rtt.min(MAX_SAMPLE)) {
             self.last_rtt = rtt;
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
@@ -75,7 +78,7 @@ impl CongestionControl for Westwood {
         let elapsed = view.now - since;
         if self.last_rtt > Dur::ZERO && elapsed > self.last_rtt.max(LEAST_ROUND) {
             let micros = (elapsed.as_nanos() / 1_000).max(1);
-            self.filter(self.acked.saturating_mul(Westwood::SCALE).saturating_mul(1_000_000) / micros);
+            self.filter(self.acked.min(MOST) * Westwood::SCALE * 1_000_000 / micros);
             (self.acked, self.since) = (0, Some(view.now));
         }
         Reno.on_ack(win, view, ack);
@@ -116,6 +119,22 @@ mod tests {
         let threshold = westwood.ssthresh(&window(64, 2), &view(), Cause::FastRetransmit);
         assert!((19..=20).contains(&threshold), "{threshold}");
         assert_eq!(fed(500, 100, 20).capacity(), 2, "never below two");
+    }
+
+    /// Linux: a bandwidth sample covers a round trip, and at least 50 ms. 100 segments a second, acknowledged each 10 ms.
+    #[test]
+    fn a_sample_covers_a_round_trip_and_at_least_50_ms() {
+        for (rtt_ms, first) in [(200, 21), (10, 6)] {
+            let mut westwood = Westwood::default();
+            westwood.init(&mut window(10, 2), &View { now: Time::ZERO, ..view() });
+            for n in 1..=first {
+                assert_eq!(westwood.filtered, 0, "{n} ACKs");
+                let view = View { now: Time::from_millis(n * 10), ..view() };
+                westwood.on_ack(&mut window(10, 2), &view, &Ack { rtt: Some(Dur::from_millis(rtt_ms)), ..ack(1) });
+            }
+            assert_eq!(westwood.filtered, 100 * Westwood::SCALE);
+            assert_eq!(westwood.acked, 0, "the next sample begins");
+        }
     }
 
     /// The step response against the real-valued filters: twice (7 old + new) / 8.

@@ -1,5 +1,6 @@
 //! Whatever the network: nothing is lost without a name, nothing appears from nowhere, nobody is faster than physics.
 
+use fourhop_cc::Transport;
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::{App, Scenario, load_toml};
@@ -12,23 +13,7 @@ const PAYLOAD: u64 = 1460;
 
 /// One TCP of those there are, NewReno every other time.
 fn tcp() -> impl Strategy<Value = &'static str> {
-    let any = prop::sample::select(vec![
-        "reno",
-        "newreno",
-        "sack",
-        "vegas",
-        "westwood",
-        "cubic",
-        "cwl",
-        "rbp",
-        "rbp-reno",
-        "tcp-ap",
-        "tcp-ap-sack",
-        "adhoc-sender",
-        "adhoc-receiver",
-        "adhoc-tcp",
-    ]);
-    prop_oneof![Just("newreno"), any]
+    prop_oneof![Just("newreno"), prop::sample::select(Transport::ALL).prop_map(|transport| transport.name)]
 }
 
 /// A flow as it stands in the scenario file, but for its ends.

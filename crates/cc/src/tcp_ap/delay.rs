@@ -65,12 +65,12 @@ impl Estimator {
         let data = mss.saturating_add(params.data_overhead);
         let both = data.saturating_add(params.ack_bytes);
         // 2h t_q and, of that, n t_q; signed, as the paper's formula has no floor.
-        let twice_h = 2 * h as i64;
+        let twice_h = 2 * h;
         let mut queued = rtt.as_nanos() as i64 - time(both, h)? as i64;
         if let Some(limit) = params.queue_limit {
             let per_hop = rounded(queued, twice_h);
             if per_hop > limit.as_nanos() as i64 {
-                queued = self.queueing * twice_h;
+                queued = self.queueing * twice_h as i64;
             }
             let (old, new) = (i64::from(params.queue_alpha.min(1_000)), rounded(queued, twice_h));
             self.queueing = rounded(old * self.queueing + (1_000 - old) * new, 1_000);
@@ -110,9 +110,10 @@ fn over_links(bytes: u32, links: u64, rate: Rate) -> u64 {
     ((bits * 1_000_000_000).saturating_add(bps / 2) / bps).min(MAX_TRANSMISSION)
 }
 
-/// a / b to the nearest, for b > 0.
-fn rounded(a: i64, b: i64) -> i64 {
-    if a < 0 { (a - b / 2) / b } else { (a + b / 2) / b }
+/// a / b to the nearest, for b > 0; the division is unsigned, as the kernel's virtual machine has no other.
+fn rounded(a: i64, b: u64) -> i64 {
+    let size = ((a.unsigned_abs() + b / 2) / b) as i64;
+    if a < 0 { -size } else { size }
 }
 
 /// The exponentially weighted average: `weight` thousandths of the old and the rest of the new value.

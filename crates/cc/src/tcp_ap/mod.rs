@@ -29,12 +29,9 @@ pub use pace::Pace;
 mod tests;
 
 use crate::reno::Reno;
-use crate::{Ack, CongestionControl, Hint, Measurements, View, Window};
+use crate::{Ack, CongestionControl, Hint, MAX_SAMPLE, Measurements, View, Window};
 use fourhop_units::{Dur, Rate};
 use variation::Spread;
-
-/// Longest sample that counts: 64 s, more than the largest retransmission time-out. Keeps every product below 2^63.
-pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
 
 /// What paths shorter than the hop factor wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,11 @@
 //! Arriving segments, state by state (RFC 9293 section 3.10.7), with the checks of RFC 5961 and RFC 7323.
 
 use super::ack_policy::{AckDecision, AckPolicy, Arrival};
+use super::action::Action;
 use super::adhoc::Packet;
 use super::position::Pos;
-use super::socket::{Action, Socket, State, TimestampState};
+use super::socket::{Socket, TimestampState};
+use super::state::State;
 use super::timer::Timer;
 use crate::wire::TcpSegment;
 use fourhop_cc::{CongestionControl, Hint};

@@ -25,9 +25,11 @@
 //! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
 mod ack_policy;
+mod action;
 pub mod adhoc;
 mod config;
 mod input;
+mod observe;
 mod output;
 mod overdue;
 mod pacing;
@@ -39,11 +41,16 @@ mod sack;
 mod scoreboard;
 mod send;
 mod socket;
+mod state;
+mod stats;
 mod timer;
 
 #[cfg(test)]
 mod tests;
 
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
+pub use action::Action;
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
-pub use socket::{Action, Socket, State, Stats};
+pub use socket::Socket;
+pub use state::State;
+pub use stats::Stats;

@@ -2,26 +2,15 @@
 //! and the header of every segment.
 
 use super::ack_policy::AckPolicy;
+use super::action::Action;
 use super::position::Pos;
-use super::socket::{Action, Socket, State};
+use super::send::Next;
+use super::socket::Socket;
+use super::state::State;
 use super::timer::Timer;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use fourhop_cc::CaState;
 use fourhop_units::{Dur, Seq, Time};
-
-/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Next {
-    len: u64,
-    fin: bool,
-}
-
-impl Next {
-    /// Its length in the sequence space.
-    pub(super) fn seq_len(self) -> u64 {
-        self.len + u64::from(self.fin)
-    }
-}
 
 impl Socket {
     /// Sends whatever the windows allow.

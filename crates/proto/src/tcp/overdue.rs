@@ -4,9 +4,10 @@
 //! Left out of ns-2.35: when nothing is under way its first check after a retransmission finds an empty table slot overdue
 //! and sends the next segment twice.
 
+use super::action::Action;
 use super::config::WindowCut;
 use super::position::Pos;
-use super::socket::{Action, Socket};
+use super::socket::Socket;
 use fourhop_cc::{CaState, Cause, CongestionControl, Recovery as Strategy, Window};
 use fourhop_units::{Dur, Time};
 

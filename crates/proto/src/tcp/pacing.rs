@@ -15,10 +15,11 @@
 //! away until the window has passed it or a time-out goes back, which also comes where nothing is under way. Deviation:
 //! the agent stops its timer for good if its queue is empty at a fast retransmit; here that case is like the other.
 
+use super::action::Action;
 use super::config::Release;
-use super::output::Next;
 use super::position::Pos;
-use super::socket::{Action, Socket};
+use super::send::Next;
+use super::socket::Socket;
 use super::timer::Timer;
 use fourhop_cc::CaState;
 use fourhop_units::{Dur, Time};

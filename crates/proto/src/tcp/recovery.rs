@@ -4,10 +4,11 @@
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
 //! RFC 5681 section 3.2 puts both into cwnd, which comes to the same.
 
+use super::action::Action;
 use super::adhoc::Cause as Freezing;
 use super::config::{RttSampling, WindowCut};
 use super::position::Pos;
-use super::socket::{Action, Socket};
+use super::socket::Socket;
 use super::timer::Timer;
 use crate::wire::TcpSegment;
 use fourhop_cc::{Ack, CaState, Cause, CongestionControl, Recovery as Strategy, Window};

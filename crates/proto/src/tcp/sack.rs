@@ -4,10 +4,11 @@
 //! segments less the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
 //! segment sent.
 
+use super::action::Action;
 use super::config::SackRecovery;
-use super::output::Next;
 use super::position::Pos;
-use super::socket::{Action, Socket};
+use super::send::Next;
+use super::socket::Socket;
 use crate::wire::TcpSegment;
 use fourhop_cc::{CaState, Recovery as Strategy};
 use fourhop_units::Time;

@@ -46,6 +46,20 @@ pub(super) struct SendSpace {
     sent: VecDeque<Sent>,
 }
 
+/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next {
+    pub(super) len: u64,
+    pub(super) fin: bool,
+}
+
+impl Next {
+    /// Its length in the sequence space.
+    pub(super) fn seq_len(self) -> u64 {
+        self.len + u64::from(self.fin)
+    }
+}
+
 /// What a new acknowledgement covers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acked {

@@ -1,8 +1,9 @@
 //! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
 
 use super::ack_policy::ReceiverPolicy;
+use super::action::Action;
 use super::adhoc::Freeze;
-use super::config::{Config, PathHints};
+use super::config::Config;
 use super::overdue::Overdue;
 use super::pacing::Pacer;
 use super::position::Pos;
@@ -11,128 +12,12 @@ use super::recovery::Recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
+use super::state::State;
+use super::stats::Stats;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{
-    CaState, CongestionControl, Controller, Hint, Measurements, Recovery as Strategy, Transport, View, Window,
-};
+use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Strategy, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
-
-/// States of a connection (RFC 9293 section 3.3.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    /// No connection.
-    Closed,
-    /// Waits for a SYN.
-    Listen,
-    /// Sent a SYN, waits for its answer.
-    SynSent,
-    /// Answered a SYN, waits for the acknowledgement.
-    SynReceived,
-    /// Data flows both ways.
-    Established,
-    /// The user has closed; the FIN is not yet acknowledged.
-    FinWait1,
-    /// The FIN is acknowledged; the peer may still send.
-    FinWait2,
-    /// The peer has closed; the user may still send.
-    CloseWait,
-    /// Both have closed; our FIN is not yet acknowledged.
-    Closing,
-    /// The peer closed first, then the user; our FIN is not yet acknowledged.
-    LastAck,
-    /// Both FINs are acknowledged; old segments die out.
-    TimeWait,
-}
-
-impl State {
-    /// May data, or a FIN, be (re)transmitted?
-    pub(super) fn may_transmit(self) -> bool {
-        use State::*;
-        matches!(self, Established | FinWait1 | CloseWait | Closing | LastAck)
-    }
-
-    /// May payload arrive?
-    pub(super) fn may_receive(self) -> bool {
-        matches!(self, State::Established | State::FinWait1 | State::FinWait2)
-    }
-}
-
-/// What a socket asks its driver to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// Send a segment. Its payload is the `segment.payload` bytes of the outgoing stream from `stream_offset` on.
-    Send {
-        /// The segment.
-        segment: TcpSegment,
-        /// Where in the stream its payload begins.
-        stream_offset: u64,
-    },
-    /// Of the segment just handled, `bytes` of payload after the first `skip` belong at `stream_offset` of the arriving
-    /// stream. Drivers without real bytes ignore it.
-    Stored {
-        /// Bytes of payload to skip.
-        skip: u32,
-        /// Where in the stream the rest begins.
-        stream_offset: u64,
-        /// How many bytes were taken.
-        bytes: u32,
-    },
-    /// So many more bytes are readable in order.
-    Delivered {
-        /// How many.
-        bytes: u64,
-    },
-    /// The connection is established.
-    Connected,
-    /// The peer will send no more; all it sent has been delivered.
-    PeerClosed,
-    /// The connection has ended in order; the socket may be dropped.
-    Closed,
-    /// The connection was reset by the peer, refused, or given up after too many time-outs; the socket may be dropped.
-    Reset,
-}
-
-/// Counters of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Stats {
-    /// Segments with data or FIN, retransmissions included.
-    pub segments_sent: u64,
-    /// Of those, retransmissions.
-    pub segments_retransmitted: u64,
-    /// Segments without data or FIN.
-    pub acks_sent: u64,
-    /// Data segments known to have arrived.
-    pub segments_acked: u64,
-    /// Bytes of the outgoing stream acknowledged.
-    pub bytes_acked: u64,
-    /// Bytes of the arriving stream delivered in order.
-    pub bytes_delivered: u64,
-    /// Duplicate ACKs received.
-    pub duplicate_acks: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Recoveries begun by duplicate ACKs or SACK evidence.
-    pub fast_retransmits: u64,
-    /// Zero-window probes sent.
-    pub window_probes: u64,
-}
-
-impl Stats {
-    /// Adds those of another connection.
-    pub fn add(&mut self, other: &Stats) {
-        self.segments_sent += other.segments_sent;
-        self.segments_retransmitted += other.segments_retransmitted;
-        self.acks_sent += other.acks_sent;
-        self.segments_acked += other.segments_acked;
-        self.bytes_acked += other.bytes_acked;
-        self.bytes_delivered += other.bytes_delivered;
-        self.duplicate_acks += other.duplicate_acks;
-        self.timeouts += other.timeouts;
-        self.fast_retransmits += other.fast_retransmits;
-        self.window_probes += other.window_probes;
-    }
-}
 
 /// Timestamps in use (RFC 7323).
 #[derive(Clone, Copy, Debug)]
@@ -427,120 +312,5 @@ impl Socket {
             rto: self.rtt.base_rto(),
             state: self.recovery.state,
         }
-    }
-
-    /// Where the connection stands.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// The window variables.
-    pub fn window(&self) -> &Window {
-        &self.win
-    }
-
-    /// The transport this socket runs.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
-    }
-
-    /// Congestion window in segments.
-    pub fn cwnd(&self) -> u32 {
-        self.win.cwnd
-    }
-
-    /// Slow-start threshold in segments.
-    pub fn ssthresh(&self) -> u32 {
-        self.win.ssthresh
-    }
-
-    /// Window the peer last advertised, in bytes.
-    pub fn peer_window(&self) -> u64 {
-        self.snd.wnd
-    }
-
-    /// Largest payload of a segment.
-    pub fn mss(&self) -> u32 {
-        self.snd.mss
-    }
-
-    /// The sender's side of ad hoc TCP.
-    pub fn freeze(&self) -> &Freeze {
-        &self.freeze
-    }
-
-    /// The receiver's side of ad hoc TCP, if it is one.
-    pub fn adhoc_receiver(&self) -> Option<&super::adhoc::Receiver> {
-        self.policy.adhoc.as_ref()
-    }
-
-    /// Least time between two segments, if the algorithm paces.
-    pub fn pacing_interval(&self) -> Option<Dur> {
-        self.win.pacing
-    }
-
-    /// What congestion control has measured.
-    pub fn measurements(&self) -> Measurements {
-        self.cc.measurements()
-    }
-
-    /// What its driver is to tell it about the path.
-    pub fn path_hints(&self) -> PathHints {
-        self.config.path_hints
-    }
-
-    /// Would the timestamp of `segment` be the next to be echoed (RFC 7323 section 4.3)?
-    pub fn would_echo(&self, segment: &TcpSegment) -> bool {
-        self.rcv.locate(segment.seq) <= self.last_ack_sent && !segment.flags.rst
-    }
-
-    /// Smoothed round trip; `None` before the first sample.
-    pub fn srtt(&self) -> Option<Dur> {
-        self.rtt.srtt()
-    }
-
-    /// How many round trips were sampled since the connection began, and their sum.
-    pub fn rtt_samples(&self) -> (u64, Dur) {
-        self.rtt.samples()
-    }
-
-    /// Retransmission time-out with back-off.
-    pub fn rto(&self) -> Dur {
-        self.rtt.rto()
-    }
-
-    /// Bytes sent and not acknowledged.
-    pub fn in_flight(&self) -> u64 {
-        self.snd.in_flight()
-    }
-
-    /// Bytes written and not sent, or sent and not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
-        self.snd.end.beyond(self.snd.una.max(Pos::FIRST))
-    }
-
-    /// Bytes that wait for [`read`](Socket::read).
-    pub fn readable(&self) -> u64 {
-        self.rcv.unread()
-    }
-
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
-    pub fn hides_headers(&self) -> bool {
-        self.config.vegas_without_header && self.watches_fine_clock()
-    }
-
-    /// Phase of loss recovery.
-    pub fn recovery_state(&self) -> CaState {
-        self.recovery.state
-    }
-
-    /// Ports of this end and of the peer; the peer's is 0 while listening.
-    pub fn ports(&self) -> (u16, u16) {
-        (self.local_port, self.remote_port)
     }
 }

@@ -7,8 +7,9 @@
 //! and therefore answers.
 
 use super::{Cause, Phase};
+use crate::tcp::action::Action;
 use crate::tcp::position::Pos;
-use crate::tcp::socket::{Action, Socket};
+use crate::tcp::socket::Socket;
 use crate::tcp::timer::Timer;
 use fourhop_cc::{CaState, CongestionControl};
 use fourhop_units::Time;

@@ -14,6 +14,7 @@
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
+//! | `freezing` | how a sender that freezes hangs in the socket |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 //! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
 //!
@@ -28,6 +29,7 @@ mod ack_policy;
 mod action;
 pub mod adhoc;
 mod config;
+mod freezing;
 mod input;
 mod observe;
 mod output;

@@ -77,7 +77,7 @@ impl Socket {
         }
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::Persist);
-        self.timers.stop(Timer::Pacing);
+        self.stop_pacing_timers();
         self.timers.set(Timer::Probe, now + self.freeze.interval());
     }
 

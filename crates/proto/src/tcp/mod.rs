@@ -6,7 +6,8 @@
 //! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
 //! | `input` | arriving segments, state by state |
 //! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
-//! | `pacing` | when it leaves, if congestion control asks for an interval |
+//! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
+//! | `release` | how these two hang in the socket |
 //! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
 //! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
 //! | `overdue` | Vegas's retransmissions by a fine clock |
@@ -34,14 +35,16 @@ mod input;
 mod observe;
 mod output;
 mod overdue;
-mod pacing;
+mod pacer;
 mod position;
 mod receive;
 mod recovery;
+mod release;
 mod rtt;
 mod sack;
 mod scoreboard;
 mod send;
+mod send_queue;
 mod socket;
 mod state;
 mod stats;
@@ -53,6 +56,7 @@ mod tests;
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
 pub use action::Action;
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
+pub use pacer::{Admission, Pacer, Tick};
 pub use socket::Socket;
 pub use state::State;
 pub use stats::Stats;

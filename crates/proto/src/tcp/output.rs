@@ -58,11 +58,6 @@ impl Socket {
         sent
     }
 
-    /// Sends what the window let go from `start` on.
-    pub(super) fn emit_next(&mut self, now: Time, start: Pos, next: Next, out: &mut Vec<Action>) {
-        self.emit(now, start, next.len, next.fin, out);
-    }
-
     /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
     pub(super) fn next_segment(&self, cwnd: u64) -> Option<Next> {
         let snd = &self.snd;
@@ -122,7 +117,7 @@ impl Socket {
     /// Is it only the pacing timer that the next segment waits for?
     fn waits_for_pacing(&self) -> bool {
         let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation);
-        self.timers.is_set(Timer::Pacing) && self.next_segment(cwnd).is_some()
+        self.next_pacing_timeout().is_some() && self.next_segment(cwnd).is_some()
     }
 
     fn persist_interval(&self) -> Dur {
@@ -151,7 +146,7 @@ impl Socket {
     }
 
     /// Sends the bytes from `start` on, and the FIN if it stands there.
-    fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
+    pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         let first = !self.snd.outstanding();
         if self.snd.note_sent(start, end, now) {
@@ -163,7 +158,7 @@ impl Socket {
         if first || !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         }
-        self.note_departure(now);
+        self.pacer.departed(now, self.win.pacing);
         let flags = TcpFlags { ack: true, fin, psh: len > 0 && start + len == self.snd.end, ..TcpFlags::default() };
         let options = self.options(now, len);
         let segment = self.segment(start, flags, options, len as u32);

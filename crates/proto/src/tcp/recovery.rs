@@ -57,7 +57,9 @@ impl Socket {
     /// An acceptable segment's acknowledgement and window (RFC 9293 section 3.10.7.4, fifth check); it acknowledges
     /// nothing that was never sent.
     pub(super) fn process_ack(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
-        self.resume_pacing();
+        if let Some(queue) = &mut self.queue {
+            queue.resume();
+        }
         let ack = self.snd.locate(segment.ack);
         // A window probe does not count as under way: its answers are no duplicates.
         let outstanding = self.snd.in_flight() > 0;
@@ -232,7 +234,7 @@ impl Socket {
     /// slow start, except what a jump of the acknowledgement skips.
     pub(super) fn on_retransmit_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.snd.outstanding() {
-            if self.has_unreleased() {
+            if self.snd.has_unreleased() {
                 self.on_idle_timeout(now, out);
             }
             return;
@@ -268,7 +270,7 @@ impl Socket {
         self.recovery.recover = self.snd.max;
         self.scoreboard.clear();
         self.overdue.on_timeout(now);
-        self.stop_pacing();
+        self.suspend_queue();
         self.snd.nxt = self.snd.una;
         self.recovery.resend = Some(self.snd.una);
         self.restart_retransmit_timer(now);
@@ -284,7 +286,7 @@ impl Socket {
         self.recovery.dup_acks = 0;
         self.recovery.recover = self.snd.max;
         self.rtt.cancel_timing();
-        self.stop_pacing();
+        self.suspend_queue();
         self.snd.nxt = self.snd.una;
         self.set_ca_state(now, CaState::Loss);
         self.restart_retransmit_timer(now);
@@ -369,7 +371,7 @@ impl Socket {
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
         if self.freeze.is_frozen() {
             self.timers.stop(Timer::Retransmit);
-        } else if self.snd.outstanding() || self.has_unreleased() {
+        } else if self.snd.outstanding() || self.snd.has_unreleased() {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

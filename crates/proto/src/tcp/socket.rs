@@ -3,15 +3,16 @@
 use super::ack_policy::ReceiverPolicy;
 use super::action::Action;
 use super::adhoc::Freeze;
-use super::config::Config;
+use super::config::{Config, Release};
 use super::overdue::Overdue;
-use super::pacing::Pacer;
+use super::pacer::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
 use super::recovery::Recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
+use super::send_queue::SendQueue;
 use super::state::State;
 use super::stats::Stats;
 use super::timer::{Timer, Timers};
@@ -62,6 +63,8 @@ pub struct Socket {
     /// The peer's SYN carried a window scale.
     pub(super) peer_scales: bool,
     pub(super) pacer: Pacer,
+    /// Present under [`Release::Queue`](super::Release::Queue).
+    pub(super) queue: Option<SendQueue>,
     /// Window probes in a row.
     pub(super) probes: u32,
     /// An acknowledgement has to leave with this call.
@@ -107,7 +110,8 @@ impl Socket {
             timestamps: None,
             sack: false,
             peer_scales: false,
-            pacer: Pacer::default(),
+            pacer: Pacer::new(config.release, config.pace_retransmissions),
+            queue: (config.release == Release::Queue).then(SendQueue::default),
             probes: 0,
             ack_due: false,
             last_ack_sent: Pos::SYN,
@@ -197,7 +201,7 @@ impl Socket {
 
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.timers.next()
+        Time::earlier_of(self.timers.next(), self.next_pacing_timeout())
     }
 
     /// Handles all timers that have expired.
@@ -208,7 +212,6 @@ impl Socket {
                     Timer::Retransmit => self.on_retransmit_timeout(now, out),
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
-                    Timer::Pacing => self.on_pacing_timeout(now, out),
                     Timer::Probe => self.on_probe_timeout(now, out),
                     Timer::TimeWait => {
                         self.end();
@@ -217,6 +220,7 @@ impl Socket {
                 }
             }
         }
+        self.handle_pacing_timeout(now, out);
     }
 
     /// A segment for this connection has arrived.
@@ -276,8 +280,13 @@ impl Socket {
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.timers.stop_all();
+        self.stop_timers();
         self.timers.set(Timer::TimeWait, now + self.config.time_wait);
+    }
+
+    fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        self.stop_pacing_timers();
     }
 
     /// Nothing more happens here.
@@ -285,7 +294,7 @@ impl Socket {
         self.state = State::Closed;
         self.snd.fin = true;
         self.freeze.thaw();
-        self.timers.stop_all();
+        self.stop_timers();
     }
 
     /// The peer has been silent for too many time-outs.

@@ -113,7 +113,7 @@ impl Socket {
         self.recovery.dup_acks = 0;
         self.recovery.limited = 0;
         self.recovery.recover = self.snd.max;
-        self.scoreboard.clear();
+        self.strategy.on_timeout(now);
         self.withdraw_queue();
         self.snd.nxt = self.snd.una;
         self.recovery.resend = self.snd.outstanding().then_some(self.snd.una);

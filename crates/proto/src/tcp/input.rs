@@ -4,6 +4,7 @@ use super::ack_policy::{AckDecision, AckPolicy, Arrival};
 use super::action::Action;
 use super::adhoc::Packet;
 use super::position::Pos;
+use super::recovery::Strategy;
 use super::socket::{Socket, TimestampState};
 use super::state::State;
 use super::timer::Timer;
@@ -208,6 +209,7 @@ impl Socket {
             self.rcv.scale = self.config.window_scale();
         }
         self.sack = self.config.sack && options.sack_permitted;
+        self.strategy = Strategy::new(self.transport.recovery, self.sack, &self.config);
         self.timestamps = options
             .timestamps
             .filter(|_| self.config.timestamps)

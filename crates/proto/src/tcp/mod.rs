@@ -8,9 +8,8 @@
 //! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
 //! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
 //! | `release` | how these two hang in the socket |
-//! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
-//! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
-//! | `overdue` | Vegas's retransmissions by a fine clock |
+//! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
+//! | `recovery` | the ways to recover: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine clock |
 //! | `send` | the send sequence space and the list of segments under way |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
@@ -26,23 +25,22 @@
 //!
 //! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
+mod ack;
 mod ack_policy;
 mod action;
 pub mod adhoc;
 mod config;
 mod freezing;
 mod input;
+mod loss;
 mod observe;
 mod output;
-mod overdue;
 mod pacer;
 mod position;
 mod receive;
 mod recovery;
 mod release;
 mod rtt;
-mod sack;
-mod scoreboard;
 mod send;
 mod send_queue;
 mod socket;

@@ -3,6 +3,7 @@
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;
 use super::position::Pos;
+use super::recovery::Strategy;
 use super::socket::Socket;
 use super::state::State;
 use super::stats::Stats;
@@ -113,7 +114,7 @@ impl Socket {
 
     /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
     pub fn hides_headers(&self) -> bool {
-        self.config.vegas_without_header && self.watches_fine_clock()
+        self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
     }
 
     /// Phase of loss recovery.

@@ -4,6 +4,7 @@
 use super::ack_policy::AckPolicy;
 use super::action::Action;
 use super::position::Pos;
+use super::recovery::{Choice, Strategy};
 use super::send::Next;
 use super::socket::Socket;
 use super::state::State;
@@ -30,10 +31,10 @@ impl Socket {
                 return 0;
             }
             self.recovery.resend = None;
-            let until = self.scoreboard.missing_from(at).1.unwrap_or(Pos::LAST);
+            let until = self.strategy.missing_from(at).1.unwrap_or(Pos::LAST);
             self.send_hole(now, at, until, out);
         }
-        if self.recovery.state == CaState::Recovery && self.recovers_by_sack() {
+        if self.recovery.state == CaState::Recovery && matches!(self.strategy, Strategy::Sack(_)) {
             if budget > 0 {
                 self.transmit_in_sack_recovery(now, out);
             }
@@ -43,7 +44,7 @@ impl Socket {
         while sent < budget {
             if self.snd.nxt < self.snd.max {
                 // After a time-out: what the receiver has reported since is not sent again (RFC 6675 section 5.1).
-                self.snd.nxt = self.scoreboard.missing_from(self.snd.nxt).0;
+                self.snd.nxt = self.strategy.missing_from(self.snd.nxt).0;
             }
             let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
             let Some(next) = self.next_segment(cwnd) else { break };
@@ -58,6 +59,36 @@ impl Socket {
         sent
     }
 
+    /// Sends in recovery by SACK what RFC 6675 section 5 step C allows.
+    fn transmit_in_sack_recovery(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Strategy::Sack(sack) = &self.strategy else { return };
+        for _ in 0..sack.room(&self.snd, self.win.cwnd) {
+            let Some(choice) = self.choose() else { return };
+            let fresh = matches!(choice, Choice::Fresh(_));
+            if (fresh || self.config.pace_retransmissions) && self.is_held_back(now, fresh) {
+                return;
+            }
+            let end = match choice {
+                Choice::Again { at, until } => self.retransmit(now, at, until, out),
+                Choice::Rescue { at } => self.retransmit(now, at, Pos::LAST, out),
+                Choice::Fresh(next) => {
+                    self.send_next(now, next, out);
+                    self.snd.nxt
+                }
+            };
+            if let Strategy::Sack(sack) = &mut self.strategy {
+                sack.note_sent(choice, end, &self.recovery);
+            }
+        }
+    }
+
+    /// RFC 6675 section 4, `NextSeg()`.
+    fn choose(&self) -> Option<Choice> {
+        let Strategy::Sack(sack) = &self.strategy else { return None };
+        let fresh = || self.next_segment(u64::from(u32::MAX)).map(Choice::Fresh);
+        sack.lost_hole(&self.snd).or_else(fresh).or_else(|| sack.last_resort(&self.snd))
+    }
+
     /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
     pub(super) fn next_segment(&self, cwnd: u64) -> Option<Next> {
         let snd = &self.snd;
@@ -69,12 +100,12 @@ impl Socket {
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
         // What the receiver holds already is not under way.
-        let held = if self.counts_pipe() { 0 } else { self.scoreboard.held_before(snd.nxt) };
+        let held = self.strategy.held_before(snd.nxt);
         let window = (cwnd * mss + held).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
         let waiting = snd.end - snd.nxt;
         // A resent segment stops where the receiver has the rest.
-        let gap = self.scoreboard.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
+        let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
         let len = waiting.min(mss).min(room).min(gap);
         let whole = len == mss || len == gap;
         let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);

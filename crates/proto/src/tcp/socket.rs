@@ -4,20 +4,18 @@ use super::ack_policy::ReceiverPolicy;
 use super::action::Action;
 use super::adhoc::Freeze;
 use super::config::{Config, Release};
-use super::overdue::Overdue;
 use super::pacer::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
-use super::recovery::Recovery;
+use super::recovery::{Recovery, Strategy};
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
 use super::send_queue::SendQueue;
 use super::state::State;
 use super::stats::Stats;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Strategy, Transport, View, Window};
+use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Kind, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
 /// Timestamps in use (RFC 7323).
@@ -48,8 +46,7 @@ pub struct Socket {
     pub(super) snd: SendSpace,
     pub(super) rcv: Receiver,
     pub(super) recovery: Recovery,
-    pub(super) scoreboard: Scoreboard,
-    pub(super) overdue: Overdue,
+    pub(super) strategy: Strategy,
     pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
     pub(super) cc: Controller,
@@ -83,7 +80,7 @@ impl Socket {
     ///
     /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
     pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
-        config.sack |= transport.recovery == Strategy::Sack;
+        config.sack |= transport.recovery == Kind::Sack;
         let initial = Window {
             cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
             cwnd_cnt: 0,
@@ -99,8 +96,7 @@ impl Socket {
             snd: SendSpace::new(iss, config.mss),
             rcv: Receiver::new(config.receive_buffer, config.mss),
             recovery: Recovery::new(),
-            scoreboard: Scoreboard::new(),
-            overdue: Overdue::new(),
+            strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::default(),
             cc: transport.controller(&config.cc),

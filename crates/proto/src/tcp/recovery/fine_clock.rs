@@ -4,7 +4,7 @@
 //! Left out of ns-2.35: when nothing is under way its first check after a retransmission finds an empty table slot overdue
 //! and sends the next segment twice.
 
-use super::{Reaction, Recovery};
+use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
 use crate::tcp::send::SendSpace;
 use fourhop_cc::Window;

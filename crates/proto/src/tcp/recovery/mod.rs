@@ -6,6 +6,7 @@
 //! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
 //! | `fine_clock` | Vegas's clock that finds segments overdue (Brakmo et al. 1995) |
+//! | `state` | what they share, and the answers they give |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
 //! RFC 5681 section 3.2 puts both into cwnd, which comes to the same.
@@ -14,78 +15,19 @@ mod fine_clock;
 mod reno;
 mod sack;
 mod scoreboard;
+mod state;
 
 pub(super) use fine_clock::FineClock;
 pub(super) use reno::Reno;
 pub(super) use sack::{Choice, Sack};
+pub(super) use state::{PartialAck, Reaction, Recovery};
 
-use super::config::Config;
-use super::position::Pos;
-use super::send::SendSpace;
+use crate::tcp::config::Config;
+use crate::tcp::position::Pos;
+use crate::tcp::send::SendSpace;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CaState, Recovery as Kind, Window};
+use fourhop_cc::{Recovery as Kind, Window};
 use fourhop_units::{Dur, Time};
-
-/// What all ways to recover keep.
-#[derive(Clone, Debug)]
-pub(super) struct Recovery {
-    pub(super) state: CaState,
-    /// Duplicate ACKs since SND.UNA last moved (partial ACKs in recovery do not clear it).
-    pub(super) dup_acks: u32,
-    /// SND.MAX when the last recovery or time-out began: recovery ends when it is acknowledged, and no fast retransmit
-    /// happens before something beyond it is (RFC 6582 section 3.2).
-    pub(super) recover: Pos,
-    /// Segments known to have left the network, on top of `cwnd`.
-    pub(super) inflation: u32,
-    /// A partial ACK has arrived in this recovery.
-    pub(super) partial_seen: bool,
-    /// Fresh segments sent by limited transmit since SND.UNA last moved.
-    pub(super) limited: u32,
-    /// A lost segment that goes before everything else.
-    pub(super) resend: Option<Pos>,
-    /// Time-outs in a row.
-    pub(super) timeouts: u32,
-}
-
-impl Recovery {
-    pub(super) fn new() -> Recovery {
-        Recovery {
-            state: CaState::Open,
-            dup_acks: 0,
-            recover: Pos::SYN,
-            inflation: 0,
-            partial_seen: false,
-            limited: 0,
-            resend: None,
-            timeouts: 0,
-        }
-    }
-}
-
-/// What a duplicate ACK lets the sender do. A budget counts fresh segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reaction {
-    /// Nothing.
-    Nothing,
-    /// Send what the window allows.
-    Send { budget: u32 },
-    /// A first sign of loss: limited transmit (RFC 3042) under a window `extra` segments larger.
-    Early { extra: u32, budget: u32 },
-    /// A loss: cut the window, begin recovery, then send.
-    Recover { budget: u32 },
-    /// The fine clock: send the oldest segment again, which had been retransmitted before or not, and cut the window or
-    /// leave it.
-    Resend { again: bool, cut: bool },
-    /// The window grows by the segment that has left the network; send.
-    Widen,
-}
-
-/// What a partial ACK does to the retransmission timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PartialAck {
-    pub(super) restarts_timer: bool,
-    pub(super) ends_back_off: bool,
-}
 
 /// A way to recover, dispatched without a vtable.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Recovery by duplicate ACKs: fast retransmit and recovery (RFC 5681 section 3.2), with NewReno's partial ACKs (RFC 6582)
 //! or without.
 
-use super::{PartialAck, Reaction, Recovery};
+use super::state::{PartialAck, Reaction, Recovery};
 use crate::tcp::config::Config;
 use crate::tcp::send::SendSpace;
 use fourhop_cc::{CaState, Window};

@@ -5,7 +5,7 @@
 //! segment sent.
 
 use super::scoreboard::Scoreboard;
-use super::{PartialAck, Reaction, Recovery};
+use super::state::{PartialAck, Reaction, Recovery};
 use crate::tcp::config::{Config, SackRecovery};
 use crate::tcp::position::Pos;
 use crate::tcp::send::{Next, SendSpace};

@@ -139,6 +139,7 @@ struct Watch {
 
 impl Watch {
     fn look(&mut self, now: Time, socket: &Socket, out: &mut Vec<Action>) -> Result<(), TestCaseError> {
+        socket.check_order();
         for action in out.drain(..) {
             let Action::Send { segment, stream_offset } = action else { continue };
             if segment.payload == 0 {

@@ -9,7 +9,7 @@ use super::socket::{Socket, TimestampState};
 use super::state::State;
 use super::timer::Timer;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CongestionControl, Hint};
+use fourhop_cc::CongestionControl;
 use fourhop_units::{Dur, Time};
 
 impl Socket {
@@ -104,10 +104,6 @@ impl Socket {
         // Payload before the acknowledgement, so that what that one releases carries the answer to the payload.
         if self.state.may_receive() {
             self.take_payload(now, segment, out);
-        }
-        if let Some(millis) = segment.options.wired_rtt {
-            let view = self.view(now, self.snd.in_flight_segments());
-            self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
         }
         self.take_acknowledgement(now, segment, out);
         if self.state.may_receive() {

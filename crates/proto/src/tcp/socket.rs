@@ -70,6 +70,8 @@ pub struct Socket {
     pub(super) last_ack_sent: Pos,
     /// Hops the last packet came over, if its driver tells.
     pub(super) hops: Option<u8>,
+    /// Round trip of what the next segment answers, if its driver tells.
+    round_trip: Option<Dur>,
     /// Ad hoc TCP: is the sender frozen?
     pub(super) freeze: Freeze,
 }
@@ -112,6 +114,7 @@ impl Socket {
             ack_due: false,
             last_ack_sent: Pos::SYN,
             hops: None,
+            round_trip: None,
             freeze: Freeze::new(config.adhoc_sender),
             config,
         }
@@ -195,6 +198,23 @@ impl Socket {
         self.hops = Some(hops);
     }
 
+    /// The segment that is handled next answers one that left so long ago, as a driver knows that stamps every packet.
+    pub fn note_round_trip(&mut self, rtt: Dur) {
+        self.round_trip = Some(rtt);
+    }
+
+    /// What comes with a segment about its path, before what the segment does: first the wired part of the round trip, which
+    /// a gateway wrote into it, then the round trip that this is a part of.
+    fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        if let Some(millis) = segment.options.wired_rtt {
+            let view = self.view(now, self.snd.in_flight_segments());
+            self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
+        }
+        if let Some(rtt) = self.round_trip.take() {
+            self.handle_hint(now, Hint::RoundTrip(rtt), out);
+        }
+    }
+
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         Time::earlier_of(self.timers.next(), self.next_pacing_timeout())
@@ -221,6 +241,7 @@ impl Socket {
 
     /// A segment for this connection has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        self.take_path_news(now, segment, out);
         match self.state {
             State::Closed => {}
             State::Listen => self.on_segment_in_listen(now, segment, out),

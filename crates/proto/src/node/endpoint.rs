@@ -332,11 +332,7 @@ impl Endpoint {
                     socket.handle_hint(now, Hint::ForwardDelay { delay: notes.forward, hops }, scratch);
                 }
                 if socket.path_hints().round_trips != RoundTrips::Unknown && notes.echo > Time::ZERO {
-                    // The round trip comes before the segment, which tells the wired part of it.
-                    if let Some(millis) = segment.options.wired_rtt {
-                        socket.handle_hint(now, Hint::WiredRtt(Dur::from_millis(millis.into())), scratch);
-                    }
-                    socket.handle_hint(now, Hint::RoundTrip(now - notes.echo), scratch);
+                    socket.note_round_trip(now - notes.echo);
                 }
                 socket.handle_segment(now, segment, scratch);
             }

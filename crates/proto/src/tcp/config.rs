@@ -36,14 +36,14 @@ pub enum SackRecovery {
     PipeCounter,
 }
 
-/// When segments that the window allows leave, if congestion control asks for an interval; see `pacing`.
+/// When segments that the window allows leave, if congestion control asks for an interval; see [`Pacer`](super::Pacer).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Release {
     /// As soon as the interval since the last one has passed.
     Gate,
     /// At the ticks of a timer, one a tick.
     Slots,
-    /// From a queue that such a timer empties.
+    /// From a queue that such a timer empties, as in the TCP-AP authors' own ns-2 agent.
     Queue,
 }
 

@@ -1,12 +1,15 @@
 //! Arriving segments, state by state (RFC 9293 section 3.10.7), with the checks of RFC 5961 and RFC 7323.
 
 use super::ack_policy::{AckDecision, AckPolicy, Arrival};
+use super::action::Action;
 use super::adhoc::Packet;
 use super::position::Pos;
-use super::socket::{Action, Socket, State, TimestampState};
+use super::recovery::Strategy;
+use super::socket::{Socket, TimestampState};
+use super::state::State;
 use super::timer::Timer;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CongestionControl, Hint};
+use fourhop_cc::CongestionControl;
 use fourhop_units::{Dur, Time};
 
 impl Socket {
@@ -101,10 +104,6 @@ impl Socket {
         // Payload before the acknowledgement, so that what that one releases carries the answer to the payload.
         if self.state.may_receive() {
             self.take_payload(now, segment, out);
-        }
-        if let Some(millis) = segment.options.wired_rtt {
-            let view = self.view(now, self.snd.in_flight_segments());
-            self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
         }
         self.take_acknowledgement(now, segment, out);
         if self.state.may_receive() {
@@ -206,6 +205,7 @@ impl Socket {
             self.rcv.scale = self.config.window_scale();
         }
         self.sack = self.config.sack && options.sack_permitted;
+        self.strategy = Strategy::new(self.transport.recovery, self.sack, &self.config);
         self.timestamps = options
             .timestamps
             .filter(|_| self.config.timestamps)

@@ -6,14 +6,15 @@
 //! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
 //! | `input` | arriving segments, state by state |
 //! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
-//! | `pacing` | when it leaves, if congestion control asks for an interval |
-//! | `recovery` | acknowledgements: duplicate ACKs, fast retransmit and recovery, time-outs (RFC 5681, 6582, 3042) |
-//! | `scoreboard`, `sack` | what the receiver holds, recovery by it (RFC 6675) |
-//! | `overdue` | Vegas's retransmissions by a fine clock |
+//! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
+//! | `release` | how these two hang in the socket |
+//! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
+//! | `recovery` | the ways to recover: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine clock |
 //! | `send` | the send sequence space and the list of segments under way |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
+//! | `freezing` | how a sender that freezes hangs in the socket |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 //! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
 //!
@@ -24,26 +25,36 @@
 //!
 //! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
+mod ack;
 mod ack_policy;
+mod action;
 pub mod adhoc;
 mod config;
+mod freezing;
 mod input;
+mod loss;
+mod observe;
 mod output;
-mod overdue;
-mod pacing;
+mod pacer;
 mod position;
 mod receive;
 mod recovery;
+mod release;
 mod rtt;
-mod sack;
-mod scoreboard;
 mod send;
+mod send_queue;
 mod socket;
+mod state;
+mod stats;
 mod timer;
 
 #[cfg(test)]
 mod tests;
 
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
+pub use action::Action;
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
-pub use socket::{Action, Socket, State, Stats};
+pub use pacer::{Admission, Pacer, Tick};
+pub use socket::Socket;
+pub use state::State;
+pub use stats::Stats;

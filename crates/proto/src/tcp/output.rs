@@ -2,26 +2,16 @@
 //! and the header of every segment.
 
 use super::ack_policy::AckPolicy;
+use super::action::Action;
 use super::position::Pos;
-use super::socket::{Action, Socket, State};
+use super::recovery::{Choice, Strategy};
+use super::send::Next;
+use super::socket::Socket;
+use super::state::State;
 use super::timer::Timer;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use fourhop_cc::CaState;
 use fourhop_units::{Dur, Seq, Time};
-
-/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Next {
-    len: u64,
-    fin: bool,
-}
-
-impl Next {
-    /// Its length in the sequence space.
-    pub(super) fn seq_len(self) -> u64 {
-        self.len + u64::from(self.fin)
-    }
-}
 
 impl Socket {
     /// Sends whatever the windows allow.
@@ -41,10 +31,10 @@ impl Socket {
                 return 0;
             }
             self.recovery.resend = None;
-            let until = self.scoreboard.missing_from(at).1.unwrap_or(Pos::LAST);
+            let until = self.strategy.missing_from(at).1.unwrap_or(Pos::LAST);
             self.send_hole(now, at, until, out);
         }
-        if self.recovery.state == CaState::Recovery && self.recovers_by_sack() {
+        if self.recovery.state == CaState::Recovery && matches!(self.strategy, Strategy::Sack(_)) {
             if budget > 0 {
                 self.transmit_in_sack_recovery(now, out);
             }
@@ -54,7 +44,7 @@ impl Socket {
         while sent < budget {
             if self.snd.nxt < self.snd.max {
                 // After a time-out: what the receiver has reported since is not sent again (RFC 6675 section 5.1).
-                self.snd.nxt = self.scoreboard.missing_from(self.snd.nxt).0;
+                self.snd.nxt = self.strategy.missing_from(self.snd.nxt).0;
             }
             let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
             let Some(next) = self.next_segment(cwnd) else { break };
@@ -69,9 +59,34 @@ impl Socket {
         sent
     }
 
-    /// Sends what the window let go from `start` on.
-    pub(super) fn emit_next(&mut self, now: Time, start: Pos, next: Next, out: &mut Vec<Action>) {
-        self.emit(now, start, next.len, next.fin, out);
+    /// Sends in recovery by SACK what RFC 6675 section 5 step C allows.
+    fn transmit_in_sack_recovery(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Strategy::Sack(sack) = &self.strategy else { return };
+        for _ in 0..sack.room(&self.snd, self.win.cwnd) {
+            let Some(choice) = self.choose() else { return };
+            let fresh = matches!(choice, Choice::Fresh(_));
+            if (fresh || self.config.pace_retransmissions) && self.is_held_back(now, fresh) {
+                return;
+            }
+            let end = match choice {
+                Choice::Again { at, until } => self.retransmit(now, at, until, out),
+                Choice::Rescue { at } => self.retransmit(now, at, Pos::LAST, out),
+                Choice::Fresh(next) => {
+                    self.send_next(now, next, out);
+                    self.snd.nxt
+                }
+            };
+            if let Strategy::Sack(sack) = &mut self.strategy {
+                sack.note_sent(choice, end, &self.recovery);
+            }
+        }
+    }
+
+    /// RFC 6675 section 4, `NextSeg()`.
+    fn choose(&self) -> Option<Choice> {
+        let Strategy::Sack(sack) = &self.strategy else { return None };
+        let fresh = || self.next_segment(u64::from(u32::MAX)).map(Choice::Fresh);
+        sack.lost_hole(&self.snd).or_else(fresh).or_else(|| sack.last_resort(&self.snd))
     }
 
     /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
@@ -85,12 +100,12 @@ impl Socket {
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
         // What the receiver holds already is not under way.
-        let held = if self.counts_pipe() { 0 } else { self.scoreboard.held_before(snd.nxt) };
+        let held = self.strategy.held_before(snd.nxt);
         let window = (cwnd * mss + held).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
         let waiting = snd.end - snd.nxt;
         // A resent segment stops where the receiver has the rest.
-        let gap = self.scoreboard.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
+        let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
         let len = waiting.min(mss).min(room).min(gap);
         let whole = len == mss || len == gap;
         let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);
@@ -133,7 +148,7 @@ impl Socket {
     /// Is it only the pacing timer that the next segment waits for?
     fn waits_for_pacing(&self) -> bool {
         let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation);
-        self.timers.is_set(Timer::Pacing) && self.next_segment(cwnd).is_some()
+        self.next_pacing_timeout().is_some() && self.next_segment(cwnd).is_some()
     }
 
     fn persist_interval(&self) -> Dur {
@@ -162,7 +177,7 @@ impl Socket {
     }
 
     /// Sends the bytes from `start` on, and the FIN if it stands there.
-    fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
+    pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         let first = !self.snd.outstanding();
         if self.snd.note_sent(start, end, now) {
@@ -174,7 +189,7 @@ impl Socket {
         if first || !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         }
-        self.note_departure(now);
+        self.pacer.departed(now, self.win.pacing);
         let flags = TcpFlags { ack: true, fin, psh: len > 0 && start + len == self.snd.end, ..TcpFlags::default() };
         let options = self.options(now, len);
         let segment = self.segment(start, flags, options, len as u32);

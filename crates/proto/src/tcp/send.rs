@@ -19,9 +19,10 @@ pub(super) struct SendSpace {
     pub(super) iss: Seq,
     /// SND.UNA: everything before is acknowledged.
     pub(super) una: Pos,
-    /// SND.NXT: what goes next. Returns to `una` after a time-out.
+    /// SND.NXT: what goes next. Returns to `una` after a time-out, and never lies before it.
     pub(super) nxt: Pos,
-    /// The place after the last ever sent; `una <= nxt <= max`.
+    /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the queue
+    /// of [`Release::Queue`](super::Release::Queue): that lies between `max` and `nxt`.
     pub(super) max: Pos,
     /// The place after the last byte the user has written.
     pub(super) end: Pos,
@@ -44,6 +45,20 @@ pub(super) struct SendSpace {
     /// Acknowledged bytes that did not make a whole segment.
     acked_rest: u64,
     sent: VecDeque<Sent>,
+}
+
+/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Next {
+    pub(super) len: u64,
+    pub(super) fin: bool,
+}
+
+impl Next {
+    /// Its length in the sequence space.
+    pub(super) fn seq_len(self) -> u64 {
+        self.len + u64::from(self.fin)
+    }
 }
 
 /// What a new acknowledgement covers.
@@ -108,6 +123,11 @@ impl SendSpace {
     /// The same in segments, rounded up.
     pub(super) fn in_flight_segments(&self) -> u32 {
         self.in_flight().div_ceil(u64::from(self.mss)) as u32
+    }
+
+    /// Does something wait in the queue of [`Release::Queue`](super::Release::Queue), or did when a loss emptied it?
+    pub(super) fn has_unreleased(&self) -> bool {
+        self.nxt > self.max
     }
 
     /// Data or FIN beyond SND.NXT?

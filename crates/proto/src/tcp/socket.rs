@@ -1,138 +1,22 @@
 //! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
 
 use super::ack_policy::ReceiverPolicy;
+use super::action::Action;
 use super::adhoc::Freeze;
-use super::config::{Config, PathHints};
-use super::overdue::Overdue;
-use super::pacing::Pacer;
+use super::config::{Config, Release};
+use super::pacer::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
-use super::recovery::Recovery;
+use super::recovery::{Recovery, Strategy};
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
 use super::send::SendSpace;
+use super::send_queue::SendQueue;
+use super::state::State;
+use super::stats::Stats;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
-use fourhop_cc::{
-    CaState, CongestionControl, Controller, Hint, Measurements, Recovery as Strategy, Transport, View, Window,
-};
+use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Kind, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
-
-/// States of a connection (RFC 9293 section 3.3.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    /// No connection.
-    Closed,
-    /// Waits for a SYN.
-    Listen,
-    /// Sent a SYN, waits for its answer.
-    SynSent,
-    /// Answered a SYN, waits for the acknowledgement.
-    SynReceived,
-    /// Data flows both ways.
-    Established,
-    /// The user has closed; the FIN is not yet acknowledged.
-    FinWait1,
-    /// The FIN is acknowledged; the peer may still send.
-    FinWait2,
-    /// The peer has closed; the user may still send.
-    CloseWait,
-    /// Both have closed; our FIN is not yet acknowledged.
-    Closing,
-    /// The peer closed first, then the user; our FIN is not yet acknowledged.
-    LastAck,
-    /// Both FINs are acknowledged; old segments die out.
-    TimeWait,
-}
-
-impl State {
-    /// May data, or a FIN, be (re)transmitted?
-    pub(super) fn may_transmit(self) -> bool {
-        use State::*;
-        matches!(self, Established | FinWait1 | CloseWait | Closing | LastAck)
-    }
-
-    /// May payload arrive?
-    pub(super) fn may_receive(self) -> bool {
-        matches!(self, State::Established | State::FinWait1 | State::FinWait2)
-    }
-}
-
-/// What a socket asks its driver to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// Send a segment. Its payload is the `segment.payload` bytes of the outgoing stream from `stream_offset` on.
-    Send {
-        /// The segment.
-        segment: TcpSegment,
-        /// Where in the stream its payload begins.
-        stream_offset: u64,
-    },
-    /// Of the segment just handled, `bytes` of payload after the first `skip` belong at `stream_offset` of the arriving
-    /// stream. Drivers without real bytes ignore it.
-    Stored {
-        /// Bytes of payload to skip.
-        skip: u32,
-        /// Where in the stream the rest begins.
-        stream_offset: u64,
-        /// How many bytes were taken.
-        bytes: u32,
-    },
-    /// So many more bytes are readable in order.
-    Delivered {
-        /// How many.
-        bytes: u64,
-    },
-    /// The connection is established.
-    Connected,
-    /// The peer will send no more; all it sent has been delivered.
-    PeerClosed,
-    /// The connection has ended in order; the socket may be dropped.
-    Closed,
-    /// The connection was reset by the peer, refused, or given up after too many time-outs; the socket may be dropped.
-    Reset,
-}
-
-/// Counters of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Stats {
-    /// Segments with data or FIN, retransmissions included.
-    pub segments_sent: u64,
-    /// Of those, retransmissions.
-    pub segments_retransmitted: u64,
-    /// Segments without data or FIN.
-    pub acks_sent: u64,
-    /// Data segments known to have arrived.
-    pub segments_acked: u64,
-    /// Bytes of the outgoing stream acknowledged.
-    pub bytes_acked: u64,
-    /// Bytes of the arriving stream delivered in order.
-    pub bytes_delivered: u64,
-    /// Duplicate ACKs received.
-    pub duplicate_acks: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Recoveries begun by duplicate ACKs or SACK evidence.
-    pub fast_retransmits: u64,
-    /// Zero-window probes sent.
-    pub window_probes: u64,
-}
-
-impl Stats {
-    /// Adds those of another connection.
-    pub fn add(&mut self, other: &Stats) {
-        self.segments_sent += other.segments_sent;
-        self.segments_retransmitted += other.segments_retransmitted;
-        self.acks_sent += other.acks_sent;
-        self.segments_acked += other.segments_acked;
-        self.bytes_acked += other.bytes_acked;
-        self.bytes_delivered += other.bytes_delivered;
-        self.duplicate_acks += other.duplicate_acks;
-        self.timeouts += other.timeouts;
-        self.fast_retransmits += other.fast_retransmits;
-        self.window_probes += other.window_probes;
-    }
-}
 
 /// Timestamps in use (RFC 7323).
 #[derive(Clone, Copy, Debug)]
@@ -162,8 +46,7 @@ pub struct Socket {
     pub(super) snd: SendSpace,
     pub(super) rcv: Receiver,
     pub(super) recovery: Recovery,
-    pub(super) scoreboard: Scoreboard,
-    pub(super) overdue: Overdue,
+    pub(super) strategy: Strategy,
     pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
     pub(super) cc: Controller,
@@ -177,6 +60,8 @@ pub struct Socket {
     /// The peer's SYN carried a window scale.
     pub(super) peer_scales: bool,
     pub(super) pacer: Pacer,
+    /// Present under [`Release::Queue`](super::Release::Queue).
+    pub(super) queue: Option<SendQueue>,
     /// Window probes in a row.
     pub(super) probes: u32,
     /// An acknowledgement has to leave with this call.
@@ -185,6 +70,8 @@ pub struct Socket {
     pub(super) last_ack_sent: Pos,
     /// Hops the last packet came over, if its driver tells.
     pub(super) hops: Option<u8>,
+    /// Round trip of what the next segment answers, if its driver tells.
+    round_trip: Option<Dur>,
     /// Ad hoc TCP: is the sender frozen?
     pub(super) freeze: Freeze,
 }
@@ -195,7 +82,7 @@ impl Socket {
     ///
     /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
     pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
-        config.sack |= transport.recovery == Strategy::Sack;
+        config.sack |= transport.recovery == Kind::Sack;
         let initial = Window {
             cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
             cwnd_cnt: 0,
@@ -211,8 +98,7 @@ impl Socket {
             snd: SendSpace::new(iss, config.mss),
             rcv: Receiver::new(config.receive_buffer, config.mss),
             recovery: Recovery::new(),
-            scoreboard: Scoreboard::new(),
-            overdue: Overdue::new(),
+            strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::default(),
             cc: transport.controller(&config.cc),
@@ -222,11 +108,13 @@ impl Socket {
             timestamps: None,
             sack: false,
             peer_scales: false,
-            pacer: Pacer::default(),
+            pacer: Pacer::new(config.release, config.pace_retransmissions),
+            queue: (config.release == Release::Queue).then(SendQueue::default),
             probes: 0,
             ack_due: false,
             last_ack_sent: Pos::SYN,
             hops: None,
+            round_trip: None,
             freeze: Freeze::new(config.adhoc_sender),
             config,
         }
@@ -310,9 +198,26 @@ impl Socket {
         self.hops = Some(hops);
     }
 
+    /// The segment that is handled next answers one that left so long ago, as a driver knows that stamps every packet.
+    pub fn note_round_trip(&mut self, rtt: Dur) {
+        self.round_trip = Some(rtt);
+    }
+
+    /// What comes with a segment about its path, before what the segment does: first the wired part of the round trip, which
+    /// a gateway wrote into it, then the round trip that this is a part of.
+    fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        if let Some(millis) = segment.options.wired_rtt {
+            let view = self.view(now, self.snd.in_flight_segments());
+            self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
+        }
+        if let Some(rtt) = self.round_trip.take() {
+            self.handle_hint(now, Hint::RoundTrip(rtt), out);
+        }
+    }
+
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.timers.next()
+        Time::earlier_of(self.timers.next(), self.next_pacing_timeout())
     }
 
     /// Handles all timers that have expired.
@@ -323,7 +228,6 @@ impl Socket {
                     Timer::Retransmit => self.on_retransmit_timeout(now, out),
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
-                    Timer::Pacing => self.on_pacing_timeout(now, out),
                     Timer::Probe => self.on_probe_timeout(now, out),
                     Timer::TimeWait => {
                         self.end();
@@ -332,10 +236,12 @@ impl Socket {
                 }
             }
         }
+        self.handle_pacing_timeout(now, out);
     }
 
     /// A segment for this connection has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
+        self.take_path_news(now, segment, out);
         match self.state {
             State::Closed => {}
             State::Listen => self.on_segment_in_listen(now, segment, out),
@@ -391,8 +297,13 @@ impl Socket {
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.timers.stop_all();
+        self.stop_timers();
         self.timers.set(Timer::TimeWait, now + self.config.time_wait);
+    }
+
+    fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        self.stop_pacing_timers();
     }
 
     /// Nothing more happens here.
@@ -400,7 +311,7 @@ impl Socket {
         self.state = State::Closed;
         self.snd.fin = true;
         self.freeze.thaw();
-        self.timers.stop_all();
+        self.stop_timers();
     }
 
     /// The peer has been silent for too many time-outs.
@@ -427,120 +338,5 @@ impl Socket {
             rto: self.rtt.base_rto(),
             state: self.recovery.state,
         }
-    }
-
-    /// Where the connection stands.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// The window variables.
-    pub fn window(&self) -> &Window {
-        &self.win
-    }
-
-    /// The transport this socket runs.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
-    }
-
-    /// Congestion window in segments.
-    pub fn cwnd(&self) -> u32 {
-        self.win.cwnd
-    }
-
-    /// Slow-start threshold in segments.
-    pub fn ssthresh(&self) -> u32 {
-        self.win.ssthresh
-    }
-
-    /// Window the peer last advertised, in bytes.
-    pub fn peer_window(&self) -> u64 {
-        self.snd.wnd
-    }
-
-    /// Largest payload of a segment.
-    pub fn mss(&self) -> u32 {
-        self.snd.mss
-    }
-
-    /// The sender's side of ad hoc TCP.
-    pub fn freeze(&self) -> &Freeze {
-        &self.freeze
-    }
-
-    /// The receiver's side of ad hoc TCP, if it is one.
-    pub fn adhoc_receiver(&self) -> Option<&super::adhoc::Receiver> {
-        self.policy.adhoc.as_ref()
-    }
-
-    /// Least time between two segments, if the algorithm paces.
-    pub fn pacing_interval(&self) -> Option<Dur> {
-        self.win.pacing
-    }
-
-    /// What congestion control has measured.
-    pub fn measurements(&self) -> Measurements {
-        self.cc.measurements()
-    }
-
-    /// What its driver is to tell it about the path.
-    pub fn path_hints(&self) -> PathHints {
-        self.config.path_hints
-    }
-
-    /// Would the timestamp of `segment` be the next to be echoed (RFC 7323 section 4.3)?
-    pub fn would_echo(&self, segment: &TcpSegment) -> bool {
-        self.rcv.locate(segment.seq) <= self.last_ack_sent && !segment.flags.rst
-    }
-
-    /// Smoothed round trip; `None` before the first sample.
-    pub fn srtt(&self) -> Option<Dur> {
-        self.rtt.srtt()
-    }
-
-    /// How many round trips were sampled since the connection began, and their sum.
-    pub fn rtt_samples(&self) -> (u64, Dur) {
-        self.rtt.samples()
-    }
-
-    /// Retransmission time-out with back-off.
-    pub fn rto(&self) -> Dur {
-        self.rtt.rto()
-    }
-
-    /// Bytes sent and not acknowledged.
-    pub fn in_flight(&self) -> u64 {
-        self.snd.in_flight()
-    }
-
-    /// Bytes written and not sent, or sent and not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
-        self.snd.end.beyond(self.snd.una.max(Pos::FIRST))
-    }
-
-    /// Bytes that wait for [`read`](Socket::read).
-    pub fn readable(&self) -> u64 {
-        self.rcv.unread()
-    }
-
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
-    pub fn hides_headers(&self) -> bool {
-        self.config.vegas_without_header && self.watches_fine_clock()
-    }
-
-    /// Phase of loss recovery.
-    pub fn recovery_state(&self) -> CaState {
-        self.recovery.state
-    }
-
-    /// Ports of this end and of the peer; the peer's is 0 while listening.
-    pub fn ports(&self) -> (u16, u16) {
-        (self.local_port, self.remote_port)
     }
 }

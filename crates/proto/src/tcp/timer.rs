@@ -1,4 +1,4 @@
-//! The timers of a connection: a table with one slot for each.
+//! The timers of a connection but for pacing, which keeps its own: a table with one slot for each.
 
 use fourhop_units::Time;
 
@@ -13,16 +13,14 @@ pub(super) enum Timer {
     DelayedAck,
     /// RFC 9293 section 3.3.2: two maximum segment lifetimes in TIME-WAIT.
     TimeWait,
-    /// The next segment may start.
-    Pacing,
     /// Ad hoc TCP: a frozen sender asks whether the path is there.
     Probe,
 }
 
 impl Timer {
     /// Every timer; those that expire at one instant fire in this order.
-    pub(super) const ALL: [Timer; 6] =
-        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Pacing, Timer::Probe];
+    pub(super) const ALL: [Timer; 5] =
+        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
 }
 
 /// When each timer expires.

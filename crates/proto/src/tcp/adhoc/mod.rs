@@ -9,7 +9,8 @@
 //! | [`freezer`](Freezer) | the delay beyond which the sender is stopped (equation 5) |
 //! | [`receiver`](Receiver) | the three together: what a receiver advertises |
 //! | [`freeze`](Freeze) | the frozen state of the sender and its probes |
-//! | `sender` | how that state hangs in the socket (figures 6 and 7) |
+//!
+//! How that state hangs in the socket (figures 6 and 7) is in `tcp/freezing.rs`.
 
 mod clock;
 mod delimiter;
@@ -17,7 +18,6 @@ mod freeze;
 mod freezer;
 mod rater;
 mod receiver;
-mod sender;
 
 pub use clock::{Clock, Skew};
 pub use delimiter::{Delimiter, Gate};

@@ -139,6 +139,7 @@ struct Watch {
 
 impl Watch {
     fn look(&mut self, now: Time, socket: &Socket, out: &mut Vec<Action>) -> Result<(), TestCaseError> {
+        socket.check_order();
         for action in out.drain(..) {
             let Action::Send { segment, stream_offset } = action else { continue };
             if segment.payload == 0 {
@@ -257,4 +258,27 @@ proptest! {
     ) {
         drive(&events, release, transport, every_ack)?;
     }
+}
+
+/// What a driver tells of the round trip, and the wired part of it that a gateway wrote into the segment, reach congestion
+/// control by one road: once, with each ACK, duplicate or not, and the part before the whole.
+#[test]
+fn a_round_trip_comes_after_its_wired_part() {
+    let tcp_ap = tcp_ap::Params { samples: tcp_ap::Samples::EveryAck, ..tcp_ap::Params::paper() };
+    let mut s = Script::sending_with("tcp-ap", Config { cc: Params { tcp_ap, ..Params::new() }, ..plain() }, 1_000_000);
+    s.socket.handle_hint(Time::from_millis(100), Hint::HopCount(1), &mut s.out);
+    s.socket.handle_hint(Time::from_millis(100), Hint::LinkRate(Rate::kbps(2_000)), &mut s.out);
+    let mut arrives = |ms: u64, ack: u32, wired: Option<u16>, whole: Option<u64>| {
+        let mut segment = super::script::segment(".", 1, 0, ack);
+        segment.options.wired_rtt = wired;
+        if let Some(whole) = whole {
+            s.socket.note_round_trip(Dur::from_millis(whole));
+        }
+        s.arrives(ms, segment);
+        s.socket.measurements().rtt.map(Dur::as_millis)
+    };
+    assert_eq!(arrives(200, 1_001, Some(40), Some(100)), Some(60), "a part known before the whole");
+    assert_eq!(arrives(210, 1_001, Some(50), Some(120)), Some(70), "a duplicate");
+    assert_eq!(arrives(220, 2_001, None, Some(95)), Some(45), "the part told last");
+    assert_eq!(arrives(230, 3_001, None, None), Some(45), "a round trip told is used once");
 }

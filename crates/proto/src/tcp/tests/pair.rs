@@ -245,6 +245,7 @@ impl Pair {
         }
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
+            socket.check_order();
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
             assert!(!socket.freeze().is_frozen() || socket.next_timeout().is_some(), "a frozen sender always wakes");
         }

@@ -140,6 +140,7 @@ impl Script {
     fn check(&self) {
         assert!(self.socket.cwnd() >= 1);
         assert!(self.socket.ssthresh() >= 2);
+        self.socket.check_order();
     }
 
     /// What has left or been reported since the last call, in order.
@@ -163,6 +164,16 @@ impl Script {
             _ => None,
         });
         last.expect("a segment has left")
+    }
+}
+
+impl Socket {
+    /// What the comments on SND.UNA, SND.NXT and SND.MAX promise.
+    #[track_caller]
+    pub(super) fn check_order(&self) {
+        let (una, nxt, max) = (self.snd.una, self.snd.nxt, self.snd.max);
+        assert!(una <= nxt && una <= max, "{una:?} {nxt:?} {max:?}");
+        assert!(nxt <= max || self.queue.is_some(), "{nxt:?} {max:?}");
     }
 }
 

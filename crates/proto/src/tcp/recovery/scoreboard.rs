@@ -3,7 +3,7 @@
 //!
 //! Left out: D-SACK (RFC 2883), whose blocks lie below SND.UNA and are ignored.
 
-use super::position::Pos;
+use crate::tcp::position::Pos;
 
 /// The scoreboard of one connection.
 #[derive(Clone, Debug)]

@@ -6,17 +6,18 @@
 //! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has seen
 //! and therefore answers.
 
-use super::{Cause, Phase};
-use crate::tcp::position::Pos;
-use crate::tcp::socket::{Action, Socket};
-use crate::tcp::timer::Timer;
+use super::action::Action;
+use super::adhoc::{Cause, Phase};
+use super::position::Pos;
+use super::socket::Socket;
+use super::timer::Timer;
 use fourhop_cc::{CaState, CongestionControl};
 use fourhop_units::Time;
 
 impl Socket {
     /// The window in an acceptable segment has been taken; `ack` acknowledges, without payload if `pure`. Decides before
     /// the segment is processed, so that what it releases goes, or stays, by the new state. True if a probe has to follow.
-    pub(in crate::tcp) fn weigh_window(&mut self, now: Time, ack: Pos, pure: bool) -> bool {
+    pub(super) fn weigh_window(&mut self, now: Time, ack: Pos, pure: bool) -> bool {
         self.freeze.forget_answer();
         if !self.freeze.is_active() || ack < self.snd.una || self.is_opening() {
             return false;
@@ -68,7 +69,7 @@ impl Socket {
     }
 
     /// Stops the retransmission timer and waits. The threshold becomes what the receiver last allowed.
-    pub(in crate::tcp) fn begin_freeze(&mut self, now: Time, cause: Cause, under_way: bool) {
+    pub(super) fn begin_freeze(&mut self, now: Time, cause: Cause, under_way: bool) {
         self.freeze.handle_path(self.hops, self.rtt.base_rto());
         self.freeze.freeze(cause, under_way, self.rtt.base_rto());
         if self.snd.wnd > 0 {
@@ -76,7 +77,7 @@ impl Socket {
         }
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::Persist);
-        self.timers.stop(Timer::Pacing);
+        self.stop_pacing_timers();
         self.timers.set(Timer::Probe, now + self.freeze.interval());
     }
 
@@ -89,7 +90,7 @@ impl Socket {
     }
 
     /// The probe timer expired: what is under way is lost, or another probe is.
-    pub(in crate::tcp) fn on_probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn on_probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.freeze.is_frozen() || !self.state.may_transmit() {
             return;
         }
@@ -112,7 +113,7 @@ impl Socket {
         self.recovery.dup_acks = 0;
         self.recovery.limited = 0;
         self.recovery.recover = self.snd.max;
-        self.scoreboard.clear();
+        self.strategy.on_timeout(now);
         self.withdraw_queue();
         self.snd.nxt = self.snd.una;
         self.recovery.resend = self.snd.outstanding().then_some(self.snd.una);
@@ -121,7 +122,7 @@ impl Socket {
         self.win.set_cwnd(self.cc.loss_window());
     }
 
-    pub(in crate::tcp) fn send_probe(&mut self, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Action>) {
         self.freeze.note_probe();
         self.send_keep_alive(now, out);
     }
@@ -132,7 +133,7 @@ impl Socket {
     }
 
     /// What takes the place of the algorithm's threshold after a loss: the window of an ad hoc receiver (section III-E).
-    pub(in crate::tcp) fn threshold_from_receiver(&self) -> Option<u32> {
+    pub(super) fn threshold_from_receiver(&self) -> Option<u32> {
         (self.freeze.is_active() && self.snd.wnd > 0).then(|| self.advertised_segments())
     }
 }

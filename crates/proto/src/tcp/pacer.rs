@@ -1,0 +1,264 @@
+//! When a segment may leave, if congestion control asks for an interval between segments.
+//!
+//! | [`Release`] | a segment leaves |
+//! |---|---|
+//! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has |
+//! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
+//! | `Queue` | as far as the pacer goes, at once: a queue before it decides, see `send_queue` |
+//!
+//! Under `Slots` the timer stands still while there is nothing to send; the first segment then leaves at once and starts
+//! it.
+
+use super::config::Release;
+use fourhop_units::{Dur, Time};
+
+/// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than its
+/// preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
+const SHORTEST_TICK: Dur = Dur::from_micros(20);
+
+/// The time between two ticks for an interval that congestion control asks for.
+pub(super) fn tick_of(interval: Dur) -> Dur {
+    interval.max(SHORTEST_TICK)
+}
+
+/// What becomes of a segment that the window lets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// It may leave.
+    Now,
+    /// It waits; the pacer's timer fires then.
+    At(Time),
+}
+
+/// What a call of [`Pacer::tick`] lets leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tick {
+    /// Nothing: the timer was not due, or nothing waits.
+    Nothing,
+    /// One segment; [`Pacer::pass_slot`] ends it.
+    Slot,
+    /// All that [`Pacer::admit`] lets go.
+    Everything,
+}
+
+/// Spaces the segments of one sender. The interval is a parameter of each call, because it belongs to congestion control
+/// and may change between two segments; without one nothing waits.
+///
+/// # Call order
+/// [`admit`](Pacer::admit) before each segment that may have to wait, [`departed`](Pacer::departed) after each that has
+/// left, waited or not, and after one that was admitted also [`pass_slot`](Pacer::pass_slot). At
+/// [`next_timeout`](Pacer::next_timeout), which all of these but `pass_slot` may change, [`tick`](Pacer::tick); too early
+/// it does nothing. Time never runs backwards.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    release: Release,
+    /// `Gate`: a segment that was sent before waits as well.
+    repeats_wait: bool,
+    /// `Gate`: before this instant a segment waits.
+    next_send: Time,
+    /// `Slots`: this tick has not been used yet.
+    slot: bool,
+    due: Option<Time>,
+}
+
+impl Pacer {
+    /// A pacer before its first segment. At a gate, segments that were sent before wait only if `repeats_wait`; for slots
+    /// all wait.
+    pub const fn new(release: Release, repeats_wait: bool) -> Pacer {
+        Pacer { release, repeats_wait, next_send: Time::ZERO, slot: false, due: None }
+    }
+
+    /// May a segment leave now? `fresh`: it was never sent.
+    pub fn admit(&mut self, now: Time, interval: Option<Dur>, fresh: bool) -> Admission {
+        let Some(interval) = interval else { return Admission::Now };
+        match (self.release, self.due) {
+            (Release::Gate, _) if now < self.next_send && (fresh || self.repeats_wait) => {
+                self.due = Some(self.next_send);
+                Admission::At(self.next_send)
+            }
+            (Release::Slots, Some(due)) if !self.slot => Admission::At(due),
+            (Release::Slots, None) if !self.slot => {
+                self.slot = true;
+                self.due = Some(now + tick_of(interval));
+                Admission::Now
+            }
+            _ => Admission::Now,
+        }
+    }
+
+    /// A segment has left.
+    pub fn departed(&mut self, now: Time, interval: Option<Dur>) {
+        if let Some(interval) = interval {
+            // One that did not wait may leave under a shorter interval than the one that others still wait out.
+            self.next_send = self.next_send.max(now + interval);
+        }
+    }
+
+    /// The slot is used, or nothing was there to use it.
+    pub fn pass_slot(&mut self) {
+        self.slot = false;
+    }
+
+    /// When the timer fires.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.due
+    }
+
+    /// The timer may have fired; `waiting` says whether there is anything to send.
+    pub fn tick(&mut self, now: Time, interval: Option<Dur>, waiting: bool) -> Tick {
+        if self.due.take_if(|due| *due <= now).is_none() {
+            return Tick::Nothing;
+        }
+        match (self.release, interval) {
+            (Release::Slots, Some(interval)) if waiting => {
+                self.due = Some(now + tick_of(interval));
+                self.slot = true;
+                Tick::Slot
+            }
+            (Release::Slots, Some(_)) => Tick::Nothing,
+            _ => Tick::Everything,
+        }
+    }
+
+    /// The sender stops: the timer stands still until the next segment asks.
+    pub fn stop(&mut self) {
+        self.due = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Dur::from_micros(micros)
+    }
+
+    const fn every(micros: u64) -> Option<Dur> {
+        Some(Dur::from_micros(micros))
+    }
+
+    /// When `count` segments leave that all wait from `from` on, timer by timer, with one interval.
+    fn departures(pacer: &mut Pacer, from: u64, interval: Option<Dur>, count: usize) -> Vec<Time> {
+        let (mut now, mut times) = (at(from), Vec::new());
+        while times.len() < count {
+            if pacer.admit(now, interval, true) == Admission::Now {
+                pacer.departed(now, interval);
+                pacer.pass_slot();
+                times.push(now);
+            } else {
+                let due = pacer.next_timeout().expect("what waits has a timer");
+                assert_eq!(pacer.admit(now, interval, true), Admission::At(due), "asked twice, answered once");
+                assert_eq!(pacer.tick(Time::from_nanos(due.as_nanos() - 1), interval, true), Tick::Nothing, "early");
+                now = due;
+                assert_ne!(pacer.tick(now, interval, true), Tick::Nothing);
+            }
+        }
+        times
+    }
+
+    /// ```text
+    /// ms    0    10   20   30
+    /// sent  a    b    c    d
+    /// ```
+    #[test]
+    fn both_ways_keep_the_interval() {
+        for release in [Release::Gate, Release::Slots] {
+            let mut pacer = Pacer::new(release, false);
+            let spaced = [0, 10_000, 20_000, 30_000].map(at);
+            assert_eq!(departures(&mut pacer, 0, every(10_000), 4), spaced, "{release:?}");
+        }
+    }
+
+    /// Without an interval, and before the queue of [`Release::Queue`], nothing waits and no timer runs.
+    #[test]
+    fn nothing_waits_without_an_interval() {
+        for (release, interval) in
+            [(Release::Gate, None), (Release::Slots, None), (Release::Queue, None), (Release::Queue, every(10_000))]
+        {
+            let mut pacer = Pacer::new(release, true);
+            assert_eq!(departures(&mut pacer, 5, interval, 3), [at(5); 3], "{release:?}");
+            assert_eq!(pacer.next_timeout(), None);
+        }
+    }
+
+    /// What counts at a gate is the interval in force when the earlier segment left. A segment that goes past the gate
+    /// under a shorter one does not shorten what others wait.
+    ///
+    /// ```text
+    /// ms        0        4          10
+    /// interval  10       2
+    /// sent      a        (again)    b
+    /// ```
+    #[test]
+    fn a_gate_keeps_the_longest_wait() {
+        let mut pacer = Pacer::new(Release::Gate, false);
+        assert_eq!(departures(&mut pacer, 0, every(10_000), 1), [at(0)]);
+        assert_eq!(pacer.admit(at(4_000), every(2_000), false), Admission::Now, "a retransmission goes past");
+        pacer.departed(at(4_000), every(2_000));
+        assert_eq!(pacer.admit(at(4_000), every(2_000), true), Admission::At(at(10_000)));
+        let mut strict = Pacer::new(Release::Gate, true);
+        strict.departed(at(0), every(10_000));
+        assert_eq!(strict.admit(at(4_000), every(2_000), false), Admission::At(at(10_000)), "unless it waits as well");
+    }
+
+    /// A gate that has been open for long lets one segment through, not as many as would have fitted.
+    #[test]
+    fn an_idle_gate_saves_nothing_up() {
+        let mut pacer = Pacer::new(Release::Gate, false);
+        pacer.departed(at(0), every(10_000));
+        assert_eq!(departures(&mut pacer, 95_000, every(10_000), 2), [at(95_000), at(105_000)]);
+    }
+
+    /// A tick that finds nothing it may send passes unused, and what comes after it waits for the next one; a timer that
+    /// finds nothing to send at all stands still.
+    ///
+    /// ```text
+    /// ms      0    10       20   25   30   40
+    /// tick    |    |        |         |    |
+    /// sent    a    (closed) b              (nothing left)
+    /// asks                       c -> 30
+    /// ```
+    #[test]
+    fn slots_stay_on_their_raster() {
+        let (interval, mut pacer) = (every(10_000), Pacer::new(Release::Slots, false));
+        assert_eq!(departures(&mut pacer, 0, interval, 1), [at(0)]);
+        assert_eq!(pacer.tick(at(10_000), interval, true), Tick::Slot);
+        pacer.pass_slot();
+        assert_eq!(pacer.admit(at(12_000), interval, true), Admission::At(at(20_000)), "the slot has passed");
+        assert_eq!(departures(&mut pacer, 12_000, interval, 1), [at(20_000)]);
+        assert_eq!(pacer.admit(at(25_000), interval, false), Admission::At(at(30_000)), "sent before or not");
+        assert_eq!(departures(&mut pacer, 25_000, interval, 1), [at(30_000)]);
+        assert_eq!(pacer.tick(at(40_000), interval, false), Tick::Nothing);
+        assert_eq!(pacer.next_timeout(), None);
+        assert_eq!(departures(&mut pacer, 47_000, interval, 2), [at(47_000), at(57_000)], "a new raster");
+    }
+
+    /// The next tick comes by the interval in force at this one. One shorter than a preamble is rounded up; if there is
+    /// none any more, the timer lets everything go.
+    #[test]
+    fn ticks_follow_the_interval() {
+        let mut pacer = Pacer::new(Release::Slots, false);
+        assert_eq!(departures(&mut pacer, 0, every(10_000), 1), [at(0)]);
+        assert_eq!(pacer.tick(at(10_000), every(3_000), true), Tick::Slot);
+        assert_eq!(pacer.next_timeout(), Some(at(13_000)));
+        assert_eq!(pacer.tick(at(13_000), every(1), true), Tick::Slot);
+        assert_eq!(pacer.next_timeout(), Some(at(13_020)));
+        assert_eq!(pacer.tick(at(13_020), None, true), Tick::Everything);
+        assert_eq!(pacer.next_timeout(), None);
+    }
+
+    /// A sender that stops takes its timer along.
+    #[test]
+    fn a_stopped_pacer_is_silent() {
+        for release in [Release::Gate, Release::Slots] {
+            let mut pacer = Pacer::new(release, false);
+            assert_eq!(departures(&mut pacer, 0, every(10_000), 1), [at(0)]);
+            let waits = pacer.admit(at(1_000), every(10_000), true);
+            assert_eq!((waits, pacer.next_timeout()), (Admission::At(at(10_000)), Some(at(10_000))));
+            pacer.stop();
+            assert_eq!(pacer.next_timeout(), None);
+            assert_eq!(pacer.tick(at(10_000), every(10_000), true), Tick::Nothing);
+        }
+    }
+}

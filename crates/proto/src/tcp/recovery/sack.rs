@@ -1,0 +1,280 @@
+//! Loss recovery by selective acknowledgements: RFC 6675, and ns-2.35's `Sack1` as an option.
+//!
+//! RFC 6675 derives how much is under way from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
+//! segments less the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
+//! segment sent.
+
+use super::scoreboard::Scoreboard;
+use super::state::{PartialAck, Reaction, Recovery};
+use crate::tcp::config::{Config, SackRecovery};
+use crate::tcp::position::Pos;
+use crate::tcp::send::{Next, SendSpace};
+use crate::wire::TcpSegment;
+use fourhop_cc::CaState;
+
+/// What recovery by SACK sends next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::tcp) enum Choice {
+    /// A hole, up to a place.
+    Again { at: Pos, until: Pos },
+    /// The last segment under way, once per recovery (RFC 6675 section 4, rule 4).
+    Rescue { at: Pos },
+    /// The next segment of the stream.
+    Fresh(Next),
+}
+
+/// What the receiver has reported, and how far recovery has come.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Sack {
+    board: Scoreboard,
+    /// Recovers in ns-2.35's manner, by counting?
+    counts: bool,
+    /// ns-2.35's count of segments in the network during recovery; below zero if ACKs outnumber them.
+    pipe: i64,
+    /// Duplicate ACKs that prove a loss.
+    threshold: u32,
+}
+
+impl Sack {
+    pub(super) fn new(config: &Config) -> Sack {
+        let counts = config.sack_recovery == SackRecovery::PipeCounter;
+        Sack { board: Scoreboard::new(), counts, pipe: 0, threshold: config.dup_ack_threshold }
+    }
+
+    /// Takes the SACK blocks of an acceptable segment; true if they tell anything. ns-2.35 does not listen between a
+    /// time-out and the next new ACK.
+    pub(super) fn take_blocks(&mut self, ack: Pos, segment: &TcpSegment, snd: &SendSpace, timed_out: bool) -> bool {
+        let deaf = self.counts && timed_out && ack <= snd.una;
+        if deaf || ack < snd.una {
+            return false;
+        }
+        let blocks = segment.options.sack.iter().map(|&(left, right)| (snd.locate(left), snd.locate(right)));
+        self.board.update(ack, snd.max, blocks)
+    }
+
+    /// An ACK that does not move SND.UNA; `news` says whether its SACK blocks did tell anything.
+    pub(super) fn on_duplicate(
+        &mut self,
+        news: bool,
+        config: &Config,
+        snd: &SendSpace,
+        recovery: &Recovery,
+    ) -> Reaction {
+        let all = Reaction::Send { budget: u32::MAX };
+        if recovery.state == CaState::Recovery {
+            self.pipe -= 1;
+            all
+        } else if self.counts {
+            self.on_counted_duplicate(news, config, snd, recovery)
+        } else if news && self.proves_loss(snd, recovery) && snd.una >= recovery.recover {
+            Reaction::Recover { budget: u32::MAX }
+        } else if news && recovery.state != CaState::Loss && config.limited_transmit {
+            // RFC 6675 section 5 step 3: fresh segments as pipe allows, which is short of cwnd by what has been reported.
+            self.board.high_rxt = snd.una;
+            Reaction::Early { extra: 0, budget: u32::MAX }
+        } else {
+            all
+        }
+    }
+
+    /// ns-2.35: recovery begins with exactly the third duplicate ACK; while duplicate ACKs arrive nothing else is sent.
+    fn on_counted_duplicate(&self, news: bool, config: &Config, snd: &SendSpace, recovery: &Recovery) -> Reaction {
+        let dup_acks = recovery.dup_acks;
+        if dup_acks == 0 {
+            Reaction::Send { budget: u32::MAX }
+        } else if news && dup_acks == self.threshold && snd.una > recovery.recover {
+            // It sends the first hole alone at first.
+            Reaction::Recover { budget: 0 }
+        } else if news && dup_acks < self.threshold && config.limited_transmit {
+            Reaction::Early { extra: dup_acks, budget: 1 }
+        } else {
+            Reaction::Nothing
+        }
+    }
+
+    /// RFC 6675 section 5: enough ACKs that report something, or enough in a report.
+    fn proves_loss(&self, snd: &SendSpace, recovery: &Recovery) -> bool {
+        recovery.dup_acks >= self.threshold || self.board.is_lost(snd.una, snd.mss, self.threshold)
+    }
+
+    /// RFC 6675 section 5 step 4: the first hole goes again at once.
+    pub(super) fn begin(&mut self, snd: &SendSpace) {
+        let outstanding = (snd.max - snd.una).div_ceil(u64::from(snd.mss));
+        self.pipe = outstanding as i64 - i64::from(self.threshold);
+        let first = self.board.hole_from(snd.una).map_or(snd.max, |hole| hole.end);
+        self.board.high_rxt = first.min(snd.una + u64::from(snd.mss));
+        self.board.rescue_rxt = self.board.high_rxt;
+    }
+
+    /// A new ACK short of the recovery point.
+    pub(super) fn on_partial_ack(&mut self) -> PartialAck {
+        self.pipe -= 2;
+        PartialAck { restarts_timer: true, ends_back_off: self.counts }
+    }
+
+    /// A new ACK outside recovery, or the one that ends it, which does not grow the window.
+    pub(super) fn on_whole_ack(&mut self, ends_recovery: bool, recovery: &mut Recovery) -> bool {
+        if self.counts {
+            self.board.clear();
+            if ends_recovery {
+                recovery.recover = Pos::SYN;
+            }
+        }
+        !ends_recovery
+    }
+
+    /// RFC 2018 section 8: after a time-out the receiver may have dropped what it held.
+    pub(super) fn forget(&mut self) {
+        self.board.clear();
+    }
+
+    /// How many segments may go in recovery now, under a window of `cwnd` segments (RFC 6675 section 5 step C).
+    pub(in crate::tcp) fn room(&self, snd: &SendSpace, cwnd: u32) -> u64 {
+        if self.counts {
+            return u64::try_from(i64::from(cwnd) - self.pipe).unwrap_or(0);
+        }
+        let (window, mss) = (u64::from(cwnd) * u64::from(snd.mss), u64::from(snd.mss));
+        window.saturating_sub(self.board.pipe(snd.una, snd.max, snd.mss, self.threshold)) / mss
+    }
+
+    /// RFC 6675 section 4, `NextSeg()`, rule 1: a hole that is lost goes before fresh data. ns-2.35 takes each hole below
+    /// the highest place held once, lost or not; it knows neither rule 3 nor 4.
+    pub(in crate::tcp) fn lost_hole(&self, snd: &SendSpace) -> Option<Choice> {
+        let hole = self.board.hole_from(self.board.high_rxt.max(snd.una))?;
+        let lost = self.counts || self.board.is_lost(hole.start, snd.mss, self.threshold);
+        lost.then_some(Choice::Again { at: hole.start, until: hole.end })
+    }
+
+    /// Rules 3 and 4, where no fresh data may go: a hole not known to be lost, then the last segment.
+    pub(in crate::tcp) fn last_resort(&self, snd: &SendSpace) -> Option<Choice> {
+        let board = &self.board;
+        if self.counts {
+            return None;
+        }
+        if let Some(hole) = board.hole_from(board.high_rxt.max(snd.una)) {
+            return Some(Choice::Again { at: hole.start, until: hole.end });
+        }
+        let last = board.last_hole(snd.una, snd.max);
+        let tail = (last.end - last.start).min(u64::from(snd.mss));
+        let due = snd.una > board.rescue_rxt && tail > 0;
+        due.then(|| Choice::Rescue { at: last.start + (last.end - last.start - tail) })
+    }
+
+    /// A segment has left in recovery; a retransmission reached up to `end`.
+    pub(in crate::tcp) fn note_sent(&mut self, choice: Choice, end: Pos, recovery: &Recovery) {
+        match choice {
+            Choice::Again { .. } => self.board.high_rxt = self.board.high_rxt.max(end),
+            Choice::Rescue { .. } => self.board.rescue_rxt = recovery.recover,
+            Choice::Fresh(_) => {}
+        }
+        self.pipe += 1;
+    }
+
+    pub(super) fn missing_from(&self, from: Pos) -> (Pos, Option<Pos>) {
+        self.board.missing_from(from)
+    }
+
+    /// ns-2.35 counts them as under way.
+    pub(super) fn held_before(&self, place: Pos) -> u64 {
+        if self.counts { 0 } else { self.board.held_before(place) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::{Seq, Time};
+
+    const MSS: u64 = 1_000;
+
+    fn at(segment: u64) -> Pos {
+        Pos::FIRST + segment * MSS
+    }
+
+    /// Segments 0 to 9 under way, those in `held` reported.
+    fn reported(config: &Config, held: &[(u64, u64)]) -> (Sack, SendSpace) {
+        let mut snd = SendSpace::new(Seq::from_wire(1), MSS as u32);
+        (snd.una, snd.nxt, snd.max, snd.end) = (at(0), at(0), at(0), at(10));
+        (0..10).for_each(|n| {
+            snd.note_sent(at(n), at(n + 1), Time::ZERO);
+        });
+        snd.nxt = snd.max;
+        let mut sack = Sack::new(config);
+        sack.board.update(at(0), at(10), held.iter().map(|&(a, b)| (at(a), at(b))));
+        (sack, snd)
+    }
+
+    fn again(from: u64, until: u64) -> Option<Choice> {
+        Some(Choice::Again { at: at(from), until: at(until) })
+    }
+
+    /// RFC 6675 section 5: evidence begins recovery, from the recovery point on, and not after less.
+    #[test]
+    fn evidence_begins_recovery() {
+        let config = Config::standard();
+        let early = Reaction::Early { extra: 0, budget: u32::MAX };
+        let recover = Reaction::Recover { budget: u32::MAX };
+        let send = Reaction::Send { budget: u32::MAX };
+        let react = |held: &[(u64, u64)], news, recovery: Recovery| {
+            let (mut sack, snd) = reported(&config, held);
+            sack.on_duplicate(news, &config, &snd, &recovery)
+        };
+        let after = |dup_acks, recover| Recovery { dup_acks, recover, ..Recovery::new() };
+        assert_eq!(react(&[(1, 3)], true, after(2, at(0))), early, "two segments are no proof");
+        assert_eq!(react(&[(1, 4)], true, after(1, at(0))), recover, "more than two are");
+        assert_eq!(react(&[(1, 2)], true, after(3, at(0))), recover, "or three ACKs");
+        assert_eq!(react(&[(1, 4)], false, after(3, at(0))), send, "an ACK that reports nothing begins nothing");
+        assert_eq!(react(&[(1, 4)], true, after(3, at(1))), early, "nor does one short of the recovery point");
+        let lost = Recovery { state: CaState::Loss, ..after(1, at(5)) };
+        assert_eq!(react(&[(1, 4)], true, lost), send, "no limited transmit after a time-out");
+    }
+
+    /// RFC 6675 section 4, `NextSeg()`, by rules; HighRxt moves with what has gone.
+    #[test]
+    fn holes_go_in_the_order_of_the_rules() {
+        let config = Config::standard();
+        let (mut sack, mut snd) = reported(&config, &[(1, 2), (3, 6), (8, 9)]);
+        let recovery = Recovery { recover: at(10), ..Recovery::new() };
+        sack.begin(&snd);
+        // 0 went as recovery began. 2 has four segments above, 6 and 7 one.
+        assert_eq!(sack.lost_hole(&snd), again(2, 3));
+        sack.note_sent(Choice::Again { at: at(2), until: at(3) }, at(3), &recovery);
+        assert_eq!((sack.lost_hole(&snd), sack.last_resort(&snd)), (None, again(6, 8)));
+        sack.note_sent(Choice::Again { at: at(6), until: at(8) }, at(8), &recovery);
+        assert_eq!(sack.last_resort(&snd), None, "no rescue before the first retransmission has arrived");
+        snd.acknowledge(at(2));
+        sack.board.update(at(2), at(10), core::iter::empty());
+        assert_eq!(sack.last_resort(&snd), Some(Choice::Rescue { at: at(9) }));
+        sack.note_sent(Choice::Rescue { at: at(9) }, at(10), &recovery);
+        assert_eq!(sack.last_resort(&snd), None, "once per recovery");
+    }
+
+    /// Room is the window less pipe: 0 and 2 are lost, 2 has not gone again; 0 has, and 6, 7 and 9 are on their way.
+    #[test]
+    fn room_is_what_pipe_leaves() {
+        let (mut sack, snd) = reported(&Config::standard(), &[(1, 2), (3, 6), (8, 9)]);
+        sack.begin(&snd);
+        assert_eq!([3, 4, 5, 8].map(|cwnd| sack.room(&snd, cwnd)), [0, 0, 1, 4]);
+    }
+
+    /// ns-2.35: outstanding less three, one less for an ACK, two for a partial one, one more for a segment sent; every hole
+    /// below the highest report goes once, and nothing beyond.
+    #[test]
+    fn ns2_counts() {
+        let config = Config::ns2();
+        let (mut sack, snd) = reported(&config, &[(1, 4), (5, 6)]);
+        let mut recovery = Recovery { dup_acks: 3, ..Recovery::new() };
+        assert_eq!(sack.on_duplicate(true, &config, &snd, &recovery), Reaction::Recover { budget: 0 });
+        sack.begin(&snd);
+        assert_eq!([6, 7, 9].map(|cwnd| sack.room(&snd, cwnd)), [0, 0, 2]);
+        recovery.state = CaState::Recovery;
+        sack.on_duplicate(false, &config, &snd, &recovery);
+        assert_eq!(sack.on_partial_ack(), PartialAck { restarts_timer: true, ends_back_off: true });
+        assert_eq!(sack.room(&snd, 7), 3);
+        assert_eq!(sack.lost_hole(&snd), again(4, 5));
+        sack.note_sent(Choice::Again { at: at(4), until: at(5) }, at(5), &recovery);
+        assert_eq!((sack.room(&snd, 7), sack.lost_hole(&snd), sack.last_resort(&snd)), (2, None, None));
+        assert!(!sack.on_whole_ack(true, &mut recovery) && recovery.recover == Pos::SYN);
+        assert_eq!((sack.missing_from(at(1)), sack.held_before(at(9))), ((at(1), None), 0));
+    }
+}

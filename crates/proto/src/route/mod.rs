@@ -17,12 +17,16 @@
 
 mod address_plan;
 pub mod aodv;
+mod counters;
 mod static_routes;
+mod usage;
 mod wired_routes;
 
 pub use address_plan::{AddressPlan, Prefix};
-pub use aodv::{Aodv, Config, Counters, Signal, Usage};
+pub use aodv::{Aodv, Config};
+pub use counters::Counters;
 pub use static_routes::{ShortestPaths, StaticRoutes};
+pub use usage::{Discoveries, Usage};
 pub use wired_routes::{PortId, WiredRoutes};
 
 use crate::drop::DropReason;
@@ -37,6 +41,19 @@ pub enum NextHop {
     Unicast(Ipv4Addr),
     /// To all neighbours, unacknowledged.
     Broadcast,
+}
+
+/// How strongly a neighbour's routing messages are received.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Signal {
+    /// The neighbour.
+    pub neighbour: Ipv4Addr,
+    /// The newest message.
+    pub latest: Dbm,
+    /// Smoothed.
+    pub smoothed: Dbm,
+    /// Good enough to route over?
+    pub stable: bool,
 }
 
 /// What routing asks of its node.
@@ -94,7 +111,10 @@ impl Router {
     /// Does routing look at the strength of the frames that bring its messages?
     #[inline]
     pub fn wants_signals(&self) -> bool {
-        matches!(self, Router::Aodv(r) if r.config().signal.is_some())
+        match self {
+            Router::Static(_) => false,
+            Router::Aodv(r) => r.wants_signals(),
+        }
     }
 
     /// The frame that brings the next message of `neighbour` was received with this strength; only where
@@ -182,7 +202,7 @@ impl Router {
     pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
         match self {
             Router::Static(_) => None,
-            Router::Aodv(r) => r.signals().iter().find(|signal| signal.neighbour == neighbour).copied(),
+            Router::Aodv(r) => r.signal(neighbour),
         }
     }
 

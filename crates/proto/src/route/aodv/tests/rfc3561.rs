@@ -456,3 +456,28 @@ fn an_early_timeout_does_nothing() {
     assert_eq!(out, []);
     assert_eq!(bench.aodv.next_timeout(), Some(due));
 }
+
+/// Every value that a scenario may give, at its end.
+#[test]
+fn rings_and_floods_stop_at_their_largest_values() {
+    for search_timeout in [SearchTimeout::Traversal, SearchTimeout::Measured { max: Dur::from_secs(10) }] {
+        let config = Config {
+            net_diameter: 255,
+            ttl_start: 200,
+            ttl_increment: 100,
+            ttl_threshold: 255,
+            rreq_retries: 255,
+            rreq_rate_limit: None,
+            buffer_timeout: Dur::from_secs(1_000_000_000),
+            search_timeout,
+            ..Config::standard()
+        };
+        let mut bench = Bench::new(config);
+        let first = requests(&bench.originate(9, 1));
+        let rest = requests(&untimed(bench.run_until(Time::from_secs(1_000_000_000))));
+        let ttls: Vec<u8> = first.iter().chain(&rest).map(|(_, ttl)| *ttl).collect();
+        assert_eq!((ttls[0], ttls.len()), (200, 1 + 256), "one ring, one flood and RREQ_RETRIES more");
+        assert!(ttls[1..].iter().all(|&ttl| ttl == 255));
+        assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.held()), (1, 0));
+    }
+}

@@ -128,7 +128,7 @@ impl Node {
         if let Err(reason) = packet.decrement_ttl() {
             return self.drops.count(reason);
         }
-        self.router.handle_leaving(now, packet.src, self.link.neighbour_ip(from));
+        self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
 

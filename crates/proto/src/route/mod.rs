@@ -17,18 +17,22 @@
 
 mod address_plan;
 pub mod aodv;
+mod counters;
 mod static_routes;
+mod usage;
 mod wired_routes;
 
 pub use address_plan::{AddressPlan, Prefix};
-pub use aodv::{Aodv, Config, Counters, Signal, Usage};
+pub use aodv::{Aodv, Config};
+pub use counters::Counters;
 pub use static_routes::{ShortestPaths, StaticRoutes};
+pub use usage::{Discoveries, Usage};
 pub use wired_routes::{PortId, WiredRoutes};
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
-use fourhop_units::{Dbm, Time};
+use fourhop_units::{Dbm, Dur, Time};
 
 /// Where a packet goes on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +41,19 @@ pub enum NextHop {
     Unicast(Ipv4Addr),
     /// To all neighbours, unacknowledged.
     Broadcast,
+}
+
+/// How strongly a neighbour's routing messages are received.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Signal {
+    /// The neighbour.
+    pub neighbour: Ipv4Addr,
+    /// The newest message.
+    pub latest: Dbm,
+    /// Smoothed.
+    pub smoothed: Dbm,
+    /// Good enough to route over?
+    pub stable: bool,
 }
 
 /// What routing asks of its node.
@@ -54,6 +71,23 @@ pub enum Action {
     PurgeQueue {
         /// The broken neighbour.
         next_hop: Ipv4Addr,
+    },
+    /// A route has come up, or leads elsewhere than before. Only where it was asked for ([`Aodv::with_route_changes`]), as
+    /// is [`Action::RouteDown`].
+    RouteUp {
+        /// Where it leads.
+        destination: Ipv4Addr,
+        /// The neighbour to send to.
+        next_hop: Ipv4Addr,
+        /// Hops to the destination.
+        hops: u8,
+        /// How long it lasts if nothing renews it. That something did is not told; the end is, in any case.
+        lifetime: Dur,
+    },
+    /// There is no route to it any more.
+    RouteDown {
+        /// Where it led.
+        destination: Ipv4Addr,
     },
     /// The packet is lost.
     Drop {
@@ -94,7 +128,10 @@ impl Router {
     /// Does routing look at the strength of the frames that bring its messages?
     #[inline]
     pub fn wants_signals(&self) -> bool {
-        matches!(self, Router::Aodv(r) if r.config().signal.is_some())
+        match self {
+            Router::Static(_) => false,
+            Router::Aodv(r) => r.wants_signals(),
+        }
     }
 
     /// The frame that brings the next message of `neighbour` was received with this strength; only where
@@ -115,11 +152,12 @@ impl Router {
         }
     }
 
-    /// A packet from `src`, received from neighbour `from`, leaves the mesh here: the route back to its source was used.
-    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+    /// Traffic for `dst` was forwarded by somebody else, such as a kernel, or left the mesh here: routes were used. Its source
+    /// is `src`, the neighbour that brought it `from`, where known.
+    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         match self {
             Router::Static(_) => {}
-            Router::Aodv(r) => r.handle_leaving(now, src, from),
+            Router::Aodv(r) => r.handle_used(now, dst, src, from),
         }
     }
 
@@ -182,7 +220,7 @@ impl Router {
     pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
         match self {
             Router::Static(_) => None,
-            Router::Aodv(r) => r.signals().iter().find(|signal| signal.neighbour == neighbour).copied(),
+            Router::Aodv(r) => r.signal(neighbour),
         }
     }
 
@@ -198,7 +236,7 @@ impl Router {
     pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
         match self {
             Router::Static(r) => r.next_hop(dst),
-            Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.next_hop),
+            Router::Aodv(r) => r.next_hop(dst),
         }
     }
 

@@ -14,7 +14,7 @@ impl Aodv {
         if route.is_valid() || route.search.timeout.is_some_and(|timeout| timeout > now) {
             return;
         }
-        if route.search.full_floods > config.rreq_retries {
+        if route.search.full_floods > u16::from(config.rreq_retries) {
             self.fail_search(now, dst, out);
             return;
         }
@@ -36,12 +36,12 @@ impl Aodv {
             (0, _) => config.ttl_start,
             // RFC 3561 section 6.4: hop count + TTL_INCREMENT, whatever the threshold.
             (last, FirstSearch::TtlStart) if first => last.saturating_add(config.ttl_increment),
-            (last, _) if last < config.ttl_threshold => last + config.ttl_increment,
+            (last, _) if last < config.ttl_threshold => last.saturating_add(config.ttl_increment),
             _ => config.net_diameter,
         }
         .min(config.net_diameter);
         let full = ttl == config.net_diameter;
-        search.full_floods += u8::from(full);
+        search.full_floods += u16::from(full);
         search.last_ttl = ttl;
         let floods = u64::from(search.full_floods);
         let wait = match config.search_timeout {
@@ -53,7 +53,7 @@ impl Aodv {
             SearchTimeout::Fixed(wait) => wait,
             SearchTimeout::Measured { max } => {
                 let per_hop = search.latency_per_hop().unwrap_or(config.node_traversal_time);
-                (per_hop * (2 * u64::from(ttl) * floods.max(1))).min(max)
+                per_hop.saturating_mul(2 * u64::from(ttl) * floods.max(1)).min(max)
             }
         };
         self.send_request(now, dst, ttl, wait, out);

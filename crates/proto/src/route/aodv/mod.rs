@@ -6,6 +6,8 @@
 //! | file | section of RFC 3561 |
 //! |---|---|
 //! | `table` | 6.1 sequence numbers, 6.2 routes and precursors |
+//! | `forward` | 6.2: data packets, the routes they use and keep alive |
+//! | `lifetime` | 6.2, 6.11: routes expire and are forgotten |
 //! | `discovery` | 6.3 and 6.4: requests of this node |
 //! | `request`, `seen` | 6.5 and 6.6: requests of others |
 //! | `reply` | 6.7 |
@@ -14,7 +16,7 @@
 //! | `repair` | 6.12 |
 //! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
-//! | `usage` | what a node's own packets saw: discovery times, route changes |
+//! | `told` | route changes for a driver that mirrors them |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
@@ -40,8 +42,10 @@ mod config;
 mod delay;
 mod discovery;
 mod error;
+mod forward;
 mod gateway;
 mod hello;
+mod lifetime;
 mod rate;
 mod repair;
 mod reply;
@@ -51,91 +55,30 @@ mod signal;
 mod table;
 #[cfg(test)]
 mod tests;
-mod usage;
+mod told;
 
 pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
     Retry, ReverseLifetime, SearchTimeout,
 };
-pub use signal::{Signal, SignalConfig};
+pub use signal::SignalConfig;
 pub use table::{Route, RouteState, is_newer};
-pub use usage::{Discoveries, Usage};
 
-use super::{Action, AddressPlan, NextHop, Prefix};
-use crate::counters::counters;
+use super::usage::{Usage, Usages};
+use super::{Action, AddressPlan, Counters, NextHop, Prefix};
 use crate::drop::DropReason;
 use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage};
 use buffer::Buffer;
 use core::net::Ipv4Addr;
 use delay::Delay;
-use fourhop_units::{Dur, Stream, Time};
+use fourhop_units::{Stream, Time};
 use hello::Hello;
 use rate::RateLimit;
 use repair::Repairs;
 use seen::SeenRequests;
 use signal::Signals;
 use table::Table;
-use usage::Usages;
-
-counters! {
-    /// What a node's AODV has done.
-    pub struct Counters {
-        /// Own requests sent, repeats included.
-        pub rreq_originated: u64,
-        /// Those that repeated an unanswered one.
-        pub rreq_repeated: u64,
-        /// Requests received.
-        pub rreq_received: u64,
-        /// Requests received again, or own ones.
-        pub rreq_duplicates: u64,
-        /// Requests of others passed on.
-        pub rreq_relayed: u64,
-        /// Requests of others answered by this node as their destination, or as a gateway to it.
-        pub rreq_replied_as_destination: u64,
-        /// Requests of others answered with a route of this node.
-        pub rreq_replied_as_intermediate: u64,
-        /// Searches that ended without an answer.
-        pub searches_failed: u64,
-        /// Replies made here, gratuitous ones included.
-        pub rrep_originated: u64,
-        /// Gratuitous replies made here.
-        pub rrep_gratuitous: u64,
-        /// Replies passed on.
-        pub rrep_forwarded: u64,
-        /// Replies to requests of this node that gave it a route.
-        pub rrep_accepted: u64,
-        /// Replies that told nothing better than known and went no further.
-        pub rrep_suppressed: u64,
-        /// Replies for whose receiver no route was known.
-        pub rrep_lost: u64,
-        /// Route errors sent, own and passed on.
-        pub rerr_sent: u64,
-        /// Route errors received.
-        pub rerr_received: u64,
-        /// Route errors not sent because of the rate limit.
-        pub rerr_limited: u64,
-        /// Repairs of a route.
-        pub repairs_started: u64,
-        /// Repairs that found a route.
-        pub repairs_succeeded: u64,
-        /// Repairs given up.
-        pub repairs_failed: u64,
-        /// Link failures reported by the link layer.
-        pub link_failures: u64,
-        /// Those of them where ARP had no answer.
-        pub link_failures_unresolved: u64,
-        /// Neighbours whose HELLOs stopped.
-        pub neighbours_lost: u64,
-        /// HELLOs sent.
-        pub hellos_sent: u64,
-        /// HELLOs received.
-        pub hellos_received: u64,
-        /// Acknowledgements of replies, sent because a reply asked for one.
-        pub rrep_acks_sent: u64,
-        /// Messages ignored because their sender is received too weakly.
-        pub weak_ignored: u64,
-    }
-}
+use told::Told;
 
 /// How a message arrived.
 #[derive(Clone, Copy)]
@@ -181,6 +124,8 @@ pub struct Aodv {
     sweep_at: Option<Time>,
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
+    /// What a driver that mirrors the routes was told; none where nobody does.
+    told: Option<Told>,
     counters: Counters,
 }
 
@@ -213,60 +158,15 @@ impl Aodv {
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
             sweep_at: None,
             retry_at: None,
+            told: None,
             counters: Counters::default(),
-        }
-    }
-
-    /// A data packet made at this node for another one.
-    pub fn handle_outgoing(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
-        if let Some(ttl) = self.config.data_ttl {
-            packet.ttl = ttl;
-        }
-        if packet.dst == self.addr || packet.dst.is_broadcast() {
-            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-        } else {
-            self.forward_or_search(now, packet, out);
-        }
-    }
-
-    fn forward_or_search(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        if let Some(packet) = self.try_forward(now, packet, out) {
-            let dst = packet.dst;
-            self.hold(now, packet, out);
-            if !self.waits_for_repair(dst) {
-                self.search(now, dst, out);
-            }
-        }
-    }
-
-    /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
-    /// option that the neighbour lives.
-    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        if let Some(from) = from
-            && self.config.signal.is_none()
-        {
-            self.hello.heard(now, from);
-        }
-        if packet.src == self.addr {
-            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
-            return;
-        }
-        if packet.ttl <= 1 {
-            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
-            return;
-        }
-        packet.ttl -= 1;
-        if let Some(packet) = self.try_forward(now, packet, out) {
-            match self.table.get(packet.dst).map(|route| route.state) {
-                Some(RouteState::InRepair) => self.hold(now, packet, out),
-                _ => self.no_route(now, packet, out),
-            }
         }
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
     /// address there. It is consumed, whatever its IP destination.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
+        let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
@@ -281,6 +181,7 @@ impl Aodv {
             AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
             AodvMessage::RrepAck => {}
         }
+        self.tell_changes(now, begun, out);
     }
 
     /// The link layer could not deliver to `next_hop`; `packet` is what it tried, if it gives it back, and `reason` what
@@ -293,6 +194,7 @@ impl Aodv {
         reason: DropReason,
         out: &mut Vec<Action>,
     ) {
+        let begun = out.len();
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
         match packet {
@@ -309,10 +211,12 @@ impl Aodv {
                 }
             }
         }
+        self.tell_changes(now, begun, out);
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        let begun = out.len();
         self.delay.release(now, out);
         if self.sweep_at.is_some_and(|at| at <= now) {
             self.sweep(now, out);
@@ -324,6 +228,7 @@ impl Aodv {
             self.repair_timed_out(now, dst, out);
         }
         self.hello_timeout(now, out);
+        self.tell_changes(now, begun, out);
     }
 
     /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
@@ -331,6 +236,11 @@ impl Aodv {
         let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
         let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
         Time::earlier_of(Time::earlier_of(queues, ticks), self.hello.next())
+    }
+
+    /// What this node's own packets for `dst` saw of routing.
+    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
+        self.usages.of(dst)
     }
 
     /// This node's address.
@@ -378,83 +288,6 @@ impl Aodv {
         self.seen.len()
     }
 
-    /// Sends the packet if there is a valid route for it.
-    fn try_forward(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
-        let (dst, src) = (packet.dst, packet.src);
-        let Some(next_hop) = self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop) else {
-            return Some(packet);
-        };
-        if src == self.addr {
-            self.usages.note(dst, next_hop);
-        }
-        self.refresh(now, dst);
-        if self.config.refresh == Refresh::WholePath {
-            self.refresh(now, next_hop);
-            if src != self.addr
-                && let Some(previous_hop) = self.refresh(now, src)
-            {
-                self.refresh(now, previous_hop);
-            }
-        }
-        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
-        None
-    }
-
-    /// A valid route was used: it lives on. Returns its next hop.
-    fn refresh(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        let until = now + self.config.active_route_timeout;
-        let route = self.table.get_mut(dst).filter(|route| route.has_next_hop())?;
-        let next_hop = route.next_hop;
-        // A lifetime that grows needs no earlier look at the table than the one already due.
-        if until >= route.expires {
-            route.expires = until;
-        } else if self.config.refresh == Refresh::DestinationOnly {
-            route.expires = until;
-            self.watch(until);
-        }
-        Some(next_hop)
-    }
-
-    /// The table has something to look at once a lifetime ends at `expires`.
-    fn watch(&mut self, expires: Time) {
-        self.sweep_by(self.config.expiry_due(expires));
-    }
-
-    fn sweep_by(&mut self, at: Time) {
-        self.sweep_at = Some(self.sweep_at.map_or(at, |earlier| earlier.min(at)));
-    }
-
-    /// Puts a data packet into the send buffer.
-    fn hold(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        self.buffer.push(now, packet, out);
-        if let Retry::PacketOrTick(tick) = self.config.retry
-            && self.retry_at.is_none()
-        {
-            self.retry_at = Some(now.next_multiple_of(tick));
-        }
-    }
-
-    /// A route to `dst` has come up: sends what waits for it, one packet each `spacing`.
-    fn flush(&mut self, now: Time, dst: Ipv4Addr, spacing: Dur, out: &mut Vec<Action>) {
-        let mut at = now;
-        while let Some(packet) = self.buffer.pop(now, dst, out) {
-            let Some(next_hop) = self.refresh(now, dst) else {
-                out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-                continue;
-            };
-            if packet.src == self.addr {
-                self.usages.note(dst, next_hop);
-            }
-            let next_hop = NextHop::Unicast(next_hop);
-            if at > now {
-                self.delay.push(at, packet, next_hop);
-            } else {
-                out.push(Action::Send { packet, next_hop });
-            }
-            at += spacing;
-        }
-    }
-
     /// A message of this node, or one it passes on.
     fn message(&self, message: AodvMessage, dst: Ipv4Addr, ttl: u8, created: Time) -> Ipv4Packet {
         // The identification may be anything in a packet that is never fragmented (RFC 6864 section 4).
@@ -470,54 +303,6 @@ impl Aodv {
             self.delay.push(at, packet, NextHop::Broadcast);
         } else {
             out.push(Action::Send { packet, next_hop: NextHop::Broadcast });
-        }
-    }
-
-    /// Until when a route invalidated `now` is remembered.
-    fn forget_at(&self, now: Time) -> Time {
-        now + self.config.delete_period()
-    }
-
-    /// Goes through the table: expires routes, forgets old ones, repeats requests (RFC 3561 sections 6.2 to 6.4).
-    fn sweep(&mut self, now: Time, out: &mut Vec<Action>) {
-        self.sweep_at = None;
-        let forget_at = self.forget_at(now);
-        for nth in 0..self.table.len() {
-            let route = self.table.nth_mut(nth);
-            let (dst, due) = (route.dst, self.config.expiry_due(route.expires));
-            if route.is_valid() {
-                if due > now {
-                    self.sweep_by(due);
-                    continue;
-                }
-                route.break_down(forget_at);
-                self.buffer.drop_all(now, dst, DropReason::NoRoute, out);
-            }
-            self.sweep_search(now, dst, out);
-        }
-        if self.config.delete_invalid_routes {
-            self.forget_routes(now);
-        }
-    }
-
-    /// Removes invalid routes after DELETE_PERIOD (RFC 3561 section 6.11), but none that is searched for.
-    fn forget_routes(&mut self, now: Time) {
-        let (buffer, mut next) = (&self.buffer, None::<Time>);
-        let period = self.config.delete_period();
-        self.table.retain(|route| {
-            if route.state != RouteState::Invalid {
-                return true;
-            }
-            let searched_until = route.search.timeout.unwrap_or(Time::ZERO);
-            let wanted_until = if buffer.holds(route.dst) { now + period } else { Time::ZERO };
-            let until = route.expires.max(searched_until).max(wanted_until);
-            if until > now {
-                next = Some(next.map_or(until, |earlier| earlier.min(until)));
-            }
-            until > now
-        });
-        if let Some(at) = next {
-            self.sweep_by(at);
         }
     }
 }

@@ -20,6 +20,7 @@
 //! A neighbour whose strength is not known, because the driver never told it, is below the threshold.
 
 use super::{Aodv, Route, is_newer};
+use crate::route::Signal;
 use core::net::Ipv4Addr;
 use fourhop_units::{Db, Dbm};
 
@@ -41,19 +42,6 @@ impl SignalConfig {
     pub const fn paper(threshold: Dbm) -> SignalConfig {
         SignalConfig { threshold, weight: 0.25, hysteresis: Db(0.0), keep_stable: true }
     }
-}
-
-/// How strongly a neighbour's routing messages are received.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Signal {
-    /// The neighbour.
-    pub neighbour: Ipv4Addr,
-    /// The newest message.
-    pub latest: Dbm,
-    /// Smoothed.
-    pub smoothed: Dbm,
-    /// Good enough to route over?
-    pub stable: bool,
 }
 
 /// All neighbours ever heard, in order of address.
@@ -102,9 +90,14 @@ impl Aodv {
         }
     }
 
-    /// How strongly the neighbours are received, in order of address; nothing without [`SignalConfig`].
-    pub fn signals(&self) -> &[Signal] {
-        &self.signals.0
+    /// Is it to be told the strength of messages?
+    pub fn wants_signals(&self) -> bool {
+        self.config.signal.is_some()
+    }
+
+    /// How strongly a neighbour is received; nothing without [`SignalConfig`].
+    pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
+        self.signals.get(neighbour).copied()
     }
 
     /// Is a routing message of this neighbour to be ignored?

@@ -26,8 +26,8 @@ pub(super) struct Search {
     pub timeout: Option<Time>,
     /// When its first request was sent.
     pub begun: Option<Time>,
-    /// Full floods since the last answer.
-    pub full_floods: u8,
+    /// Full floods since the last answer: up to RREQ_RETRIES and one, which can be 256.
+    pub full_floods: u16,
     /// TTL of the last request, or hop count of the route it found; 0 before the first.
     pub last_ttl: u8,
     /// Round trip per hop of the last three discoveries; zero: none yet.

@@ -11,7 +11,7 @@ mod walk;
 
 use super::*;
 use crate::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
-use fourhop_units::{Db, Dbm, NodeId, Purpose};
+use fourhop_units::{Db, Dbm, Dur, NodeId, Purpose};
 use network::Network;
 
 fn ip(node: u32) -> Ipv4Addr {

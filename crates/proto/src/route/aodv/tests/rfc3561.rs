@@ -456,3 +456,63 @@ fn an_early_timeout_does_nothing() {
     assert_eq!(out, []);
     assert_eq!(bench.aodv.next_timeout(), Some(due));
 }
+
+/// Every value that a scenario may give, at its end.
+#[test]
+fn rings_and_floods_stop_at_their_largest_values() {
+    for search_timeout in [SearchTimeout::Traversal, SearchTimeout::Measured { max: Dur::from_secs(10) }] {
+        let config = Config {
+            net_diameter: 255,
+            ttl_start: 200,
+            ttl_increment: 100,
+            ttl_threshold: 255,
+            rreq_retries: 255,
+            rreq_rate_limit: None,
+            buffer_timeout: Dur::from_secs(1_000_000_000),
+            search_timeout,
+            ..Config::standard()
+        };
+        let mut bench = Bench::new(config);
+        let first = requests(&bench.originate(9, 1));
+        let rest = requests(&untimed(bench.run_until(Time::from_secs(1_000_000_000))));
+        let ttls: Vec<u8> = first.iter().chain(&rest).map(|(_, ttl)| *ttl).collect();
+        assert_eq!((ttls[0], ttls.len()), (200, 1 + 256), "one ring, one flood and RREQ_RETRIES more");
+        assert!(ttls[1..].iter().all(|&ttl| ttl == 255));
+        assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.held()), (1, 0));
+    }
+}
+
+/// What a kernel forwards counts as what is forwarded here.
+#[test]
+fn traffic_of_others_keeps_the_same_routes_alive() {
+    for config in [Config::standard(), Config::ns2()] {
+        let [mut told, mut forwarding] = [0, 1].map(|_| {
+            let mut bench = Bench::new(config);
+            bench.learn(9, 6, 3, 20);
+            bench.learn(1, 4, 2, 10);
+            bench.pass(ms(2_500));
+            bench
+        });
+        assert_eq!(sent(&forwarding.transit(1, 9, 1)), [(1, via(6))]);
+        told.aodv.handle_used(told.now, ip(9), Some(ip(1)), Some(ip(4)));
+        told.aodv.handle_used(told.now, ip(77), Some(ip(78)), None);
+        let routes = |bench: &Bench| bench.aodv.routes().cloned().collect::<Vec<_>>();
+        assert_eq!(routes(&told), routes(&forwarding));
+        assert!(told.route(9).expires == told.now + config.active_route_timeout, "{config:?}");
+    }
+}
+
+#[test]
+fn without_a_source_the_way_there_lives_on_and_own_traffic_is_noted() {
+    let mut bench = Bench::standard();
+    bench.learn(9, 6, 3, 20);
+    bench.learn(1, 4, 2, 10);
+    bench.pass(ms(5_000));
+    let before = bench.route(1).expires;
+    bench.aodv.handle_used(bench.now, ip(9), None, None);
+    assert_eq!((bench.route(9).expires, bench.route(1).expires), (bench.now + ms(3_000), before));
+    bench.aodv.handle_used(bench.now, ip(9), Some(ip(5)), None);
+    bench.learn(9, 7, 2, 21);
+    bench.aodv.handle_used(bench.now, ip(9), Some(ip(5)), None);
+    assert_eq!(bench.aodv.usage(ip(9)).route_changes, 1);
+}

@@ -22,7 +22,7 @@ impl Bench {
     }
 
     fn smoothed(&self, of: u32) -> f64 {
-        self.aodv.signals().iter().find(|signal| signal.neighbour == ip(of)).expect("it was heard").smoothed.0
+        self.aodv.signal(ip(of)).expect("it was heard").smoothed.0
     }
 
     fn hello(&mut self, from: u32, seqno: u32, dbm: f64) -> Vec<Action> {
@@ -53,7 +53,7 @@ fn the_average_begins_at_the_first_sample_and_moves_a_quarter_of_the_way() {
     assert_eq!((bench.smoothed(4), bench.smoothed(6)), (-90.0, -61.5625), "each neighbour has its own");
     let mut plain = Bench::standard();
     plain.signal(6, -60.0);
-    assert_eq!(plain.aodv.signals(), []);
+    assert_eq!(plain.aodv.signal(ip(6)), None);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_neighbour_comes_back_above_threshold_and_hysteresis() {
     let mut bench = Bench::new(config(|signal| (signal.hysteresis, signal.weight) = (Db(3.0), 1.0)));
     let mut stable = |dbm| {
         bench.signal(6, dbm);
-        bench.aodv.signals()[0].stable
+        bench.aodv.signal(ip(6)).is_some_and(|signal| signal.stable)
     };
     let seen = [-79.0, -77.0, -79.0, -80.0, -80.1, -79.0, -77.1, -77.0].map(&mut stable);
     assert_eq!(seen, [false, true, true, true, false, false, false, true]);

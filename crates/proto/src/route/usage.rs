@@ -1,7 +1,6 @@
 //! What a node's own packets see of routing: how long searches took, how often the route changed under them. Nothing in
 //! the protocol depends on it.
 
-use super::Aodv;
 use core::net::Ipv4Addr;
 use fourhop_units::Dur;
 
@@ -56,6 +55,12 @@ impl Usages {
         &mut self.entries[self.last]
     }
 
+    /// What this node's own packets for `dst` saw so far.
+    pub fn of(&self, dst: Ipv4Addr) -> Usage {
+        let found = self.entries.binary_search_by_key(&dst, |entry| entry.dst);
+        found.map_or(Usage::default(), |at| self.entries[at].usage)
+    }
+
     /// A packet made here leaves for `dst` through `next_hop`.
     pub fn note(&mut self, dst: Ipv4Addr, next_hop: Ipv4Addr) {
         let entry = self.entry(dst);
@@ -72,13 +77,5 @@ impl Usages {
         found.first.get_or_insert(took);
         found.longest = found.longest.max(took);
         found.sum += took;
-    }
-}
-
-impl Aodv {
-    /// What this node's own packets for `dst` saw of routing.
-    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
-        let entries = &self.usages.entries;
-        entries.binary_search_by_key(&dst, |entry| entry.dst).map_or(Usage::default(), |at| entries[at].usage)
     }
 }

@@ -1,0 +1,155 @@
+//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), the buffer where they wait for one.
+
+use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
+use crate::drop::DropReason;
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, Time};
+
+impl Aodv {
+    /// A data packet made at this node for another one.
+    pub fn handle_outgoing(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if let Some(ttl) = self.config.data_ttl {
+            packet.ttl = ttl;
+        }
+        if packet.dst == self.addr || packet.dst.is_broadcast() {
+            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+        } else {
+            self.forward_or_search(now, packet, out);
+        }
+    }
+
+    pub(super) fn forward_or_search(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if let Some(packet) = self.try_forward(now, packet, out) {
+            let dst = packet.dst;
+            self.hold(now, packet, out);
+            if !self.waits_for_repair(dst) {
+                self.search(now, dst, out);
+            }
+        }
+    }
+
+    /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
+    /// option that the neighbour lives.
+    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
+        self.data_from(now, from);
+        if packet.src == self.addr {
+            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
+            return;
+        }
+        if packet.ttl <= 1 {
+            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
+            return;
+        }
+        packet.ttl -= 1;
+        if let Some(packet) = self.try_forward(now, packet, out) {
+            match self.table.get(packet.dst).map(|route| route.state) {
+                Some(RouteState::InRepair) => self.hold(now, packet, out),
+                _ => self.no_route(now, packet, out),
+            }
+        }
+    }
+
+    /// Traffic for `dst` was forwarded by somebody else, such as a kernel that was told the routes, or left the mesh here.
+    /// Where its source and the neighbour that brought it are known, they are `src` and `from`; the source of a node's own
+    /// traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
+    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
+        self.data_from(now, from);
+        if self.serves(dst) {
+            self.keep_way_back(now, src);
+        } else if let Some(next_hop) = self.next_hop(dst) {
+            self.keep_alive(now, dst, next_hop, src);
+        }
+    }
+
+    /// A neighbour that data comes from lives. With [`SignalConfig`](super::SignalConfig) only its messages prove it.
+    fn data_from(&mut self, now: Time, from: Option<Ipv4Addr>) {
+        if let Some(from) = from
+            && self.config.signal.is_none()
+        {
+            self.hello.heard(now, from);
+        }
+    }
+
+    /// The next hop of a valid route to `dst`.
+    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop)
+    }
+
+    /// Sends the packet if there is a valid route for it.
+    pub(super) fn try_forward(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
+        let (dst, src) = (packet.dst, packet.src);
+        let Some(next_hop) = self.next_hop(dst) else { return Some(packet) };
+        self.keep_alive(now, dst, next_hop, Some(src));
+        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
+        None
+    }
+
+    /// Data of `src` goes to `dst` through `next_hop`.
+    fn keep_alive(&mut self, now: Time, dst: Ipv4Addr, next_hop: Ipv4Addr, src: Option<Ipv4Addr>) {
+        if src == Some(self.addr) {
+            self.usages.note(dst, next_hop);
+        }
+        self.refresh(now, dst);
+        if self.config.refresh == Refresh::WholePath {
+            self.refresh(now, next_hop);
+            self.keep_way_back(now, src);
+        }
+    }
+
+    /// Data of `src` came over the route that leads back to it.
+    fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
+        if self.config.refresh == Refresh::WholePath
+            && let Some(src) = src.filter(|&src| src != self.addr)
+            && let Some(previous_hop) = self.refresh(now, src)
+        {
+            self.refresh(now, previous_hop);
+        }
+    }
+
+    /// A valid route was used: it lives on. Returns its next hop.
+    pub(super) fn refresh(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        let until = now + self.config.active_route_timeout;
+        let route = self.table.get_mut(dst).filter(|route| route.has_next_hop())?;
+        let next_hop = route.next_hop;
+        // A lifetime that grows needs no earlier look at the table than the one already due.
+        if until >= route.expires {
+            route.expires = until;
+        } else if self.config.refresh == Refresh::DestinationOnly {
+            route.expires = until;
+            self.watch(until);
+        }
+        Some(next_hop)
+    }
+
+    /// Puts a data packet into the send buffer.
+    pub(super) fn hold(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        self.buffer.push(now, packet, out);
+        if let Retry::PacketOrTick(tick) = self.config.retry
+            && self.retry_at.is_none()
+        {
+            self.retry_at = Some(now.next_multiple_of(tick));
+        }
+    }
+
+    /// A route to `dst` has come up: sends what waits for it, one packet each `spacing`.
+    pub(super) fn flush(&mut self, now: Time, dst: Ipv4Addr, spacing: Dur, out: &mut Vec<Action>) {
+        let mut at = now;
+        while let Some(packet) = self.buffer.pop(now, dst, out) {
+            let Some(next_hop) = self.refresh(now, dst) else {
+                out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+                continue;
+            };
+            if packet.src == self.addr {
+                self.usages.note(dst, next_hop);
+            }
+            let next_hop = NextHop::Unicast(next_hop);
+            if at > now {
+                self.delay.push(at, packet, next_hop);
+            } else {
+                out.push(Action::Send { packet, next_hop });
+            }
+            at += spacing;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What routing counts. The names are those of AODV's messages; another protocol counts its own of the same kind, or adds
+//! names.
+
+use crate::counters::counters;
+
+counters! {
+    /// What a node's routing has done.
+    pub struct Counters {
+        /// Own requests sent, repeats included.
+        pub rreq_originated: u64,
+        /// Those that repeated an unanswered one.
+        pub rreq_repeated: u64,
+        /// Requests received.
+        pub rreq_received: u64,
+        /// Requests received again, or own ones.
+        pub rreq_duplicates: u64,
+        /// Requests of others passed on.
+        pub rreq_relayed: u64,
+        /// Requests of others answered by this node as their destination, or as a gateway to it.
+        pub rreq_replied_as_destination: u64,
+        /// Requests of others answered with a route of this node.
+        pub rreq_replied_as_intermediate: u64,
+        /// Searches that ended without an answer.
+        pub searches_failed: u64,
+        /// Replies made here, gratuitous ones included.
+        pub rrep_originated: u64,
+        /// Gratuitous replies made here.
+        pub rrep_gratuitous: u64,
+        /// Replies passed on.
+        pub rrep_forwarded: u64,
+        /// Replies to requests of this node that gave it a route.
+        pub rrep_accepted: u64,
+        /// Replies that told nothing better than known and went no further.
+        pub rrep_suppressed: u64,
+        /// Replies for whose receiver no route was known.
+        pub rrep_lost: u64,
+        /// Route errors sent, own and passed on.
+        pub rerr_sent: u64,
+        /// Route errors received.
+        pub rerr_received: u64,
+        /// Route errors not sent because of the rate limit.
+        pub rerr_limited: u64,
+        /// Repairs of a route.
+        pub repairs_started: u64,
+        /// Repairs that found a route.
+        pub repairs_succeeded: u64,
+        /// Repairs given up.
+        pub repairs_failed: u64,
+        /// Link failures reported by the link layer.
+        pub link_failures: u64,
+        /// Those of them where ARP had no answer.
+        pub link_failures_unresolved: u64,
+        /// Neighbours whose HELLOs stopped.
+        pub neighbours_lost: u64,
+        /// HELLOs sent.
+        pub hellos_sent: u64,
+        /// HELLOs received.
+        pub hellos_received: u64,
+        /// Acknowledgements of replies, sent because a reply asked for one.
+        pub rrep_acks_sent: u64,
+        /// Messages ignored because their sender is received too weakly.
+        pub weak_ignored: u64,
+    }
+}

@@ -11,7 +11,7 @@
 use super::ear::Ear;
 use super::stack::{Node, neighbour_ip};
 use crate::drop::DropReason;
-use crate::gateway::{Action, Crossing, CrossingConfig, Side};
+use crate::gateway::{Action, Crossing, CrossingConfig, HashKey, Side};
 use crate::route::{PortId, WiredRoutes, is_wired};
 use crate::wire::Ipv4Packet;
 use fourhop_units::{MacAddr, Time};
@@ -40,9 +40,9 @@ impl Gateway {
         Gateway { routes, out: Vec::new(), crossing: None, actions: Vec::new(), received: 0, sent: 0 }
     }
 
-    /// With something that happens to packets that cross.
-    pub fn with_crossing(self, config: &CrossingConfig) -> Gateway {
-        Gateway { crossing: Some(Crossing::new(config)), ..self }
+    /// With something that happens to packets that cross; `key` decides the places of flows there.
+    pub fn with_crossing(self, config: &CrossingConfig, key: HashKey) -> Gateway {
+        Gateway { crossing: Some(Crossing::new(config, key)), ..self }
     }
 
     /// What happens to packets that cross, for inspection.

@@ -278,7 +278,6 @@ impl Scenario {
     /// What happens to packets that cross a gateway, if anything.
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
-        let hash_key = [0; 2];
         let per_mille = |number: f64| (number * 1e3).round() as u32;
         match keys.kind {
             GatewayKind::Plain => None,
@@ -306,14 +305,12 @@ impl Scenario {
                 queue: keys.queue.unwrap_or(50),
                 flows: keys.flows,
                 idle_timeout: keys.idle_timeout,
-                hash_key,
             })),
             GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
                 capacity: keys.capacity,
                 backlog: keys.backlog,
                 limit: keys.queue.unwrap_or(10_240),
                 codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
-                hash_key,
                 ..gateway::FqCodelConfig::rfc8290()
             })),
         }

@@ -15,7 +15,7 @@ use fourhop_proto::app::{
 };
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
-use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;

@@ -47,7 +47,7 @@ impl Scenario {
             eifs_ended_by_good_frame: mac.eifs_ended_by_good_frame,
             eifs_on_undecodable: mac.eifs_on_undecodable,
             capture_nav: mac.capture_nav,
-            options: mac::measure::OptionsRule::Strip,
+            options: mac::OptionsRule::Strip,
         }
     }
 

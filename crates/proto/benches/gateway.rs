@@ -6,7 +6,7 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fourhop_proto::gateway::{Action, Config, Gateway, Packet, Side};
+use fourhop_proto::gateway::{Action, Config, Gateway, HashKey, Packet, Side};
 use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment, encode};
 use fourhop_units::{Dur, Rate, Seq, Time};
 use std::hint::black_box;
@@ -84,11 +84,12 @@ struct Load<P> {
 }
 
 const LAG: u32 = 2;
+const KEY: HashKey = HashKey([0; 2]);
 
 impl<P: Template> Load<P> {
     fn new(flows: u32) -> Load<P> {
         let config = Config { flows: 1 << 17, buffer: 1 << 40, ..Config::paper() };
-        let mut gateway = Gateway::new(config);
+        let mut gateway = Gateway::new(config, KEY);
         gateway.handle_path(Ipv4Addr::new(10, 0, 0, 1), 4, Rate::kbps(11_000));
         let (data, ack) = (P::template(true), P::template(false));
         let mut load = Load { gateway, now: Time::ZERO, flows, next: 0, round: 0, data, ack, out: Vec::new() };
@@ -132,7 +133,8 @@ fn packets<P: Template>(c: &mut Criterion, kind: &str) {
         assert_eq!(followed, load.gateway.counters().packets, "all belong to flows");
         // At most so many came round in the time of the bench.
         let (known, held) = (load.gateway.flows(), load.gateway.held());
-        let memory = load.gateway.memory() - Gateway::<P>::new(Config { flows: 1 << 17, ..Config::paper() }).memory();
+        let memory =
+            load.gateway.memory() - Gateway::<P>::new(Config { flows: 1 << 17, ..Config::paper() }, KEY).memory();
         println!(
             "{kind}, {flows} flows: {known} known, {} bytes of state each, {held} packets wait",
             memory / known.max(1)

@@ -16,6 +16,7 @@ use std::net::Ipv4Addr;
 enum Op {
     Advance(u32),
     Path(u8, u8, u16),
+    PathLost(u8),
     Segment {
         flow: u8,
         from_wired: bool,
@@ -50,6 +51,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         3 => (0..300u32).prop_map(Op::Advance),
         1 => (0..100_000u32).prop_map(Op::Advance),
         1 => (0..6u8, 0..9u8, 1..20_000u16).prop_map(|(node, hops, kbps)| Op::Path(node, hops, kbps)),
+        1 => (0..6u8).prop_map(Op::PathLost),
         12 => segment,
         6 => (0..6u8, any::<bool>(), any::<u8>()).prop_map(|(flow, from_wired, ms)| Op::Exchange { flow, from_wired, ms }),
         2 => (any::<prop::sample::Index>(), flip).prop_map(|(n, flip)| Op::Again(n, flip)),
@@ -102,6 +104,10 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
             }
             Op::Path(node, hops, kbps) => {
                 checked.path(Ipv4Addr::new(10, 0, 0, node), hops, kbps.into());
+                continue;
+            }
+            Op::PathLost(node) => {
+                checked.path_lost(Ipv4Addr::new(10, 0, 0, node));
                 continue;
             }
             Op::Segment { flow, from_wired, seq, ack, len, flags, sack } => {

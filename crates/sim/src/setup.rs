@@ -14,8 +14,8 @@ use fourhop_proto::app::{
     cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, sink::Sink, transfer, transfer::Transfer,
 };
 use fourhop_proto::ccm;
-use fourhop_proto::gateway::CrossingConfig;
-use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::gateway::{CrossingConfig, HashKey};
+use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::sinr;
@@ -23,6 +23,10 @@ use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+
+/// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
+/// no secret, and the same in every run.
+const HASH_KEY: HashKey = HashKey([0; 2]);
 
 /// Model of propagation and reception.
 #[derive(Clone, Debug)]
@@ -208,7 +212,7 @@ impl Setup {
             (wired, gateways) = Wired::new(plan, self.node.ttl, &self.hops_to(&plan.gateways));
             for (gateway, side) in gateways {
                 nodes[gateway.index()].add_wired_side(match &self.crossing {
-                    Some(crossing) => side.with_crossing(crossing),
+                    Some(crossing) => side.with_crossing(crossing, HASH_KEY),
                     None => side,
                 });
             }

@@ -5,7 +5,7 @@ use crate::scenario::sections::{RoutingProtocol, UnawareNodes};
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, Traffic as ScenarioTraffic};
 use crate::setup::{C3tcp, Flow, Routing, Setup, Source, Traffic};
 use fourhop_proto::app::{cbr, files, ping, transfer};
-use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::{ccm, node};
 
 /// The setup of the run with `seed`, and its flows as the scenario names them.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Seen, build, line, newreno};
 use fourhop_proto::ccm;
-use fourhop_proto::mac::measure::OptionsRule;
+use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::node;
 use fourhop_proto::wire::{Body, Frame, FrameKind, MeasuredSegment, Msdu, Payload};
 use fourhop_sim::setup::{C3tcp, Setup};

@@ -18,7 +18,7 @@ pub struct Config {
     pub mtu: u32,
     /// Flows known at the same time.
     pub flows: u32,
-    /// Wireless nodes whose distance is kept.
+    /// Wireless nodes whose distance is kept at the same time.
     pub nodes: u32,
     /// Payload bytes that may wait in all flows together. The paper, section 4.3: the sum of the advertised windows.
     pub buffer: u64,
@@ -30,8 +30,6 @@ pub struct Config {
     pub idle_timeout: Dur,
     /// The same for one of which only one side has been heard.
     pub half_open_timeout: Dur,
-    /// Secret that decides the places in the flow table, so that nobody can choose flows that share one.
-    pub hash_key: [u64; 2],
 }
 
 /// Parameters of goodput control (section 4.4).
@@ -73,7 +71,6 @@ impl Config {
             flow_packets: 1_024,
             idle_timeout: Dur::from_secs(180),
             half_open_timeout: Dur::from_secs(30),
-            hash_key: [0; 2],
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whatever it could
 //! use. What goes to the wireless side leaves at that rate, from a queue of its own; what comes from there passes.
 
+use super::hash::HashKey;
 use super::packet::Packet;
 use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
@@ -19,8 +20,6 @@ pub struct Config {
     pub flows: u32,
     /// A flow that is silent for this long no longer counts.
     pub idle_timeout: Dur,
-    /// Decides places in the flow table.
-    pub hash_key: [u64; 2],
 }
 
 #[derive(Clone, Debug)]
@@ -41,8 +40,8 @@ pub struct FairShare<P> {
 
 impl<P: Packet> FairShare<P> {
     /// Without flows.
-    pub fn new(config: Config) -> FairShare<P> {
-        FairShare { table: FlowTable::new(config.flows, config.hash_key), due: BTreeSet::new(), held: 0, config }
+    pub fn new(config: Config, key: HashKey) -> FairShare<P> {
+        FairShare { table: FlowTable::new(config.flows, key), due: BTreeSet::new(), held: 0, config }
     }
 
     /// A packet.

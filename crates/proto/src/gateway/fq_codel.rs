@@ -7,7 +7,7 @@
 //! Left out: ECN.
 
 use super::codel::{self, Codel, Verdict};
-use super::hash::siphash;
+use super::hash::{HashKey, siphash};
 use super::packet::Packet;
 use super::{Action, Side};
 use crate::drop::DropReason;
@@ -31,8 +31,6 @@ pub struct Config {
     pub codel: codel::Config,
     /// Longest packet.
     pub mtu: u32,
-    /// Perturbation of the hash (section 4.1.2).
-    pub hash_key: [u64; 2],
 }
 
 impl Config {
@@ -46,7 +44,6 @@ impl Config {
             limit: 10_240,
             codel: codel::Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) },
             mtu: 1_500,
-            hash_key: [0; 2],
         }
     }
 }
@@ -64,6 +61,7 @@ struct Queue<P> {
 #[derive(Clone, Debug)]
 pub struct FqCodel<P> {
     config: Config,
+    key: HashKey,
     queues: Vec<Queue<P>>,
     /// Lists of section 4.2: new and old flows.
     new: VecDeque<u32>,
@@ -76,8 +74,8 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Empty queues.
-    pub fn new(config: Config) -> FqCodel<P> {
+    /// Empty queues; `key` perturbs the hash (section 4.1.2).
+    pub fn new(config: Config, key: HashKey) -> FqCodel<P> {
         let queue = || Queue { packets: VecDeque::new(), bytes: 0, deficit: 0, codel: Codel::default(), listed: false };
         FqCodel {
             queues: (0..config.queues.clamp(1, 1 << 16)).map(|_| queue()).collect(),
@@ -86,6 +84,7 @@ impl<P: Packet> FqCodel<P> {
             held: 0,
             free_at: Time::ZERO,
             backlog: 0,
+            key,
             config,
         }
     }
@@ -139,7 +138,7 @@ impl<P: Packet> FqCodel<P> {
             let rest = u64::from(t.protocol) << 32 | u64::from(t.src_port) << 16 | u64::from(t.dst_port);
             [addrs, rest]
         });
-        (siphash(self.config.hash_key, words) % self.queues.len() as u64) as u32
+        (siphash(self.key, words) % self.queues.len() as u64) as u32
     }
 
     /// Section 4.1.1: what is too much goes from the head of the longest queue.

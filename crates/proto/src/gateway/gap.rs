@@ -13,12 +13,14 @@
 use super::config::Config;
 use super::flow::{Down, Flow, Settled, Waiting};
 use super::goodput::{Control, ControlCounters, Observed, Throttle};
+use super::hash::HashKey;
 use super::packet::{Packet, TcpView};
 use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
 use crate::counters::counters;
 use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;
+use fourhop_cc::tcp_ap::Pace;
 use fourhop_cc::{Hint, Measurements};
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,9 +110,9 @@ pub struct Gateway<P> {
 
 impl<P: Packet> Gateway<P> {
     /// With no flow.
-    pub fn new(config: Config) -> Gateway<P> {
+    pub fn new(config: Config, key: HashKey) -> Gateway<P> {
         Gateway {
-            table: FlowTable::new(config.flows, config.hash_key),
+            table: FlowTable::new(config.flows, key),
             paths: BTreeMap::new(),
             due: BTreeSet::new(),
             control: config.goodput_control.map(Control::new),
@@ -123,10 +125,28 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not paced.
+    /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not paced, until
+    /// paths of others are lost.
     pub fn handle_path(&mut self, node: Ipv4Addr, hops: u8, rate: Rate) {
         if self.paths.len() < self.config.nodes as usize || self.paths.contains_key(&node) {
             self.paths.insert(node, Path { hops, rate });
+        }
+    }
+
+    /// No path leads to a wireless node any more. What waits for it leaves at once, and its flows pass unpaced; when there is
+    /// a path again they are paced anew, from the next round trip on.
+    pub fn handle_path_lost(&mut self, now: Time, node: Ipv4Addr, out: &mut Vec<Action<P>>) {
+        if self.paths.remove(&node).is_none() {
+            return;
+        }
+        let of_node = |(slot, key, _): (u32, &FlowKey, _)| (key.wireless.0 == node).then_some(slot);
+        let slots: Vec<u32> = self.table.iter().filter_map(of_node).collect();
+        for slot in slots {
+            if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
+                (down.pace, down.interval) = (Pace::new(&self.config.pace), None);
+            }
+            self.release(now, slot, out);
+            self.forget_if_over(now, slot, out);
         }
     }
 

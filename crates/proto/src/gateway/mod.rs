@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `packet`, `simulated`, `bytes` | what is seen and changed of a packet: of the simulator, as bytes |
 //! | `gap` | the gateway: who is who, what leaves when |
-//! | `table`, `hash` | the flow table |
+//! | `table`, `hash` | the flow table, its key |
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
 //! | `fair_share`, `fq_codel`, `codel` | the others |
@@ -43,6 +43,7 @@ pub use fair_share::{Config as FairShareConfig, FairShare};
 pub use fq_codel::{Config as FqCodelConfig, FqCodel};
 pub use gap::{Counters, FlowState, Gateway};
 pub use goodput::{ControlCounters, Throttle};
+pub use hash::HashKey;
 pub use packet::{FiveTuple, Packet, TcpView};
 pub use table::FlowKey;
 
@@ -103,8 +104,9 @@ pub enum CrossingConfig {
 ///
 /// # Call order
 /// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with time
-/// that never runs backwards, [`handle_packet`](Crossing::handle_packet), [`handle_backlog`](Crossing::handle_backlog) and
-/// [`handle_timeout`](Crossing::handle_timeout); each may change [`next_timeout`](Crossing::next_timeout). An early
+/// that never runs backwards, [`handle_packet`](Crossing::handle_packet), [`handle_backlog`](Crossing::handle_backlog),
+/// [`handle_path_lost`](Crossing::handle_path_lost) when a route is gone (a driver that never says so keeps pacing by the last
+/// path), and [`handle_timeout`](Crossing::handle_timeout); each may change [`next_timeout`](Crossing::next_timeout). An early
 /// `handle_timeout` does nothing.
 #[derive(Clone, Debug)]
 pub enum Crossing<P> {
@@ -117,12 +119,12 @@ pub enum Crossing<P> {
 }
 
 impl<P: Packet> Crossing<P> {
-    /// With nothing in it.
-    pub fn new(config: &CrossingConfig) -> Crossing<P> {
+    /// With nothing in it; `key` decides the places of flows.
+    pub fn new(config: &CrossingConfig, key: HashKey) -> Crossing<P> {
         match config {
-            CrossingConfig::Gap(config) => Crossing::Gap(Box::new(Gateway::new(*config))),
-            CrossingConfig::FairShare(config) => Crossing::FairShare(Box::new(FairShare::new(*config))),
-            CrossingConfig::FqCodel(config) => Crossing::FqCodel(Box::new(FqCodel::new(*config))),
+            CrossingConfig::Gap(config) => Crossing::Gap(Box::new(Gateway::new(*config, key))),
+            CrossingConfig::FairShare(config) => Crossing::FairShare(Box::new(FairShare::new(*config, key))),
+            CrossingConfig::FqCodel(config) => Crossing::FqCodel(Box::new(FqCodel::new(*config, key))),
         }
     }
 
@@ -130,6 +132,13 @@ impl<P: Packet> Crossing<P> {
     pub fn handle_path(&mut self, node: Ipv4Addr, hops: u8, rate: Rate) {
         if let Crossing::Gap(gateway) = self {
             gateway.handle_path(node, hops, rate);
+        }
+    }
+
+    /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one again.
+    pub fn handle_path_lost(&mut self, now: Time, node: Ipv4Addr, out: &mut Vec<Action<P>>) {
+        if let Crossing::Gap(gateway) = self {
+            gateway.handle_path_lost(now, node, out);
         }
     }
 

@@ -6,7 +6,7 @@
 //! the table is full the oldest half-open flow gives way (a flood of SYNs displaces only its like).
 
 use super::Side;
-use super::hash::siphash;
+use super::hash::{HashKey, siphash};
 use super::packet::TcpView;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
@@ -69,7 +69,7 @@ struct List {
 /// The table.
 #[derive(Clone, Debug)]
 pub struct FlowTable<F> {
-    hash_key: [u64; 2],
+    hash_key: HashKey,
     places: Vec<u32>,
     entries: Vec<Entry<F>>,
     free: u32,
@@ -80,10 +80,10 @@ pub struct FlowTable<F> {
 
 impl<F> FlowTable<F> {
     /// For at most `capacity` flows. Takes 8 to 16 bytes for each at once, the rest as they come.
-    pub fn new(capacity: u32, hash_key: [u64; 2]) -> FlowTable<F> {
+    pub fn new(capacity: u32, key: HashKey) -> FlowTable<F> {
         let capacity = (capacity.clamp(1, 1 << 24)) as usize;
         FlowTable {
-            hash_key,
+            hash_key: key,
             places: vec![NONE; (2 * capacity).next_power_of_two()],
             entries: Vec::new(),
             free: NONE,
@@ -291,7 +291,7 @@ mod tests {
             ops in prop::collection::vec((0u16..24, 0u8..4), 1..400),
             hash_key: [u64; 2],
         ) {
-            let mut table = FlowTable::new(16, hash_key);
+            let mut table = FlowTable::new(16, HashKey(hash_key));
             let mut model: BTreeMap<u16, u16> = BTreeMap::new();
             for (now, (n, op)) in ops.into_iter().enumerate() {
                 let now = Time::from_nanos(now as u64);
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_longest_silent_goes_first() {
-        let mut table = FlowTable::new(4, [1, 2]);
+        let mut table = FlowTable::new(4, HashKey([1, 2]));
         let slots: Vec<u32> = (0..4).map(|n| table.insert(Time::from_secs(n.into()), key(n), n)).collect();
         table.touch(Time::from_secs(9), slots[0]);
         table.confirm(slots[1]);

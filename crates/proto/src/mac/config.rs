@@ -1,7 +1,5 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
-use super::measure::OptionsRule;
-use super::rate::RateControl;
 use crate::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -22,6 +20,42 @@ pub enum BackoffDraw {
     BelowCw,
     /// 0 .. CW (IEEE 802.11-2020 clause 10.3.3).
     UpToCw,
+}
+
+/// Parameters of ARF and AARF.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arf {
+    /// ACKs in a row before a higher rate is tried: 10.
+    pub up_after: u32,
+    /// Missing ACKs in a row before a lower rate is taken: 2.
+    pub down_after: u32,
+    /// Frames at a rate after which a higher one is tried in any case: 15.
+    pub timer: u32,
+    /// AARF: `up_after` and `timer` double with each trial that fails, until `up_after` is this. 50.
+    pub adaptive: Option<u32>,
+}
+
+/// How rates are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateControl {
+    /// Always the same.
+    Fixed,
+    /// By missing ACKs.
+    Arf(Arf),
+}
+
+/// What a station does with the options of frames that it forwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptionsRule {
+    /// It knows nothing of them: they end here.
+    Strip,
+    /// It knows nothing of them and passes them on as they are.
+    Pass,
+    /// It measures and updates them.
+    Measure {
+        /// Does the time of an acknowledgement in the queue count? The paper: yes.
+        backward_queueing: bool,
+    },
 }
 
 /// Constants and options. [`Config::ns2`] is what the papers measured on, [`Config::standard`] IEEE 802.11 as written.

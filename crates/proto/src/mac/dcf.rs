@@ -12,8 +12,8 @@
 //! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out. All that is the
 //! business of [`Medium`].
 
-use super::config::Config;
-use super::measure::{self, OptionsRule};
+use super::config::{Config, OptionsRule};
+use super::measure;
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};

@@ -21,20 +21,6 @@ use super::options::{Carried, Options};
 use crate::wire::{Msdu, Payload};
 use fourhop_units::{Bytes, Dur, Rate, Time};
 
-/// What a station does with the options of frames that it forwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OptionsRule {
-    /// It knows nothing of them: they end here.
-    Strip,
-    /// It knows nothing of them and passes them on as they are.
-    Pass,
-    /// It measures and updates them.
-    Measure {
-        /// Does the time of an acknowledgement in the queue count? The paper: yes.
-        backward_queueing: bool,
-    },
-}
-
 /// The instants of one transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instants {

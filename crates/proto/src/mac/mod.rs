@@ -27,7 +27,6 @@ mod receive;
 mod tests;
 mod times;
 
-pub use config::{AnswerRate, BackoffDraw, Config};
+pub use config::{AnswerRate, Arf, BackoffDraw, Config, OptionsRule, RateControl};
 pub use dcf::{Action, Counters, Dcf, Due};
 pub use medium::Medium;
-pub use rate::{Arf, RateControl};

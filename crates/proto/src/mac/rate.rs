@@ -10,30 +10,8 @@
 //! data. Left out: rates by signal strength, windows of samples (Minstrel, 2005 and later). The timer of 1997 is counted in
 //! frames, as the authors of AARF do.
 
-use super::config::Config;
+use super::config::{Config, RateControl};
 use fourhop_units::{MacAddr, Rate};
-
-/// Parameters of ARF and AARF.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arf {
-    /// ACKs in a row before a higher rate is tried: 10.
-    pub up_after: u32,
-    /// Missing ACKs in a row before a lower rate is taken: 2.
-    pub down_after: u32,
-    /// Frames at a rate after which a higher one is tried in any case: 15.
-    pub timer: u32,
-    /// AARF: `up_after` and `timer` double with each trial that fails, until `up_after` is this. 50.
-    pub adaptive: Option<u32>,
-}
-
-/// How rates are chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RateControl {
-    /// Always the same.
-    Fixed,
-    /// By missing ACKs.
-    Arf(Arf),
-}
 
 /// What is remembered of a neighbour.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +102,7 @@ fn ladder(config: &Config) -> &'static [Rate] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mac::Arf;
     use fourhop_units::NodeId;
 
     const ARF: Arf = Arf { up_after: 10, down_after: 2, timer: 15, adaptive: None };

@@ -1,8 +1,9 @@
 //! What the station does with the frames addressed to it: answers, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
 //! 10.3.2.14). The second part of [`Dcf`].
 
+use super::config::OptionsRule;
 use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
-use super::measure::{self, OptionsRule};
+use super::measure;
 use super::medium::Medium;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};

@@ -9,7 +9,7 @@
 //! Packets of the node's own do not cross; neither do routing messages, nor what comes in by one wire and leaves by another.
 
 use super::ports::Ports;
-use crate::gateway::{Action, Crossing, CrossingConfig, Side};
+use crate::gateway::{Action, Crossing, CrossingConfig, HashKey, Side};
 use crate::route::{AddressPlan, WiredRoutes};
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
@@ -30,10 +30,10 @@ impl WiredSide {
         WiredSide { plan, ports: Ports::new(routes), crossing: None }
     }
 
-    /// With something that happens to packets that cross.
+    /// With something that happens to packets that cross; `key` decides the places of flows there.
     #[must_use]
-    pub fn with_crossing(self, config: &CrossingConfig) -> WiredSide {
-        WiredSide { crossing: Some(Crossing::new(config)), ..self }
+    pub fn with_crossing(self, config: &CrossingConfig, key: HashKey) -> WiredSide {
+        WiredSide { crossing: Some(Crossing::new(config, key)), ..self }
     }
 
     /// What happens to packets that cross, for inspection.

@@ -1,7 +1,7 @@
 //! A gateway under watch: whatever is put in must come out once, unchanged but for the option, in order within a flow, and
 //! no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
 
-use fourhop_proto::gateway::{Action, Config, FiveTuple, Gateway, GoodputControl, Packet, Side};
+use fourhop_proto::gateway::{Action, Config, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side};
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -22,7 +22,7 @@ impl Checked {
     /// With nothing in it.
     pub fn new(config: Config) -> Checked {
         Checked {
-            gateway: Gateway::new(config),
+            gateway: Gateway::new(config, HashKey([7, 8])),
             config,
             now: Time::from_secs(1),
             out: Vec::new(),
@@ -40,6 +40,12 @@ impl Checked {
     /// A wireless node is so far away.
     pub fn path(&mut self, node: Ipv4Addr, hops: u8, kbps: u64) {
         self.gateway.handle_path(node, hops, Rate::kbps(kbps.max(1)));
+    }
+
+    /// No path leads to a wireless node any more.
+    pub fn path_lost(&mut self, node: Ipv4Addr) {
+        self.gateway.handle_path_lost(self.now, node, &mut self.out);
+        self.check();
     }
 
     /// A packet comes in on side `from`.
@@ -144,7 +150,7 @@ pub fn small() -> Config {
     }
 }
 
-/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told, or a packet comes
+/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back, or a packet comes
 /// whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
 pub fn exercise(data: &[u8]) {
     let mut checked = Checked::new(small());
@@ -163,7 +169,11 @@ pub fn exercise(data: &[u8]) {
             }
             1 => {
                 let &[node, hops] = take(2) else { break };
-                checked.path(Ipv4Addr::new(10, 0, 0, node), hops, 1 + u64::from(op) * 100);
+                let node = Ipv4Addr::new(10, 0, 0, node);
+                match hops {
+                    u8::MAX => checked.path_lost(node),
+                    _ => checked.path(node, hops, 1 + u64::from(op) * 100),
+                }
             }
             _ => {
                 let from = if op & 8 == 0 { Side::Wired } else { Side::Wireless };

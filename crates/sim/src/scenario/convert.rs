@@ -47,7 +47,7 @@ impl Scenario {
             eifs_ended_by_good_frame: mac.eifs_ended_by_good_frame,
             eifs_on_undecodable: mac.eifs_on_undecodable,
             capture_nav: mac.capture_nav,
-            options: mac::measure::OptionsRule::Strip,
+            options: mac::OptionsRule::Strip,
         }
     }
 
@@ -278,7 +278,6 @@ impl Scenario {
     /// What happens to packets that cross a gateway, if anything.
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
-        let hash_key = [0; 2];
         let per_mille = |number: f64| (number * 1e3).round() as u32;
         match keys.kind {
             GatewayKind::Plain => None,
@@ -306,14 +305,12 @@ impl Scenario {
                 queue: keys.queue.unwrap_or(50),
                 flows: keys.flows,
                 idle_timeout: keys.idle_timeout,
-                hash_key,
             })),
             GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
                 capacity: keys.capacity,
                 backlog: keys.backlog,
                 limit: keys.queue.unwrap_or(10_240),
                 codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
-                hash_key,
                 ..gateway::FqCodelConfig::rfc8290()
             })),
         }

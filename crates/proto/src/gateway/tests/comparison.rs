@@ -15,7 +15,12 @@ struct Run {
 
 impl Run {
     fn new(config: CrossingConfig) -> Run {
-        Run { crossing: Crossing::new(&config), out: Vec::new(), left: Vec::new(), dropped: Vec::new() }
+        Run {
+            crossing: Crossing::new(&config, HashKey([0; 2])),
+            out: Vec::new(),
+            left: Vec::new(),
+            dropped: Vec::new(),
+        }
     }
 
     fn packet(&mut self, at: u64, n: u16, seq: u32) {
@@ -53,13 +58,7 @@ impl Run {
 /// 1000 bytes each at 80 kbit/s: ten packets a second, five for each of two flows, however much they bring.
 #[test]
 fn fair_shares_are_equal() {
-    let limiter = FairShareConfig {
-        capacity: Rate::kbps(80),
-        queue: 20,
-        flows: 16,
-        idle_timeout: Dur::from_secs(10),
-        hash_key: [0; 2],
-    };
+    let limiter = FairShareConfig { capacity: Rate::kbps(80), queue: 20, flows: 16, idle_timeout: Dur::from_secs(10) };
     let mut run = Run::new(CrossingConfig::FairShare(limiter));
     for tick in 0..1_000u32 {
         run.packet(10 * u64::from(tick), 0, tick);

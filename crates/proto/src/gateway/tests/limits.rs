@@ -179,4 +179,56 @@ fn distances_are_bounded_too() {
     script.packet(100, Wireless, Ipv4Packet { src: other, ..segment(0, false, 1, 1_001, 0) });
     let known = FlowKey { wireless: (other, 40_000), wired: (HOST, 5_001) };
     assert_eq!(script.gateway.flow(&known).map(|flow| flow.interval), Some(None));
+    // A path that is taken back makes room.
+    script.path_lost(200, NODE);
+    script.gateway.handle_path(other, 3, Rate::kbps(2_000));
+    script.packet(200, Wired, moved(segment(0, true, 1_001, 1, 1_000)));
+    script.packet(300, Wireless, Ipv4Packet { src: other, ..segment(0, false, 1, 2_001, 0) });
+    assert!(script.gateway.flow(&known).is_some_and(|flow| flow.interval.is_some()));
+}
+
+/// Without a path nothing is known that a flow could be paced by: what waits leaves in order, what comes passes, and round
+/// trips change nothing. With a path the flow is measured anew: 48 ms after a round trip of 100 ms, whatever was before.
+#[test]
+fn flows_of_a_lost_path_pass_until_there_is_one_again() {
+    let mut script = Script::new(config());
+    for n in 0..2 {
+        script.down(0, n, 1);
+        script.down_acked(400, n, 1_001);
+    }
+    let before = script.interval(0);
+    assert!(before > Some(Dur::from_millis(100)));
+    script.left();
+    (1..4).for_each(|n| script.down(410, 0, 1 + 1_000 * n));
+    script.path_lost(420, Ipv4Addr::new(10, 0, 0, 9));
+    assert_eq!((script.left().len(), script.interval(0)), (1, before), "a path that was not known is no loss");
+    script.path_lost(420, NODE);
+    assert_eq!(script.left(), [(420, 2_001, Wireless), (420, 3_001, Wireless)]);
+    assert_eq!((script.gateway.held(), script.gateway.flows()), (0, 2));
+    script.down(430, 0, 4_001);
+    script.down_acked(530, 0, 5_001);
+    script.down(531, 0, 5_001);
+    assert_eq!(script.left().len(), 3);
+    assert_eq!([0, 1].map(|n| script.interval(n)), [None, None]);
+    script.gateway.handle_path(NODE, 5, Rate::kbps(2_000));
+    script.down(600, 1, 1_001);
+    script.down_acked(700, 1, 2_001);
+    assert_eq!(script.interval(1), Some(Dur::from_millis(48)));
+    script.left();
+    script.down(710, 1, 2_001);
+    script.down(710, 1, 3_001);
+    script.run(1_000);
+    assert_eq!(script.left(), [(710, 2_001, Wireless), (758, 3_001, Wireless)]);
+}
+
+/// A flow that has ended and waits only for its queue ends with its path.
+#[test]
+fn a_flow_that_is_over_does_not_outlive_its_path() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 50_000);
+    script.down(110, 0, 2_001);
+    script.packet(111, Wired, flagged(segment(0, true, 3_001, 7, 0), |segment| segment.flags.rst = true));
+    assert_eq!((script.gateway.flows(), script.gateway.held()), (1, 2));
+    script.path_lost(112, NODE);
+    assert_eq!((script.gateway.flows(), script.gateway.held(), script.gateway.counters().ended), (0, 0, 1));
 }

@@ -56,7 +56,7 @@ pub struct Script {
 
 impl Script {
     pub fn new(config: Config) -> Script {
-        let mut gateway = Gateway::new(config);
+        let mut gateway = Gateway::new(config, HashKey([7, 8]));
         gateway.handle_path(NODE, 5, Rate::kbps(2_000));
         Script { gateway, left: Vec::new(), last: Vec::new(), out: Vec::new() }
     }
@@ -75,6 +75,12 @@ impl Script {
     /// An acknowledgement of that from the wireless side.
     pub fn down_acked(&mut self, at: u64, n: u16, ack: u32) {
         self.packet(at, Side::Wireless, segment(n, false, 1, ack, 0));
+    }
+
+    pub fn path_lost(&mut self, at: u64, node: Ipv4Addr) {
+        self.run(at);
+        self.gateway.handle_path_lost(ms(at), node, &mut self.out);
+        self.collect(ms(at));
     }
 
     /// All timers up to `at`.

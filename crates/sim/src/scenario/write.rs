@@ -1,7 +1,7 @@
 //! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
 //! result gives the same scenario.
 
-use super::key::{Metres, Number, Section, Value};
+use super::key::{Choice, Metres, Number, Section, Value};
 use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
 use super::wired::{self, Spot};
 use super::{App, Scenario, Traffic, movement};

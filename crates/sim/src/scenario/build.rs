@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};
-use super::key::{Field, Section, Value, Values};
+use super::key::{Choice, Field, Section, Value, Values};
 use super::movement;
 use super::resolve::{Resolved, resolve};
 use super::sections;
@@ -72,7 +72,7 @@ impl Builder {
     fn scenario(&mut self, file: &str) -> Option<Scenario> {
         let general = self.general(file);
         let radio = self.radio();
-        let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy.kind());
+        let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy);
         let mac = self.completed::<Mac>(None, |values, _| complete_mac(values, phy));
         if let Some((resolved, mac)) = &mac
             && mac.cw_min > mac.cw_max
@@ -82,7 +82,7 @@ impl Builder {
         }
         if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
             && mac.rate_control != RateControl::Fixed
-            && !radio.phy.kind().rates().contains(&radio.rate)
+            && !radio.phy.rates().contains(&radio.rate)
         {
             let allowed = "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have";
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));

@@ -2,7 +2,7 @@
 
 use super::build::{Builder, FIRST_START, STAGGER};
 use super::error::did_you_mean;
-use super::key::{Field, Number, Section, Value};
+use super::key::{Choice, Field, Number, Section, Value};
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{AppKind, Connections, FlowKeys, TrafficKeys};

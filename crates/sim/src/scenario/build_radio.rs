@@ -1,7 +1,7 @@
 //! Checks of `[radio]` that concern several keys together. A part of the builder of scenarios.
 
 use super::build::Builder;
-use super::key::Section;
+use super::key::{Choice, Section};
 use super::resolve::Resolved;
 use super::sections::{Radio, RadioModel, complete_radio, needs};
 use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
@@ -41,7 +41,7 @@ impl Builder {
 
     /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
-        let kind = radio.phy.kind();
+        let kind = radio.phy;
         let is_sinr = radio.model == RadioModel::Sinr;
         let names = |mbps: &mut dyn Iterator<Item = String>| mbps.collect::<Vec<_>>().join(" or ");
         for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {

@@ -1,5 +1,6 @@
 //! What a scenario can name, with a line each.
 
+use super::key::Choice;
 use super::sections::{AppKind, MobilityModel, Profile, RadioModel, RoutingProtocol, TopologyKind};
 use fourhop_cc::Transport;
 

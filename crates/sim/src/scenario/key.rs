@@ -1,8 +1,11 @@
 //! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it
 //! may hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
-//! writer, the JSON Schema and the reference page all come from that row.
+//! writer, the JSON Schema and the reference page all come from that row. A row that names a field of the configuration of
+//! a layer (`=> field`) is also the key's use, and has its default from there.
 
+use super::layer::Profiled;
 use super::quantity::Unit;
+use super::sections::Profile;
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 use std::collections::BTreeMap;
 
@@ -51,7 +54,7 @@ pub enum Kind {
 }
 
 /// What a key holds if it is not given.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Fallback {
     /// It has to be given.
     Required,
@@ -59,6 +62,8 @@ pub enum Fallback {
     Both(&'static str),
     /// This in profile `ns2` and that in profile `standard`.
     Profile(&'static str, &'static str),
+    /// What the protocol's own configuration has in a profile; `None` is no value.
+    Layer(fn(Profile) -> Option<Value>),
     /// Something that follows from other keys, said in words.
     Computed(&'static str),
 }
@@ -79,18 +84,20 @@ pub enum Value {
 }
 
 impl Key {
+    /// Does it have to be given?
+    pub const fn is_required(&self) -> bool {
+        matches!(self.default, Fallback::Required)
+    }
+
     /// May `"none"` stand for no value?
-    pub const fn is_optional(&self) -> bool {
+    pub fn is_optional(&self) -> bool {
         match self.default {
-            Fallback::Both(a) => is_none(a),
-            Fallback::Profile(a, b) => is_none(a) || is_none(b),
+            Fallback::Both(a) => a == "none",
+            Fallback::Profile(a, b) => a == "none" || b == "none",
+            Fallback::Layer(default) => [Profile::Ns2, Profile::Standard].map(default).contains(&None),
             Fallback::Required | Fallback::Computed(_) => false,
         }
     }
-}
-
-const fn is_none(text: &str) -> bool {
-    matches!(text.as_bytes(), b"none")
 }
 
 /// The values of a section by key.
@@ -104,10 +111,16 @@ pub trait Section: Sized {
     const ABOUT: &'static str;
     /// Its keys in the order of the file.
     const KEYS: &'static [Key];
+    /// The configuration of the layer whose fields its rows name; `()` if they name none.
+    type Config: Profiled;
     /// Builds the section from values that were checked against [`Section::KEYS`].
     fn from_values(values: &Values) -> Self;
     /// Every value, in the order of the keys.
     fn values(&self) -> Vec<(&'static str, Value)>;
+    /// What `config` has for the keys whose rows name a field of it.
+    fn values_of(config: &Self::Config) -> Values;
+    /// Puts what those keys hold into `config`.
+    fn configure(&self, config: &mut Self::Config);
 }
 
 /// A Rust type that a key can have.
@@ -193,7 +206,19 @@ pub struct Number(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Share(pub f64);
 
+impl Number {
+    /// So many thousandths.
+    pub fn thousandths(n: u32) -> Number {
+        Number(f64::from(n) / 1e3)
+    }
+}
+
 impl Share {
+    /// So many thousandths.
+    pub fn thousandths(n: u32) -> Share {
+        Share(f64::from(n) / 10.0)
+    }
+
     /// In thousandths, rounded.
     pub fn per_mille(self) -> u32 {
         (self.0 * 10.0).round() as u32
@@ -233,13 +258,26 @@ pub const fn power(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Power, from, to)
 }
 
-/// Declares a section: a struct and its table of keys in one. A row is
-/// `name: Type, kind, default;` or `name: Type, kind, default, only_for;` under its documentation.
+/// Declares a section: a struct and its table of keys in one. A row stands under its documentation and is one of
+/// ```text
+/// name: Type, kind => field;              the field of the layer's configuration, with the default from there
+/// name: Type, kind, default => field;     the same with a default of its own
+/// name: Type, kind, default;              used where the section is
+/// ```
+/// Behind default or field `, only_for` may follow.
 macro_rules! section {
+    ($(#[doc = $about:literal])+ $name:ident = $path:literal { $($rows:tt)+ }) => {
+        section! { $(#[doc = $about])+ $name = $path of () { $($rows)+ } }
+    };
     (
         $(#[doc = $about:literal])+
-        $name:ident = $path:literal {
-            $( $(#[doc = $doc:literal])+ $field:ident: $type:ty, $kind:expr, $default:expr $(, $only_for:expr)?; )+
+        $name:ident = $path:literal of $config:ty {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty, $kind:expr
+                $(, $default:expr $(, $only_for:expr)?)?
+                $(=> $($place:ident).+ $(, $placed_only_for:expr)?)?;
+            )+
         }
     ) => {
         $(#[doc = $about])+
@@ -254,10 +292,18 @@ macro_rules! section {
                     name: stringify!($field),
                     doc: concat!($($doc),+),
                     kind: $kind,
-                    default: $default,
-                    only_for: $crate::scenario::key::first(&[$($only_for,)? &[]]),
+                    default: $crate::scenario::key::first(&[
+                        $($default,)?
+                        $($crate::scenario::key::Fallback::Layer(|profile| {
+                            let config = <$config as $crate::scenario::layer::Profiled>::of(profile);
+                            let value: $type = $crate::scenario::layer::Held::from_field(&config.$($place).+);
+                            $crate::scenario::key::Field::to_value(&value)
+                        }),)?
+                    ]),
+                    only_for: $crate::scenario::key::first(&[$($($only_for,)?)? $($($placed_only_for,)?)? &[]]),
                 },
             )+];
+            type Config = $config;
             fn from_values(values: &$crate::scenario::key::Values) -> Self {
                 $name { $( $field: $crate::scenario::key::Field::from_value(values.get(stringify!($field))), )+ }
             }
@@ -265,34 +311,52 @@ macro_rules! section {
                 let all = [$( (stringify!($field), $crate::scenario::key::Field::to_value(&self.$field)), )+];
                 all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
             }
+            fn values_of(_config: &$config) -> $crate::scenario::key::Values {
+                let all: &[(&str, Option<$crate::scenario::key::Value>)] = &[$($((stringify!($field), {
+                    let value: $type = $crate::scenario::layer::Held::from_field(&_config.$($place).+);
+                    $crate::scenario::key::Field::to_value(&value)
+                }),)?)+];
+                all.iter().filter_map(|(name, value)| Some((*name, value.clone()?))).collect()
+            }
+            fn configure(&self, _config: &mut $config) {
+                $($(_config.$($place).+ = $crate::scenario::layer::Held::to_field(&self.$field);)?)+
+            }
         }
     };
 }
 pub(crate) use section;
 
 /// The first of a list that is never empty: what the macro was given, or its fallback.
-pub const fn first(lists: &[&'static [&'static str]]) -> &'static [&'static str] {
-    lists[0]
+pub const fn first<T: Copy>(list: &[T]) -> T {
+    list[0]
 }
 
-/// Declares a key's named options: an enum with the names of its variants in files.
+/// A type with a name in files for each of its values.
+pub trait Choice: Copy {
+    /// Every option: its name in files and its meaning.
+    const CHOICES: &'static [(&'static str, &'static str)];
+    /// Its name in files.
+    fn name(self) -> &'static str;
+    /// The option of that name.
+    fn find(name: &str) -> Option<Self>;
+}
+
+/// Gives a key's named options their names in files: to an enum of a protocol (`for Type`), or to one declared here.
 macro_rules! choice {
     ($(#[doc = $about:literal])+ $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {
         $(#[doc = $about])+
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name { $( #[doc = $doc] $variant, )+ }
 
-        impl $name {
-            /// Every option: its name in files and its meaning.
-            pub const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc), )+];
-
-            /// Its name in files.
-            pub const fn name(self) -> &'static str {
+        choice! { for $name { $( $variant = $text, $doc; )+ } }
+    };
+    (for $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {
+        impl $crate::scenario::key::Choice for $name {
+            const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc), )+];
+            fn name(self) -> &'static str {
                 match self { $( $name::$variant => $text, )+ }
             }
-
-            /// The option of that name.
-            pub fn find(name: &str) -> Option<$name> {
+            fn find(name: &str) -> Option<$name> {
                 match name { $( $text => Some($name::$variant), )+ _ => None }
             }
         }
@@ -301,13 +365,14 @@ macro_rules! choice {
             fn from_value(value: Option<&$crate::scenario::key::Value>) -> Self {
                 match value {
                     Some($crate::scenario::key::Value::Text(s)) => {
-                        $name::find(s).expect("INVARIANT: choices are checked")
+                        $crate::scenario::key::Choice::find(s).expect("INVARIANT: choices are checked")
                     }
                     other => panic!("INVARIANT: a choice is a text, not {other:?}"),
                 }
             }
             fn to_value(&self) -> Option<$crate::scenario::key::Value> {
-                Some($crate::scenario::key::Value::Text(self.name().to_owned()))
+                let name = $crate::scenario::key::Choice::name(*self);
+                Some($crate::scenario::key::Value::Text(name.to_owned()))
             }
         }
     };

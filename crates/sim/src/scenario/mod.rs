@@ -19,6 +19,7 @@ mod catalog;
 mod convert;
 mod error;
 mod key;
+mod layer;
 mod movement;
 mod network;
 mod ns2;

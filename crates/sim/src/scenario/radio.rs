@@ -1,10 +1,10 @@
 //! From `[radio]`, and what `[mac]` says about rates, to the radio of a run.
 
 use super::Scenario;
-use super::sections::{Environment, Errors, Fading, FrameCapture, PathLossKind, RadioModel, RateControl};
+use super::sections::{Errors, Fading, PathLossKind, RadioModel, RateControl};
 use crate::propagation::{PathLoss, Propagation, fading, shadowing};
 use crate::setup::{Radio, SinrRadio};
-use fourhop_proto::phy::log_distance::{Indoor, LogDistance, friis};
+use fourhop_proto::phy::log_distance::{LogDistance, friis};
 use fourhop_proto::phy::sinr::config::{ratio, thermal_noise};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_proto::{mac, phy, phy::sinr};
@@ -25,12 +25,8 @@ impl Scenario {
             return phy::Config::standard();
         }
         phy::Config {
-            rx_threshold: radio.rx_threshold.expect(GIVEN),
-            cs_threshold: radio.cs_threshold.expect(GIVEN),
             capture_ratio: radio.capture.expect(GIVEN).then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
-            late_capture: radio.late_capture.expect(GIVEN),
-            lock_on_undecodable: radio.lock_on_undecodable.expect(GIVEN),
-            energy_detection: radio.energy_detection.expect(GIVEN),
+            ..self.configured(radio)
         }
     }
 
@@ -103,23 +99,17 @@ impl Scenario {
             PathLossKind::FreeSpace => PathLoss::LogDistance(LogDistance::free_space(frequency)),
             PathLossKind::TwoRay => PathLoss::TwoRay(self.propagation()),
             PathLossKind::ItuIndoor => {
-                let room = match radio.environment.expect(GIVEN) {
-                    Environment::Office => Indoor::Office,
-                    Environment::Residential => Indoor::Residential,
-                    Environment::Hallway => Indoor::Hallway,
-                };
-                PathLoss::LogDistance(LogDistance::indoor(room, frequency))
+                PathLoss::LogDistance(LogDistance::indoor(radio.environment.expect(GIVEN), frequency))
             }
         }
     }
 
     fn sinr_receiver(&self) -> sinr::Config {
         let radio = &self.radio;
-        let phy = radio.phy.kind();
         sinr::Config {
-            phy,
+            phy: radio.phy,
             plcp: radio.plcp,
-            noise: thermal_noise(phy, radio.noise_figure.expect(GIVEN)),
+            noise: thermal_noise(radio.phy, radio.noise_figure.expect(GIVEN)),
             implementation_loss: ratio(radio.implementation_loss.expect(GIVEN)),
             errors: match radio.errors.expect(GIVEN) {
                 Errors::ByRate => sinr::Errors::ByRate,
@@ -127,11 +117,7 @@ impl Scenario {
             },
             sensitivity: radio.sensitivity.unwrap_or(Watt(0.0)),
             preamble_sinr: ratio(radio.preamble_sinr.expect(GIVEN)),
-            capture: match radio.frame_capture.expect(GIVEN) {
-                FrameCapture::None => sinr::FrameCapture::None,
-                FrameCapture::Preamble => sinr::FrameCapture::Preamble,
-                FrameCapture::Any => sinr::FrameCapture::Any,
-            },
+            capture: radio.frame_capture.expect(GIVEN),
             capture_ratio: ratio(radio.capture_ratio),
             cca_energy: radio.cca_energy.expect(GIVEN),
             cca_preamble: radio.cca_preamble.expect(GIVEN),

@@ -120,7 +120,7 @@ pub fn resolve<S: Section>(
     }
     let missing = S::KEYS.iter().filter(|k| belongs(k) && !entries.iter().any(|e| e.key == k.name));
     for key in missing {
-        if key.default == Fallback::Required {
+        if key.is_required() {
             // Where the kind is not known, whether this key is needed is not known either.
             if key.only_for.is_empty() || selector.is_some() {
                 problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed(selector)));
@@ -149,6 +149,7 @@ impl Key {
             Fallback::Both(text) => text,
             Fallback::Profile(ns2, _) if profile == Profile::Ns2 => ns2,
             Fallback::Profile(_, standard) => standard,
+            Fallback::Layer(default) => return default(profile),
             Fallback::Required | Fallback::Computed(_) => return None,
         };
         if text == "none" {

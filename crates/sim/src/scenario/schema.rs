@@ -1,7 +1,7 @@
 //! The tables of keys as JSON Schema, for editors, and as a page of documentation.
 
 use super::build::SECTIONS;
-use super::key::{Fallback, Key, Kind, Section, Value};
+use super::key::{Choice, Fallback, Key, Kind, Section, Value};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
@@ -87,7 +87,7 @@ fn object(table: &Table) -> Json {
 
 /// Keys that are needed whatever the kind of the section.
 fn required(keys: &[Key]) -> Vec<&'static str> {
-    keys.iter().filter(|k| k.default == Fallback::Required && k.only_for.is_empty()).map(|k| k.name).collect()
+    keys.iter().filter(|k| k.is_required() && k.only_for.is_empty()).map(|k| k.name).collect()
 }
 
 fn properties(keys: &[Key]) -> Map<String, Json> {
@@ -169,11 +169,11 @@ fn describe(key: &Key) -> String {
 
 fn default(key: &Key) -> String {
     let of = |profile| key.default_value(profile).map_or("none".to_owned(), |value| show(&value).replace('"', ""));
-    match key.default {
-        Fallback::Required => "must be given".into(),
-        Fallback::Both(_) => of(Profile::Ns2),
-        Fallback::Profile(..) => format!("{} (ns2), {} (standard)", of(Profile::Ns2), of(Profile::Standard)),
-        Fallback::Computed(words) => words.into(),
+    match (key.default, [Profile::Ns2, Profile::Standard].map(of)) {
+        (Fallback::Required, _) => "must be given".into(),
+        (Fallback::Computed(words), _) => words.into(),
+        (_, [ns2, standard]) if ns2 == standard => ns2,
+        (_, [ns2, standard]) => format!("{ns2} (ns2), {standard} (standard)"),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
 //! result gives the same scenario.
 
-use super::key::{Metres, Number, Section, Value};
+use super::key::{Choice, Field, Metres, Number, Section, Value, Values};
 use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
 use super::wired::{self, Spot};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
-use fourhop_units::{Dur, Time};
+use fourhop_units::Time;
 use std::fmt::Write;
 
 /// Keys and values of one table.
@@ -81,75 +81,13 @@ impl Scenario {
         }
         tables.extend(self.gateway.iter().map(|gateway| table(gateway, None)));
         if let Some(pairs) = &self.traffic {
-            let Spread {
-                app,
-                size,
-                mean_size,
-                shape,
-                mean_pause,
-                connection,
-                rate,
-                payload,
-                interval,
-                outstanding,
-                start,
-                stop,
-            } = spread(&pairs.traffic);
-            let keys = TrafficKeys {
-                pairs: Some(pairs.pairs),
-                transport: pairs.traffic.transport.name().to_owned(),
-                app,
-                size,
-                mean_size,
-                shape,
-                mean_pause,
-                connection,
-                rate,
-                payload,
-                interval,
-                outstanding,
-                start,
-                stagger: pairs.stagger,
-                stop,
-                window: pairs.traffic.window,
-            };
-            tables.push(table(&keys, Some(app.name())));
+            let own = [("pairs", pairs.pairs.to_value()), ("stagger", pairs.stagger.to_value())];
+            tables.push(traffic::<TrafficKeys>(&pairs.traffic, own));
         }
         for flow in &self.flows {
-            let Spread {
-                app,
-                size,
-                mean_size,
-                shape,
-                mean_pause,
-                connection,
-                rate,
-                payload,
-                interval,
-                outstanding,
-                start,
-                stop,
-            } = spread(&flow.traffic);
-            let keys = FlowKeys {
-                name: Some(flow.name.clone()),
-                from: self.spot(flow.from),
-                to: self.spot(flow.to),
-                transport: flow.traffic.transport.name().to_owned(),
-                app,
-                size,
-                mean_size,
-                shape,
-                mean_pause,
-                connection,
-                rate,
-                payload,
-                interval,
-                outstanding,
-                start: Some(start),
-                stop,
-                window: flow.traffic.window,
-            };
-            tables.push(table(&keys, Some(app.name())));
+            let ends = [("from", Some(self.spot(flow.from))), ("to", Some(self.spot(flow.to)))];
+            let own = ends.into_iter().chain([("name", flow.name.to_value())]);
+            tables.push(traffic::<FlowKeys>(&flow.traffic, own));
         }
         tables
     }
@@ -169,7 +107,10 @@ impl Scenario {
 
 /// The values of a section; what has no value but could have one is "none".
 fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Table) {
-    let mut values: std::collections::BTreeMap<_, _> = section.values().into_iter().collect();
+    rows::<S>(section.values().into_iter().collect(), selector)
+}
+
+fn rows<S: Section>(mut values: Values, selector: Option<&str>) -> (&'static str, Table) {
     let belongs = |only_for: &[&str]| only_for.is_empty() || selector.is_none_or(|s| only_for.contains(&s));
     let keys = S::KEYS.iter().filter(|key| belongs(key.only_for));
     let rows = keys.filter_map(|key| {
@@ -179,54 +120,44 @@ fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Tabl
     (S::NAME, rows.collect())
 }
 
-/// The keys of an application and its times.
-struct Spread {
-    app: AppKind,
-    size: Option<fourhop_units::Bytes>,
-    mean_size: Option<fourhop_units::Bytes>,
-    shape: Option<Number>,
-    mean_pause: Option<Dur>,
-    connection: Option<Connections>,
-    rate: Option<fourhop_units::Rate>,
-    payload: Option<fourhop_units::Bytes>,
-    interval: Option<Dur>,
-    outstanding: Option<u32>,
-    start: Dur,
-    stop: Option<Dur>,
-}
-
-fn spread(traffic: &Traffic) -> Spread {
-    let since_zero = |t: Time| t.saturating_since(Time::ZERO);
-    let keys = Spread {
-        app: AppKind::Bulk,
-        size: None,
-        mean_size: None,
-        shape: None,
-        mean_pause: None,
-        connection: None,
-        rate: None,
-        payload: None,
-        interval: None,
-        outstanding: None,
-        start: since_zero(traffic.start),
-        stop: traffic.stop.map(since_zero),
-    };
-    match traffic.app {
-        App::Bulk => keys,
-        App::Transfer { size } => Spread { app: AppKind::Transfer, size: Some(size), ..keys },
-        App::Files { mean_size, shape, mean_pause, fresh } => Spread {
-            app: AppKind::Files,
-            mean_size: Some(mean_size),
-            shape: Some(Number(f64::from(shape) / 1e3)),
-            mean_pause: Some(mean_pause),
-            connection: Some(if fresh { Connections::Fresh } else { Connections::Same }),
-            ..keys
-        },
-        App::Cbr { rate, payload } => Spread { app: AppKind::Cbr, rate: Some(rate), payload: Some(payload), ..keys },
-        App::Ping { interval, outstanding, payload } => {
-            Spread { app: AppKind::Ping, interval: Some(interval), outstanding, payload: Some(payload), ..keys }
+/// `[traffic]` or one of `[[flows]]`: what both have in common and their `own` keys.
+fn traffic<S: Section>(
+    traffic: &Traffic,
+    own: impl IntoIterator<Item = (&'static str, Option<Value>)>,
+) -> (&'static str, Table) {
+    let since_zero = |t: Time| t.saturating_since(Time::ZERO).to_value();
+    let (app, keys) = match traffic.app {
+        App::Bulk => (AppKind::Bulk, vec![]),
+        App::Transfer { size } => (AppKind::Transfer, vec![("size", size.to_value())]),
+        App::Files { mean_size, shape, mean_pause, fresh } => {
+            let connection = if fresh { Connections::Fresh } else { Connections::Same };
+            let keys = vec![
+                ("mean_size", mean_size.to_value()),
+                ("shape", Number::thousandths(shape).to_value()),
+                ("mean_pause", mean_pause.to_value()),
+                ("connection", connection.to_value()),
+            ];
+            (AppKind::Files, keys)
         }
-    }
+        App::Cbr { rate, payload } => (AppKind::Cbr, vec![("rate", rate.to_value()), ("payload", payload.to_value())]),
+        App::Ping { interval, outstanding, payload } => {
+            let keys = vec![
+                ("interval", interval.to_value()),
+                ("outstanding", outstanding.to_value()),
+                ("payload", payload.to_value()),
+            ];
+            (AppKind::Ping, keys)
+        }
+    };
+    let common = [
+        ("transport", traffic.transport.name().to_owned().to_value()),
+        ("app", app.to_value()),
+        ("start", since_zero(traffic.start)),
+        ("stop", traffic.stop.and_then(since_zero)),
+        ("window", traffic.window.to_value()),
+    ];
+    let all = common.into_iter().chain(keys).chain(own);
+    rows::<S>(all.filter_map(|(key, value)| Some((key, value?))).collect(), Some(app.name()))
 }
 
 fn topology_kind(topology: &Topology) -> TopologyKind {
@@ -281,7 +212,6 @@ fn topology_keys(topology: &Topology) -> TopologyKeys {
 }
 
 fn place(&(x, y): &Position) -> Value {
-    use super::key::Field;
     Value::List([x, y].into_iter().filter_map(|c| Metres(c).to_value()).collect())
 }
 

@@ -1,7 +1,10 @@
 //! `[adhoc_tcp]`: ad hoc TCP (Cho, Sirisena, Pawlikowski 2004), for the transports `adhoc-tcp`, `adhoc-receiver` and
 //! `adhoc-sender`.
 
-use crate::scenario::key::{Fallback::*, Kind, Number, Share, TimeShift, choice, number, section, share, time};
+use crate::scenario::key::{
+    Choice, Fallback::*, Field, Kind, Number, Share, TimeShift, choice, number, section, share, time,
+};
+use fourhop_proto::tcp::adhoc::Gate;
 use fourhop_units::Dur;
 
 choice! {
@@ -27,9 +30,9 @@ section! {
         fresh_for: u32, Kind::Int(0, 1_000_000), Both("4");
         /// Where the low mark lies between smallest and largest buffer occupancy: below it a sender behind a wire is not
         /// limited.
-        occupancy_low: Share, share("0%", "100%"), Both("25%");
+        occupancy_low: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.low).to_value());
         /// Where the high mark lies: above it a sender behind a wire is limited.
-        occupancy_high: Share, share("0%", "100%"), Both("75%");
+        occupancy_high: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.high).to_value());
         /// Unit of the timestamps.
         timestamp_tick: Dur, time("1us", "1s"), Both("10us");
         /// How far the clocks of receivers are ahead of those of senders at time zero; negative: behind.

@@ -1,7 +1,8 @@
 //! `[c3tcp]`: capacity measured by the link layers, carried in MAC headers, written into TCP's window (Kliazovich,
 //! Granelli 2005); docs/c3tcp.md.
 
-use crate::scenario::key::{Fallback::*, Kind, Share, Value, choice, section, share, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, Share, Value, choice, section, share, time};
+use fourhop_proto::ccm;
 use fourhop_units::{Bytes, Dur, NodeId};
 
 choice! {
@@ -19,7 +20,7 @@ pub const UNSCALED_WINDOW: Bytes = Bytes(65_535);
 section! {
     /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay of
     /// its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
-    C3tcp = "c3tcp" {
+    C3tcp = "c3tcp" of ccm::Options {
         /// Is it in use? Then `tcp.receive_buffer`, if it is not given, is 65535B, so that windows count in bytes. Otherwise
         /// no frame has options and the keys below say nothing.
         enabled: bool, Kind::Bool, Both("false");
@@ -30,12 +31,12 @@ section! {
         /// Does the time that acknowledgements wait in queues count in the backward delay?
         backward_queueing: bool, Kind::Bool, Both("true");
         /// Weight of the old average of bandwidth and delay; 0%: the newest measurement alone.
-        smoothing: Share, share("0%", "99.9%"), Both("75%");
+        smoothing: Share, share("0%", "99.9%"), Both("75%") => smoothing;
         /// Does the module acknowledge data to the local TCP itself, and send it at its own window? Then TCP's congestion
         /// control no longer matters.
-        local_acks: bool, Kind::Bool, Both("false");
+        local_acks: bool, Kind::Bool => local_acks;
         /// How long a measurement holds when none follows; then the window is the receiver's again.
-        hold: Dur, time("1ms", "1000s"), Both("3s");
+        hold: Dur, time("1ms", "1000s") => hold;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keys at the top of a scenario.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, section, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, time};
 use fourhop_units::Dur;
 
 choice! {

@@ -1,11 +1,11 @@
 //! `[link]`: interface queue and ARP.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, section, time};
+use crate::scenario::key::{Choice, Kind, choice, section, time};
+use fourhop_proto::net::{self, sizes::Sizes};
 use fourhop_units::Dur;
 
 choice! {
-    /// How sizes on the air are counted.
-    Sizes {
+    for Sizes {
         Ns2 = "ns2", "as ns-2 counts them, without UDP and LLC headers";
         Standard = "standard", "as the headers are laid out";
     }
@@ -13,20 +13,20 @@ choice! {
 
 section! {
     /// Interface queue and ARP.
-    Link = "link" {
+    Link = "link" of net::Config {
         /// Size of the interface queue; one packet fewer than this waits in it, as in ns-2.
-        queue_limit: u32, Kind::Int(2, 1_000_000), Both("50");
+        queue_limit: u32, Kind::Int(2, 1_000_000) => queue.limit;
         /// Do routing packets go to the head of the queue?
-        routing_first: bool, Kind::Bool, Both("true");
+        routing_first: bool, Kind::Bool => queue.routing_first;
         /// Processing delay of a packet in each direction.
-        delay: Dur, time("0s", "1s"), Both("25us");
+        delay: Dur, time("0s", "1s") => delay;
         /// Are link addresses found by ARP? Without, every node knows them.
-        arp: bool, Kind::Bool, Both("true");
+        arp: bool, Kind::Bool => arp;
         /// Processing delay of ARP.
-        arp_delay: Dur, time("0s", "1s"), Both("5us");
+        arp_delay: Dur, time("0s", "1s") => arp_delay;
         /// Time after which an unanswered ARP request is repeated; none: only another packet repeats it.
-        arp_retry: Option<Dur>, time("1ms", "1000s"), Profile("none", "1s");
+        arp_retry: Option<Dur>, time("1ms", "1000s") => arp_retry;
         /// How sizes on the air are counted.
-        sizes: Sizes, Kind::Choice(Sizes::CHOICES), Profile("ns2", "standard");
+        sizes: Sizes, Kind::Choice(Sizes::CHOICES) => sizes;
     }
 }

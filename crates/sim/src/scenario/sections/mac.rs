@@ -1,13 +1,15 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
-use crate::scenario::key::{Fallback::*, Kind, Value, Values, choice, section, size, time};
-use crate::scenario::quantity::Unit;
+use crate::scenario::key::{Choice, Fallback::*, Field, Kind, Values, choice, section, size, time};
+use fourhop_proto::mac::{self, AnswerRate};
 use fourhop_proto::phy::PhyKind;
+
 use fourhop_units::{Bytes, Dur};
 
+pub use fourhop_proto::mac::BackoffDraw;
+
 choice! {
-    /// At which rate RTS and data are answered.
-    AnswerRate {
+    for AnswerRate {
         Basic = "basic", "at `radio.basic_rate`, or that of the frame if it is lower, as ns-2 does";
         Mandatory = "mandatory", "at the highest mandatory rate not above that of the frame, as IEEE 802.11 says: 1 and 2, or 6, 12 \
                                   and 24 Mbit/s";
@@ -15,8 +17,7 @@ choice! {
 }
 
 choice! {
-    /// Which numbers a back-off is drawn from.
-    BackoffDraw {
+    for BackoffDraw {
         BelowCw = "below-cw", "0 .. CW - 1, as ns-2 draws";
         UpToCw = "up-to-cw", "0 .. CW, as IEEE 802.11 says";
     }
@@ -33,21 +34,21 @@ choice! {
 
 section! {
     /// IEEE 802.11 DCF. The named options are where ns-2.35 and the standard differ.
-    Mac = "mac" {
+    Mac = "mac" of mac::Config {
         /// Slot time. 802.11g under an access point has 9us.
-        slot: Dur, time("1us", "1ms"), Computed("20us; `radio.phy` `ofdm`: 9us");
+        slot: Dur, time("1us", "1ms"), Computed("20us; `radio.phy` `ofdm`: 9us") => slot;
         /// Short interframe space.
-        sifs: Dur, time("1us", "1ms"), Computed("10us; `radio.phy` `ofdm`: 16us");
+        sifs: Dur, time("1us", "1ms"), Computed("10us; `radio.phy` `ofdm`: 16us") => sifs;
         /// Least contention window in slots.
-        cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15");
+        cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => cw_min;
         /// Largest contention window in slots.
-        cw_max: u32, Kind::Int(1, 32_767), Both("1023");
+        cw_max: u32, Kind::Int(1, 32_767) => cw_max;
         /// Transmissions of an RTS, or of data without RTS, before it is dropped.
-        short_retry_limit: u32, Kind::Int(1, 255), Both("7");
+        short_retry_limit: u32, Kind::Int(1, 255) => short_retry_limit;
         /// Transmissions of data after RTS before it is dropped.
-        long_retry_limit: u32, Kind::Int(1, 255), Both("4");
+        long_retry_limit: u32, Kind::Int(1, 255) => long_retry_limit;
         /// Rate of CTS and ACK.
-        answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES), Both("basic");
+        answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES) => answer_rate;
         /// How the rate of unicast data is chosen.
         rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
         /// ACKs in a row after which ARF and AARF try a higher rate.
@@ -59,36 +60,34 @@ section! {
         /// Most ACKs in a row that AARF waits for.
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Longer frames are preceded by RTS; "0B": all.
-        rts_threshold: Bytes, size("0B", "64kB"), Both("0B");
+        rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.
-        data_overhead: Bytes, size("0B", "1kB"), Profile("34B", "36B");
+        data_overhead: Bytes, size("0B", "1kB") => data_overhead;
         /// Largest propagation delay allowed for in time-outs, each way.
-        propagation_margin: Dur, time("0s", "1ms"), Both("2us");
+        propagation_margin: Dur, time("0s", "1ms") => propagation_margin;
         /// Range of the back-off draw.
-        backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES), Profile("below-cw", "up-to-cw");
+        backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES) => backoff_draw;
         /// May a frame that finds the medium idle for a DIFS go at once?
-        immediate_access: bool, Kind::Bool, Profile("false", "true");
+        immediate_access: bool, Kind::Bool => immediate_access;
         /// Is a CTS withheld also for an EIFS or after a captured frame, not only for the NAV?
-        cts_refused_by_eifs: bool, Kind::Bool, Profile("true", "false");
+        cts_refused_by_eifs: bool, Kind::Bool => cts_refused_by_eifs;
         /// Is a NAV that an RTS has set dropped when nothing follows it?
-        nav_reset: bool, Kind::Bool, Profile("false", "true");
+        nav_reset: bool, Kind::Bool => nav_reset;
         /// Does a DIFS follow an EIFS?
-        eifs_then_difs: bool, Kind::Bool, Profile("true", "false");
+        eifs_then_difs: bool, Kind::Bool => eifs_then_difs;
         /// Does a good frame end an EIFS?
-        eifs_ended_by_good_frame: bool, Kind::Bool, Profile("false", "true");
+        eifs_ended_by_good_frame: bool, Kind::Bool => eifs_ended_by_good_frame;
         /// Is an EIFS observed after energy that could never be decoded?
-        eifs_on_undecodable: bool, Kind::Bool, Profile("true", "false");
+        eifs_on_undecodable: bool, Kind::Bool => eifs_on_undecodable;
         /// Does a captured-away frame keep the medium busy for its air time and an EIFS?
-        capture_nav: bool, Kind::Bool, Profile("true", "false");
+        capture_nav: bool, Kind::Bool => capture_nav;
     }
 }
 
 /// Fills in what follows from the kind of physical layer.
 pub fn complete(values: &mut Values, phy: PhyKind) {
-    let time = |d: Dur| Value::Quantity(Unit::Time, d.as_nanos() as f64);
-    let rows =
-        [("slot", time(phy.slot())), ("sifs", time(phy.sifs())), ("cw_min", Value::Int(u64::from(phy.cw_min())))];
-    for (key, value) in rows {
+    let rows = [("slot", phy.slot().to_value()), ("sifs", phy.sifs().to_value()), ("cw_min", phy.cw_min().to_value())];
+    for (key, value) in rows.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         values.entry(key).or_insert(value);
     }
 }

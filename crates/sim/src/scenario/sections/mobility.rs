@@ -1,6 +1,6 @@
 //! `[mobility]`: how the nodes move.
 
-use crate::scenario::key::{Fallback::*, Kind, Metres, Speed, Value, choice, length, section, speed, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, Metres, Speed, Value, choice, length, section, speed, time};
 use fourhop_units::Dur;
 
 choice! {

@@ -1,5 +1,6 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
-//! reference page follow.
+//! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its default
+//! from there; `convert.rs` holds what is not one to one.
 
 mod adhoc_tcp;
 mod c3tcp;
@@ -20,19 +21,13 @@ pub use adhoc_tcp::{AdhocTcp, ProbeBound};
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};
-pub use link::{Link, Sizes};
-pub use mac::{AnswerRate, BackoffDraw, Mac, RateControl, complete as complete_mac};
+pub use link::Link;
+pub use mac::{BackoffDraw, Mac, RateControl, complete as complete_mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
-pub use radio::{
-    Environment, Errors, Fading, FrameCapture, PathLossKind, Phy, Radio, RadioModel, complete as complete_radio, needs,
-};
-pub use routing::{
-    FirstSearch, OwnSeqno, Refresh, RepairDeadline, RepairRule, Routing, RoutingProtocol, complete as complete_routing,
-};
-pub use tcp::{AckPolicy, RttSampling, SackRecovery, Tcp, WindowCut};
-pub use tcp_ap::{
-    ApDelay, ApHops, ApProfile, ApRelease, ApSamples, ApShortPath, ApSpread, TcpAp, complete as complete_tcp_ap,
-};
+pub use radio::{Errors, Fading, PathLossKind, Radio, RadioModel, complete as complete_radio, needs};
+pub use routing::{Routing, RoutingProtocol, complete as complete_routing};
+pub use tcp::{AckPolicy, Tcp};
+pub use tcp_ap::{ApDelay, ApProfile, ApSamples, TcpAp, complete as complete_tcp_ap};
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
 pub use wired::{WireKeys, WiredKeys};

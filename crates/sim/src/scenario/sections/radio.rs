@@ -1,10 +1,15 @@
 //! `[radio]`: propagation and reception.
 
 use crate::scenario::key::{
-    Fallback::*, Field, Hertz, Kind, Metres, Number, Value, Values, choice, length, number, power, rate, section, time,
+    Choice, Fallback::*, Field, Hertz, Kind, Metres, Number, Value, Values, choice, length, number, power, rate,
+    section, time,
 };
 use crate::scenario::quantity::Unit;
-use fourhop_proto::phy::{PhyKind, sinr};
+use fourhop_proto::mac;
+use fourhop_proto::phy::log_distance::Indoor;
+use fourhop_proto::phy::sinr::{self, FrameCapture};
+use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_proto::phy::{self, PhyKind};
 use fourhop_units::{Db, Dur, Rate, Watt};
 
 /// Keys of one model of the radio alone.
@@ -30,8 +35,7 @@ choice! {
 }
 
 choice! {
-    /// Kind of physical layer.
-    Phy {
+    for PhyKind {
         Dsss = "dsss", "802.11 and 802.11b, with their timing at any rate";
         Ofdm = "ofdm", "802.11a, 5 GHz: slots of 9 us, symbols of 4 us";
         ErpOfdm = "erp-ofdm", "802.11g among its own kind, 2.4 GHz: slots of 20 us as ad hoc networks have them";
@@ -49,8 +53,7 @@ choice! {
 }
 
 choice! {
-    /// Rooms of ITU-R P.1238.
-    Environment {
+    for Indoor {
         Office = "office", "power falls with the third power of distance";
         Residential = "residential", "with the power 2.8";
         Hallway = "hallway", "corridors guide waves: with the power 1.8";
@@ -74,32 +77,20 @@ choice! {
 }
 
 choice! {
-    /// When a later frame may take over the receiver.
-    FrameCapture {
+    for FrameCapture {
         None = "none", "never";
         Preamble = "preamble", "during preamble and header of the first";
         Any = "any", "at any time";
     }
 }
 
-impl Phy {
-    /// What the protocols call it.
-    pub const fn kind(self) -> PhyKind {
-        match self {
-            Phy::Dsss => PhyKind::Dsss,
-            Phy::Ofdm => PhyKind::Ofdm,
-            Phy::ErpOfdm => PhyKind::ErpOfdm,
-        }
-    }
-}
-
 section! {
     /// Propagation and reception. The defaults give 250 m of reception and 550 m of carrier sense.
-    Radio = "radio" {
+    Radio = "radio" of phy::Config {
         /// Model of propagation and reception.
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
         /// Kind of physical layer: how long frames, slots and interframe spaces last.
-        phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
+        phy: PhyKind, Kind::Choice(PhyKind::CHOICES), Both("dsss");
         /// Rate of unicast data frames; with `mac.rate_control` the highest, with which each neighbour begins. OFDM: 6, 9, 12, 18,
         /// 24, 36, 48 or 54 Mbit/s.
         rate: Rate, rate("100kbps", "1Gbps"), Computed("2Mbps; with OFDM 54Mbps");
@@ -112,21 +103,21 @@ section! {
         /// Carrier frequency.
         frequency: Hertz, frequency("1MHz", "300GHz"), Computed("914MHz; `sinr`: 2412MHz, with `ofdm` 5180MHz");
         /// Height of both antennas above two-ray ground.
-        antenna_height: Option<Metres>, length("0.01m", "1km"), Both("1.5m");
+        antenna_height: Option<Metres>, length("0.01m", "1km"), Layer(|_| Metres(TwoRay::WAVELAN.antenna_height_m).to_value());
         /// Least power that can be decoded.
-        rx_threshold: Option<Watt>, power("-150dBm", "0dBm"), Both("3.652e-10W"), THRESHOLD;
+        rx_threshold: Option<Watt>, power("-150dBm", "0dBm") => rx_threshold, THRESHOLD;
         /// Least power that is sensed; weaker frames have no effect.
-        cs_threshold: Option<Watt>, power("-150dBm", "0dBm"), Both("1.559e-11W"), THRESHOLD;
+        cs_threshold: Option<Watt>, power("-150dBm", "0dBm") => cs_threshold, THRESHOLD;
         /// Does a frame survive an overlap with another that is weaker by `capture_ratio`?
         capture: Option<bool>, Kind::Bool, Both("true"), THRESHOLD;
         /// How much stronger a frame must be to survive an overlap; with `sinr`, to take over the receiver.
         capture_ratio: Db, ratio("0dB", "100dB"), Both("10dB");
         /// May a later frame that is stronger by `capture_ratio` take over the receiver?
-        late_capture: Option<bool>, Kind::Bool, Profile("false", "true"), THRESHOLD;
+        late_capture: Option<bool>, Kind::Bool => late_capture, THRESHOLD;
         /// Does a frame that is sensed but too weak to be decoded occupy the receiver?
-        lock_on_undecodable: Option<bool>, Kind::Bool, Profile("true", "false"), THRESHOLD;
+        lock_on_undecodable: Option<bool>, Kind::Bool => lock_on_undecodable, THRESHOLD;
         /// Is the medium busy, and a reception disturbed, for as long as any sensed frame is on the air?
-        energy_detection: Option<bool>, Kind::Bool, Profile("false", "true"), THRESHOLD;
+        energy_detection: Option<bool>, Kind::Bool => energy_detection, THRESHOLD;
         /// Mean power over distance.
         path_loss: Option<PathLossKind>, Kind::Choice(PathLossKind::CHOICES), Both("log-distance"), SINR;
         /// Exponent n of `log-distance`.
@@ -136,7 +127,7 @@ section! {
         /// Loss at the reference distance; none: that of free space.
         reference_loss: Option<Db>, ratio("0dB", "200dB"), Both("none"), SINR;
         /// Rooms of `itu-indoor`.
-        environment: Option<Environment>, Kind::Choice(Environment::CHOICES), Both("office"), SINR;
+        environment: Option<Indoor>, Kind::Choice(Indoor::CHOICES), Both("office"), SINR;
         /// Standard deviation of shadowing, normal in decibels; "0dB": none.
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
         /// Displacement of one end after which the correlation of shadows has fallen to 1/e.
@@ -196,11 +187,15 @@ pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'st
 /// Fills in what follows from the kind of physical layer and the model, and leaves out what means nothing unless it was
 /// `given`.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
-    let phy = Phy::from_value(values.get("phy")).kind();
+    let phy = PhyKind::from_value(values.get("phy"));
     let is_sinr = RadioModel::from_value(values.get("model")) == RadioModel::Sinr;
-    let (rate, basic) = if phy.is_ofdm() { (54e6, 6e6) } else { (2e6, 1e6) };
+    let usual = mac::Config::ns2();
+    let (rate, basic) = match phy.is_ofdm() {
+        true => (54e6, 6e6),
+        false => (usual.data_rate.bps() as f64, usual.basic_rate.bps() as f64),
+    };
     let (tx_power, carrier) = match (is_sinr, phy) {
-        (false, _) => (0.281_838_15, 914e6),
+        (false, _) => (TwoRay::WAVELAN.tx_power.0, TwoRay::WAVELAN.frequency_hz),
         (true, PhyKind::Ofdm) => (0.1, 5.18e9),
         (true, PhyKind::Dsss | PhyKind::ErpOfdm) => (0.1, 2.412e9),
     };

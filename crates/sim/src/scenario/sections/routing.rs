@@ -1,8 +1,20 @@
 //! `[routing]`: how packets find their way.
 
-use crate::scenario::key::{Fallback::*, Kind, Number, Value, Values, choice, number, power, section, time};
+use crate::scenario::key::{
+    Choice, Fallback::*, Field, Kind, Number, Value, Values, choice, number, power, section, time,
+};
+use crate::scenario::layer::{Profiled, optional};
 use crate::scenario::quantity::Unit;
-use fourhop_units::{Db, Dur, Watt};
+use fourhop_proto::route::aodv::{
+    self, AfterFailure, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
+    Retry, ReverseLifetime, SearchTimeout, SignalConfig,
+};
+use fourhop_units::{Db, Dbm, Dur, Watt};
+
+/// Defaults of the keys that mean something where HELLO messages are sent.
+const HELLO: HelloConfig = HelloConfig::standard();
+/// Defaults of the keys that mean something with `ssa-aodv`, but for the threshold.
+const SIGNAL: SignalConfig = SignalConfig::paper(Dbm(0.0));
 
 choice! {
     /// Routing protocol.
@@ -14,32 +26,28 @@ choice! {
 }
 
 choice! {
-    /// Time to live of the first search for a destination.
-    FirstSearch {
+    for FirstSearch {
         TtlStart = "ttl-start", "`ttl_start`, RFC 3561 section 6.4";
         FullFlood = "full-flood", "the whole network, as in ns-2";
     }
 }
 
 choice! {
-    /// How a node counts its own sequence number.
-    OwnSeqno {
+    for OwnSeqno {
         Rfc = "rfc", "by one before each request, RFC 3561 section 6.1";
         Even = "even", "always even, by two, as in ns-2";
     }
 }
 
 choice! {
-    /// Which routes a forwarded packet keeps alive.
-    Refresh {
+    for Refresh {
         WholePath = "whole-path", "to destination, source and both neighbours, RFC 3561 section 6.2";
         DestinationOnly = "destination-only", "to the destination, as in ns-2";
     }
 }
 
 choice! {
-    /// Which node repairs a broken route.
-    RepairRule {
+    for RepairRule {
         Off = "off", "none";
         WithinMaxRepairTtl = "within-max-repair-ttl", "a relay near the destination, RFC 3561 section 6.12";
         FartherFromSource = "farther-from-source", "a relay beyond the middle of the path, as in ns-2";
@@ -47,129 +55,141 @@ choice! {
 }
 
 choice! {
-    /// When a repair has failed.
-    RepairDeadline {
+    for RepairDeadline {
         DiscoveryPeriod = "discovery-period", "after the waiting time of the request, RFC 3561 section 6.12";
         InstantAsDelay = "instant-as-delay", "at about twice the present time, as in ns-2: in practice never";
     }
 }
 
+optional! { Dur:
+    Retry: None is Timer, Some is PacketOrTick;
+    AfterFailure: None is Restart, Some is LockOut;
+    Expiry: None is AtDeadline, Some is OnTick;
+    IdLifetime: None is PathDiscovery, Some is PurgedEvery;
+    ReverseLifetime: None is Minimal, Some is Fixed;
+}
+
 section! {
     /// Routing protocol and the parameters of AODV (RFC 3561 section 10); the named options are where ns-2.35 and the
     /// RFC differ.
-    Routing = "routing" {
+    Routing = "routing" of aodv::Config {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
         /// Life of a route that is not used.
-        active_route_timeout: Dur, time("10ms", "10000s"), Profile("10s", "3s");
+        active_route_timeout: Dur, time("10ms", "10000s") => active_route_timeout;
         /// Life a destination gives the route to itself; none: twice `active_route_timeout`.
-        my_route_timeout: Option<Dur>, time("10ms", "10000s"), Profile("10s", "none");
+        my_route_timeout: Option<Dur>, time("10ms", "10000s") => my_route_timeout;
         /// Largest hop count expected: time to live of a full flood.
-        net_diameter: u8, Kind::Int(1, 255), Profile("30", "35");
+        net_diameter: u8, Kind::Int(1, 255) => net_diameter;
         /// Estimate of the time a message takes over one hop.
-        node_traversal_time: Dur, time("1us", "10s"), Profile("30ms", "40ms");
+        node_traversal_time: Dur, time("1us", "10s") => node_traversal_time;
         /// Hops added to the waiting time of a ring.
-        timeout_buffer: u8, Kind::Int(0, 255), Both("2");
+        timeout_buffer: u8, Kind::Int(0, 255) => timeout_buffer;
         /// Time to live of the first request. `ssa-aodv`: 2, if the key is not given, as RFC 3561 section 10 asks for with
         /// HELLO messages.
-        ttl_start: u8, Kind::Int(1, 255), Profile("5", "1");
+        ttl_start: u8, Kind::Int(1, 255) => ttl_start;
         /// Step of the expanding ring.
-        ttl_increment: u8, Kind::Int(1, 255), Both("2");
+        ttl_increment: u8, Kind::Int(1, 255) => ttl_increment;
         /// A ring that was this large is followed by a full flood.
-        ttl_threshold: u8, Kind::Int(1, 255), Both("7");
+        ttl_threshold: u8, Kind::Int(1, 255) => ttl_threshold;
         /// Full floods after the first one.
-        rreq_retries: u8, Kind::Int(0, 255), Profile("3", "2");
+        rreq_retries: u8, Kind::Int(0, 255) => rreq_retries;
         /// Own requests a second.
-        rreq_rate_limit: Option<u8>, Kind::Int(1, 255), Profile("none", "10");
+        rreq_rate_limit: Option<u8>, Kind::Int(1, 255) => rreq_rate_limit;
         /// Route errors a second.
-        rerr_rate_limit: Option<u8>, Kind::Int(1, 255), Profile("none", "10");
+        rerr_rate_limit: Option<u8>, Kind::Int(1, 255) => rerr_rate_limit;
         /// Hops added to the range of a repair.
-        local_add_ttl: u8, Kind::Int(0, 255), Both("2");
+        local_add_ttl: u8, Kind::Int(0, 255) => local_add_ttl;
         /// May only the destination answer a request?
-        destination_only: bool, Kind::Bool, Both("false");
+        destination_only: bool, Kind::Bool => destination_only;
         /// Does a relay that answers tell the destination about the route back?
-        gratuitous: bool, Kind::Bool, Profile("false", "true");
+        gratuitous: bool, Kind::Bool => gratuitous;
         /// Are HELLO messages sent? Without, the link layer alone reports broken links. `ssa-aodv`: true, if the key is not
         /// given.
-        hello: bool, Kind::Bool, Both("false");
+        hello: bool, Kind::Bool, Layer(|profile| aodv::Config::of(profile).hello.is_some().to_value());
         /// Time between HELLO messages.
-        hello_interval: Dur, time("1ms", "1000s"), Both("1s");
+        hello_interval: Dur, time("1ms", "1000s"), Layer(|_| HELLO.interval.to_value());
         /// HELLO messages missed before a link counts as broken.
-        allowed_hello_loss: u32, Kind::Int(1, 255), Both("2");
+        allowed_hello_loss: u32, Kind::Int(1, 255), Layer(|_| HELLO.allowed_loss.to_value());
         /// Does every node send HELLO messages, not only those on an active route? `ssa-aodv`: true, if the key is not given.
-        hello_always: bool, Kind::Bool, Both("false");
+        hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
         /// HELLO messages come so much or less before or after the end of the interval, at random, and the first one at any
         /// time in it; 0s: all nodes send at the same instants. `ssa-aodv`: 100ms, if the key is not given.
-        hello_jitter: Dur, time("0s", "1000s"), Both("0s");
+        hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
         /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out. `ssa-aodv`: false,
         /// if the key is not given.
-        link_layer_detection: bool, Kind::Bool, Both("true");
+        link_layer_detection: bool, Kind::Bool => link_layer_detection;
         /// Least smoothed strength of a neighbour's routing messages for `ssa-aodv` to look at them. The paper does not state
         /// its value; it has to be given.
         signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("`ssa-aodv` needs it, others ignore it");
         /// Weight of the newest message's strength in `ssa-aodv`'s average.
-        signal_weight: Number, number("0.001", "1"), Both("0.25");
+        signal_weight: Number, number("0.001", "1"), Layer(|_| Number(SIGNAL.weight).to_value());
         /// How far above the threshold the average must rise before `ssa-aodv` looks at a neighbour's messages again.
-        signal_hysteresis: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Both("0dB");
+        signal_hysteresis: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Layer(|_| SIGNAL.hysteresis.to_value());
         /// Does `ssa-aodv` keep a route over a strong neighbour when a fresher or shorter one over a weaker turns up?
-        keep_stable: bool, Kind::Bool, Both("true");
+        keep_stable: bool, Kind::Bool, Layer(|_| SIGNAL.keep_stable.to_value());
         /// Time to live of the first search.
-        first_search: FirstSearch, Kind::Choice(FirstSearch::CHOICES), Profile("full-flood", "ttl-start");
+        first_search: FirstSearch, Kind::Choice(FirstSearch::CHOICES) => first_search;
         /// Requests are repeated at multiples of this and when a packet comes; none: by a timer at the end of the wait.
-        retry_tick: Option<Dur>, time("1us", "1000s"), Profile("500ms", "none");
+        retry_tick: Option<Dur>, time("1us", "1000s") => retry;
         /// The wait for a reply is measured, up to this; none: it follows from `node_traversal_time`.
-        measured_wait_max: Option<Dur>, time("1us", "1000s"), Profile("10s", "none");
+        measured_wait_max: Option<Dur>, time("1us", "1000s"), Layer(|profile| match aodv::Config::of(profile).search_timeout {
+            SearchTimeout::Measured { max } => max.to_value(),
+            _ => None,
+        });
         /// Every request waits so long for its reply; none: as the keys above say.
-        request_wait: Option<Dur>, time("1us", "1000s"), Both("none");
+        request_wait: Option<Dur>, time("1us", "1000s"), Layer(|profile| match aodv::Config::of(profile).search_timeout {
+            SearchTimeout::Fixed(wait) => wait.to_value(),
+            _ => None,
+        });
         /// No request for this long after an unsuccessful search; none: the next packet starts one.
-        lock_out: Option<Dur>, time("1us", "1000s"), Profile("10s", "none");
+        lock_out: Option<Dur>, time("1us", "1000s") => after_failure;
         /// Routes expire at multiples of this; none: when their life is over.
-        expiry_tick: Option<Dur>, time("1us", "1000s"), Profile("500ms", "none");
+        expiry_tick: Option<Dur>, time("1us", "1000s") => expiry;
         /// Are invalid routes forgotten after a while?
-        delete_invalid_routes: bool, Kind::Bool, Profile("false", "true");
+        delete_invalid_routes: bool, Kind::Bool => delete_invalid_routes;
         /// Requests seen are forgotten after this, at multiples of it; none: after the path discovery time.
-        id_period: Option<Dur>, time("1us", "1000s"), Profile("6s", "none");
+        id_period: Option<Dur>, time("1us", "1000s") => id_lifetime;
         /// Life of routes back to the originator of a request; none: what its distance demands.
-        reverse_lifetime: Option<Dur>, time("1us", "1000s"), Profile("6s", "none");
+        reverse_lifetime: Option<Dur>, time("1us", "1000s") => reverse_lifetime;
         /// Does a message from a neighbour make a route to it?
-        neighbour_routes: bool, Kind::Bool, Profile("false", "true");
+        neighbour_routes: bool, Kind::Bool => neighbour_routes;
         /// Counting of a node's own sequence number.
-        own_seqno: OwnSeqno, Kind::Choice(OwnSeqno::CHOICES), Profile("even", "rfc");
+        own_seqno: OwnSeqno, Kind::Choice(OwnSeqno::CHOICES) => own_seqno;
         /// Which routes a forwarded packet keeps alive.
-        refresh: Refresh, Kind::Choice(Refresh::CHOICES), Profile("destination-only", "whole-path");
+        refresh: Refresh, Kind::Choice(Refresh::CHOICES) => refresh;
         /// Is the life in a relay's answer in whole seconds, wrapping for routes under repair?
-        lifetime_in_whole_seconds: bool, Kind::Bool, Profile("true", "false");
+        lifetime_in_whole_seconds: bool, Kind::Bool => lifetime_in_whole_seconds;
         /// Does a route under repair answer requests?
-        reply_from_repair: bool, Kind::Bool, Profile("true", "false");
+        reply_from_repair: bool, Kind::Bool => reply_from_repair;
         /// Which node repairs a broken route.
-        repair: RepairRule, Kind::Choice(RepairRule::CHOICES), Profile("farther-from-source", "within-max-repair-ttl");
+        repair: RepairRule, Kind::Choice(RepairRule::CHOICES) => repair;
         /// Does a repair ask for a newer sequence number than the last known one?
-        repair_seqno_incremented: bool, Kind::Bool, Profile("false", "true");
+        repair_seqno_incremented: bool, Kind::Bool => repair_seqno_incremented;
         /// When a repair has failed.
-        repair_deadline: RepairDeadline, Kind::Choice(RepairDeadline::CHOICES),
-            Profile("instant-as-delay", "discovery-period");
+        repair_deadline: RepairDeadline, Kind::Choice(RepairDeadline::CHOICES) => repair_deadline;
         /// Is the destination reported as lost when a repair has failed?
-        repair_failure_reported: bool, Kind::Bool, Profile("false", "true");
+        repair_failure_reported: bool, Kind::Bool => repair_failure_reported;
         /// Does a routing message that could not be delivered break the link, as data does?
-        control_breaks_links: bool, Kind::Bool, Profile("false", "true");
+        control_breaks_links: bool, Kind::Bool => control_breaks_links;
         /// Does a node whose own packet comes back search again?
-        rediscover_at_source: bool, Kind::Bool, Profile("false", "true");
+        rediscover_at_source: bool, Kind::Bool => rediscover_at_source;
         /// Does a broken link remove the packets that wait for it from the interface queue?
-        purge_queue: bool, Kind::Bool, Profile("true", "false");
+        purge_queue: bool, Kind::Bool => purge_queue;
         /// Does the node that saw a link break report all routes over it, to everyone?
-        rerr_without_precursors: bool, Kind::Bool, Profile("true", "false");
+        rerr_without_precursors: bool, Kind::Bool => rerr_without_precursors;
         /// Does a route error count only with a sequence number at least the known one?
-        rerr_needs_seqno: bool, Kind::Bool, Profile("true", "false");
+        rerr_needs_seqno: bool, Kind::Bool => rerr_needs_seqno;
         /// Largest random delay before a relayed broadcast.
-        broadcast_jitter: Dur, time("0s", "10s"), Both("10ms");
+        broadcast_jitter: Dur, time("0s", "10s") => broadcast_jitter;
         /// Distance between the packets that a reply releases from the send buffer.
-        flush_spacing: Dur, time("0s", "10s"), Profile("10ms", "0s");
+        flush_spacing: Dur, time("0s", "10s") => flush_spacing;
         /// Time to live given to packets; none: what the transport asked for.
-        data_ttl: Option<u8>, Kind::Int(1, 255), Profile("30", "none");
+        data_ttl: Option<u8>, Kind::Int(1, 255) => data_ttl;
         /// Packets the send buffer holds.
-        buffer_capacity: u32, Kind::Int(1, 1_000_000), Both("64");
+        buffer_capacity: u32, Kind::Int(1, 1_000_000) => buffer_capacity;
         /// Longest stay in the send buffer.
-        buffer_timeout: Dur, time("1ms", "10000s"), Both("30s");
+        buffer_timeout: Dur, time("1ms", "10000s") => buffer_timeout;
     }
 }
 

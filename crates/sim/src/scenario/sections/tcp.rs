@@ -1,6 +1,7 @@
 //! `[tcp]`: what all TCP connections have in common.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, section, size, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, size, time};
+use fourhop_proto::tcp::{self, RttSampling, SackRecovery, WindowCut};
 use fourhop_units::{Bytes, Dur};
 
 choice! {
@@ -14,24 +15,21 @@ choice! {
 }
 
 choice! {
-    /// Which segments give round-trip samples.
-    RttSampling {
+    for RttSampling {
         OneTimedSegment = "one-timed-segment", "one at a time, RFC 6298 section 3, as in ns-2";
         EveryAck = "every-ack", "each acknowledgement of segments sent once or with a timestamp, RFC 7323 section 4";
     }
 }
 
 choice! {
-    /// From which window a loss cuts.
-    WindowCut {
+    for WindowCut {
         WindowInUse = "window-in-use", "the congestion window, as in ns-2";
         FlightSize = "flight-size", "what is under way, RFC 5681 equation 4";
     }
 }
 
 choice! {
-    /// How transports that recover by SACK do it.
-    SackRecovery {
+    for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
         PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
     }
@@ -39,91 +37,91 @@ choice! {
 
 section! {
     /// What all TCP connections have in common; the transport of a flow names its congestion control.
-    Tcp = "tcp" {
+    Tcp = "tcp" of tcp::Config {
         /// Limit of what is under way, in segments; none: the peer's window alone.
-        window: Option<u32>, Kind::Int(1, 1_000_000), Profile("64", "none");
+        window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
         /// Largest payload of a segment.
-        mss: Bytes, size("1B", "65495B"), Both("1460B");
+        mss: Bytes, size("1B", "65495B") => mss;
         /// What a peer gets that does not state its largest segment.
-        mss_without_option: Bytes, size("1B", "65495B"), Both("536B");
+        mss_without_option: Bytes, size("1B", "65495B") => mss_without_option;
         /// Initial congestion window in segments.
-        initial_window: u32, Kind::Int(1, 1_000), Profile("2", "10");
+        initial_window: u32, Kind::Int(1, 1_000) => initial_window;
         /// Slow-start threshold at the beginning in segments; none: slow start goes on until the first loss. ns-2 takes
         /// what `window` is set to for all senders.
-        initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000), Profile("64", "none");
+        initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000) => initial_ssthresh;
         /// Limit of the congestion window in segments.
-        cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000), Both("none");
+        cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000) => cwnd_clamp;
         /// Does the window grow only while it is what limits the sender?
-        grow_only_when_limited: bool, Kind::Bool, Profile("false", "true");
+        grow_only_when_limited: bool, Kind::Bool => grow_only_when_limited;
         /// Segments one acknowledgement may add to growth.
-        growth_limit: u32, Kind::Int(1, 1_000), Profile("1", "2");
+        growth_limit: u32, Kind::Int(1, 1_000) => growth_limit;
         /// Duplicate acknowledgements that mean a loss.
-        dup_ack_threshold: u32, Kind::Int(1, 255), Both("3");
+        dup_ack_threshold: u32, Kind::Int(1, 255) => dup_ack_threshold;
         /// Does each duplicate acknowledgement below the threshold send a new segment (RFC 3042)?
-        limited_transmit: bool, Kind::Bool, Both("true");
+        limited_transmit: bool, Kind::Bool => limited_transmit;
         /// From which window a loss cuts.
-        window_cut: WindowCut, Kind::Choice(WindowCut::CHOICES), Profile("window-in-use", "flight-size");
+        window_cut: WindowCut, Kind::Choice(WindowCut::CHOICES) => window_cut;
         /// Does each repeated time-out of a segment cut the threshold again?
-        cut_on_each_timeout: bool, Kind::Bool, Profile("true", "false");
+        cut_on_each_timeout: bool, Kind::Bool => cut_on_each_timeout;
         /// New segments one acknowledgement may release during fast recovery.
-        recovery_burst: Option<u32>, Kind::Int(1, 1_000), Profile("2", "none");
+        recovery_burst: Option<u32>, Kind::Int(1, 1_000) => recovery_burst;
         /// Does only the first partial acknowledgement restart the retransmission timer (RFC 6582)?
-        impatient: bool, Kind::Bool, Both("true");
+        impatient: bool, Kind::Bool => impatient;
         /// Does the acknowledgement that ends recovery also grow the window?
-        grow_on_full_ack: bool, Kind::Bool, Profile("true", "false");
+        grow_on_full_ack: bool, Kind::Bool => grow_on_full_ack;
         /// Tick of the clock that measures round trips.
-        rtt_tick: Dur, time("1ns", "1s"), Profile("10ms", "1ns");
+        rtt_tick: Dur, time("1ns", "1s") => rtt_tick;
         /// Which segments give round-trip samples.
-        rtt_sampling: RttSampling, Kind::Choice(RttSampling::CHOICES), Profile("one-timed-segment", "every-ack");
+        rtt_sampling: RttSampling, Kind::Choice(RttSampling::CHOICES) => rtt_sampling;
         /// Retransmission time-out before the first sample of the round trip.
-        rto_initial: Dur, time("1ms", "1000s"), Profile("3s", "1s");
+        rto_initial: Dur, time("1ms", "1000s") => rto_initial;
         /// Least retransmission time-out.
-        rto_min: Dur, time("1ms", "1000s"), Profile("200ms", "1s");
+        rto_min: Dur, time("1ms", "1000s") => rto_min;
         /// Largest retransmission time-out.
-        rto_max: Dur, time("1ms", "10000s"), Both("60s");
+        rto_max: Dur, time("1ms", "10000s") => rto_max;
         /// Clock granularity G of RFC 6298.
-        rto_granularity: Dur, time("0s", "1s"), Profile("0s", "1ms");
+        rto_granularity: Dur, time("0s", "1s") => rto_granularity;
         /// Back-off factor beyond which the smoothed round trip is forgotten; none: never.
-        forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536), Profile("8", "none");
+        forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536) => forget_srtt_beyond_backoff;
         /// Time-outs in a row after which a connection is given up; none: never.
-        max_timeouts: Option<u32>, Kind::Int(1, 1_000), Profile("none", "15");
+        max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
         /// Do retransmissions wait for the pacing interval too?
-        pace_retransmissions: bool, Kind::Bool, Both("false");
+        pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
         /// Are small segments held back while data is under way?
-        nagle: bool, Kind::Bool, Both("false");
+        nagle: bool, Kind::Bool => nagle;
         /// Is the timestamp option used (RFC 7323)?
-        timestamps: bool, Kind::Bool, Profile("false", "true");
+        timestamps: bool, Kind::Bool => timestamps;
         /// Do receivers report what they hold (RFC 2018)? Transports that recover by it switch it on.
-        sack: bool, Kind::Bool, Profile("false", "true");
+        sack: bool, Kind::Bool => sack;
         /// SACK blocks an acknowledgement carries at most.
-        sack_blocks: u32, Kind::Int(1, 4), Profile("3", "4");
+        sack_blocks: u32, Kind::Int(1, 4) => sack_blocks;
         /// How transports that recover by SACK do it.
-        sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES), Profile("pipe-counter", "scoreboard");
+        sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES) => sack_recovery;
         /// Does the round trip of a segment that waited behind a hole count for congestion control?
-        sample_behind_holes: bool, Kind::Bool, Profile("true", "false");
+        sample_behind_holes: bool, Kind::Bool => sample_behind_holes;
         /// Does a retransmission by Vegas's fine clock double the retransmission time-out?
-        vegas_backs_off: bool, Kind::Bool, Profile("true", "false");
+        vegas_backs_off: bool, Kind::Bool => vegas_backs_off;
         /// Does the inflation that duplicate acknowledgements gave Vegas's window stay?
-        vegas_keeps_inflation: bool, Kind::Bool, Profile("true", "false");
+        vegas_keeps_inflation: bool, Kind::Bool => vegas_keeps_inflation;
         /// Do Vegas's segments count without their headers on the air?
-        vegas_without_header: bool, Kind::Bool, Profile("true", "false");
+        vegas_without_header: bool, Kind::Bool => vegas_without_header;
         /// Vegas: with fewer segments than this in the queues of the path the window grows.
-        alpha: u32, Kind::Int(0, 1_000), Both("1");
+        alpha: u32, Kind::Int(0, 1_000) => cc.alpha;
         /// Vegas: with more it shrinks.
-        beta: u32, Kind::Int(0, 1_000), Both("3");
+        beta: u32, Kind::Int(0, 1_000) => cc.beta;
         /// Vegas: with more slow start ends.
-        gamma: u32, Kind::Int(0, 1_000), Both("1");
+        gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
         /// Rate-based pacing: V of RTT / (cwnd + V).
-        pacing_v: u32, Kind::Int(0, 1_000), Both("1");
+        pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
-        limit: Option<u32>, Kind::Int(1, 1_000_000), Both("none");
+        limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
         /// Receive buffer.
-        receive_buffer: Bytes, size("1kB", "1073741824B"), Profile("1073741824B", "1048576B");
+        receive_buffer: Bytes, size("1kB", "1073741824B") => receive_buffer;
         /// When a receiver acknowledges.
         ack_policy: AckPolicy, Kind::Choice(AckPolicy::CHOICES), Profile("every-segment", "delayed");
         /// Longest delay of a delayed acknowledgement.
         delayed_ack_timeout: Dur, time("1ms", "499ms"), Profile("100ms", "40ms");
         /// Time a closed connection is remembered.
-        time_wait: Dur, time("0s", "10000s"), Both("60s");
+        time_wait: Dur, time("0s", "10000s") => time_wait;
     }
 }

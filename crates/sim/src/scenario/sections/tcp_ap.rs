@@ -1,7 +1,10 @@
 //! `[tcp_ap]`: adaptive pacing (ElRakabawy, Klemm, Lindemann 2005), for the transports `tcp-ap` and `tcp-ap-sack`.
 
-use crate::scenario::key::{Fallback::*, Kind, Share, Value, Values, choice, rate, section, share, size, time};
-use crate::scenario::quantity::Unit;
+use crate::scenario::key::{
+    Choice, Fallback::*, Field, Kind, Section, Share, Values, choice, rate, section, share, size, time,
+};
+use fourhop_cc::tcp_ap::{self, ShortPath, variation::Spread};
+use fourhop_proto::tcp::{HopSource, Release};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
@@ -13,24 +16,21 @@ choice! {
 }
 
 choice! {
-    /// What varies, and how that is expressed.
-    ApSpread {
+    for Spread {
         DeviationOfRoundTrips = "deviation-of-round-trips", "standard deviation of the round trips over their mean";
         AbsoluteDeviationOfDelays = "absolute-deviation-of-delays", "mean absolute deviation of the n-hop delays over their mean";
     }
 }
 
 choice! {
-    /// What paths shorter than `factor` wait for.
-    ApShortPath {
+    for ShortPath {
         AllHops = "all-hops", "the delay over all their hops";
         OneHop = "one-hop", "the delay over one hop";
     }
 }
 
 choice! {
-    /// Where the number of hops comes from.
-    ApHops {
+    for HopSource {
         Routing = "routing", "the sender's route";
         Ttl = "ttl", "the time to live of acknowledgements, from the next of 30, 32, 64, 128 and 255 on";
         Travelled = "travelled", "how often the acknowledgement was forwarded, as the simulator counts it";
@@ -38,8 +38,7 @@ choice! {
 }
 
 choice! {
-    /// When segments that the window allows leave.
-    ApRelease {
+    for Release {
         Gate = "gate", "as soon as the interval since the last one has passed";
         Slots = "slots", "at the ticks of a timer that fires each interval, one a tick";
         Queue = "queue", "from a queue that the window fills and such a timer empties; a loss empties the queue";
@@ -67,38 +66,37 @@ choice! {
 
 section! {
     /// Adaptive pacing, for the transports `tcp-ap` and `tcp-ap-sack`; docs/tcp-ap.md has the formulas.
-    TcpAp = "tcp_ap" {
+    TcpAp = "tcp_ap" of tcp_ap::Params {
         /// Whose arithmetic; keys below override single differences.
         profile: ApProfile, Kind::Choice(ApProfile::CHOICES), Both("paper");
         /// Weight of the old average of the n-hop delay.
-        alpha: Share, share("0%", "99.9%"), Both("70%");
+        alpha: Share, share("0%", "99.9%") => alpha;
         /// Samples the variation is taken over.
-        history: u32, Kind::Int(1, 1_000), Both("50");
+        history: u32, Kind::Int(1, 1_000) => history;
         /// Hops that lie between two senders.
-        factor: u32, Kind::Int(1, 32), Both("4");
+        factor: u32, Kind::Int(1, 32) => factor;
         /// What varies.
-        spread: ApSpread, Kind::Choice(ApSpread::CHOICES),
-            Computed("`deviation-of-round-trips`; `authors-code`: `absolute-deviation-of-delays`");
+        spread: Spread, Kind::Choice(Spread::CHOICES), Computed("`deviation-of-round-trips`; `authors-code`: `absolute-deviation-of-delays`") => spread;
         /// What paths shorter than `factor` wait for.
-        short_path: ApShortPath, Kind::Choice(ApShortPath::CHOICES), Computed("`all-hops`; `authors-code`: `one-hop`");
+        short_path: ShortPath, Kind::Choice(ShortPath::CHOICES), Computed("`all-hops`; `authors-code`: `one-hop`") => short_path;
         /// Headers that count on top of the payload of a segment.
-        data_overhead: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B");
+        data_overhead: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => data_overhead;
         /// What counts for an acknowledgement.
-        ack_size: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B");
+        ack_size: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => ack_bytes;
         /// Rate of every link; none: that of the sender's interface. `authors-code`: 2Mbps, if the key is not given.
-        link_rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
+        link_rate: Option<Rate>, rate("1bps", "10Gbps") => link_rate;
         /// A queueing delay per hop above this is replaced by its average; 0s: never.
-        queue_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms");
+        queue_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => queue_limit;
         /// Weight of the old average of the queueing delay.
-        queue_alpha: Share, share("0%", "99.9%"), Both("50%");
+        queue_alpha: Share, share("0%", "99.9%") => queue_alpha;
         /// An n-hop delay of this and more is no sample; 0s: every one is.
-        delay_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms");
+        delay_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => delay_limit;
         /// Between segments before the first sample; 0s: not paced.
-        first_interval: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 50ms");
+        first_interval: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 50ms") => first_interval;
         /// Where the number of hops comes from.
-        hops: ApHops, Kind::Choice(ApHops::CHOICES), Computed("`routing`; `authors-code`: `travelled`");
+        hops: HopSource, Kind::Choice(HopSource::CHOICES), Computed("`routing`; `authors-code`: `travelled`");
         /// When segments that the window allows leave.
-        release: ApRelease, Kind::Choice(ApRelease::CHOICES), Computed("`slots`; `authors-code`: `queue`");
+        release: Release, Kind::Choice(Release::CHOICES), Computed("`slots`; `authors-code`: `queue`");
         /// Does the retransmission time-out double each time?
         rto_backoff: bool, Kind::Bool, Computed("true; `authors-code`: false");
         /// Which acknowledgements give a round trip.
@@ -110,25 +108,14 @@ section! {
 
 /// Fills in what follows from the profile. `given` says whether a key was written, `none` included.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
-    let code = values.get("profile") == Some(&Value::Text(ApProfile::AuthorsCode.name().to_owned()));
-    let text = |text: &str| Value::Text(text.to_owned());
-    let quantity = |unit, x| Value::Quantity(unit, x);
-    let rows = [
-        ("spread", text(ApSpread::DeviationOfRoundTrips.name()), text(ApSpread::AbsoluteDeviationOfDelays.name())),
-        ("short_path", text(ApShortPath::AllHops.name()), text(ApShortPath::OneHop.name())),
-        ("data_overhead", quantity(Unit::Size, 40.0), quantity(Unit::Size, 112.0)),
-        ("ack_size", quantity(Unit::Size, 40.0), quantity(Unit::Size, 112.0)),
-        ("queue_limit", quantity(Unit::Time, 0.0), quantity(Unit::Time, 5e8)),
-        ("delay_limit", quantity(Unit::Time, 0.0), quantity(Unit::Time, 5e8)),
-        ("first_interval", quantity(Unit::Time, 0.0), quantity(Unit::Time, 5e7)),
-        ("hops", text(ApHops::Routing.name()), text(ApHops::Travelled.name())),
-        ("release", text(ApRelease::Slots.name()), text(ApRelease::Queue.name())),
-        ("rto_backoff", Value::Bool(true), Value::Bool(false)),
-    ];
-    for (key, paper, authors) in rows {
-        values.entry(key).or_insert(if code { authors } else { paper });
-    }
-    if code && !given("link_rate") {
-        values.insert("link_rate", quantity(Unit::Rate, 2e6));
+    let code = ApProfile::from_value(values.get("profile")) == ApProfile::AuthorsCode;
+    let params = if code { tcp_ap::Params::authors_code() } else { tcp_ap::Params::paper() };
+    // How such a sender hangs in the stack is the stack's matter.
+    let (hops, release) =
+        if code { (HopSource::Travelled, Release::Queue) } else { (HopSource::Routing, Release::Slots) };
+    let stack = [("hops", hops.to_value()), ("release", release.to_value()), ("rto_backoff", Field::to_value(&!code))];
+    let stack = stack.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    for (key, value) in TcpAp::values_of(&params).into_iter().chain(stack).filter(|(key, _)| !given(key)) {
+        values.insert(key, value);
     }
 }

@@ -1,6 +1,6 @@
 //! `[topology]`: where the nodes stand.
 
-use crate::scenario::key::{Fallback::*, Kind, Metres, Value, choice, length, section};
+use crate::scenario::key::{Choice, Fallback::*, Kind, Metres, Value, choice, length, section};
 
 choice! {
     /// Shape of the network.

@@ -1,6 +1,6 @@
 //! `[traffic]` and `[[flows]]`: who sends what to whom.
 
-use crate::scenario::key::{Fallback::*, Kind, Number, Value, choice, number, rate, section, size, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, Number, Value, choice, number, rate, section, size, time};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {

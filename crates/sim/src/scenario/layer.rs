@@ -1,0 +1,108 @@
+//! Where the keys of a scenario meet the configurations of the layers: which of these each profile has, and how a key stands
+//! in a field of another type.
+
+use super::key::Share;
+use super::sections::Profile;
+use fourhop_cc::tcp_ap;
+use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
+use fourhop_units::{Bytes, Dur, Watt};
+
+/// The configuration of a layer, of which each profile has one.
+pub trait Profiled {
+    /// That of `profile`.
+    fn of(profile: Profile) -> Self;
+}
+
+impl Profiled for () {
+    fn of(_profile: Profile) {}
+}
+
+macro_rules! profiled {
+    ($($config:ty: $ns2:expr, $standard:expr;)+) => { $(
+        impl Profiled for $config {
+            fn of(profile: Profile) -> $config {
+                match profile {
+                    Profile::Ns2 => $ns2,
+                    Profile::Standard => $standard,
+                }
+            }
+        }
+    )+ };
+}
+
+profiled! {
+    mac::Config: mac::Config::ns2(), mac::Config::standard();
+    net::Config: net::Config::ns2(), net::Config::standard();
+    phy::Config: phy::Config::ns2(), phy::Config::standard();
+    route::Config: route::Config::ns2(), route::Config::standard();
+    tcp::Config: tcp::Config::ns2(), tcp::Config::standard();
+    // These came after ns-2 and are what their papers say in either profile.
+    tcp_ap::Params: tcp_ap::Params::paper(), tcp_ap::Params::paper();
+    gateway::Config: gateway::Config::paper(), gateway::Config::paper();
+    ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
+}
+
+/// How a key of this type stands in a field of type `F`, and back.
+pub trait Held<F> {
+    /// What a key would hold for the field to be so.
+    fn from_field(field: &F) -> Self;
+    /// What the field becomes.
+    fn to_field(&self) -> F;
+}
+
+impl<T: Clone> Held<T> for T {
+    fn from_field(field: &T) -> T {
+        field.clone()
+    }
+    fn to_field(&self) -> T {
+        self.clone()
+    }
+}
+
+macro_rules! held {
+    ($($type:ty as $field_type:ty: $field:ident => $from:expr, $key:ident => $to:expr;)+) => { $(
+        impl Held<$field_type> for $type {
+            fn from_field($field: &$field_type) -> $type {
+                $from
+            }
+            fn to_field(&self) -> $field_type {
+                let $key = self;
+                $to
+            }
+        }
+    )+ };
+}
+
+/// Keys of one model are there if it is in force.
+const GIVEN: &str = "INVARIANT: keys of the model are present";
+
+held! {
+    u32 as usize: field => *field as u32, key => *key as usize;
+    Bytes as u32: field => Bytes(u64::from(*field)), key => key.get() as u32;
+    Bytes as u64: field => Bytes(*field), key => key.get();
+    Share as u32: field => Share::thousandths(*field), key => key.per_mille();
+    // A limit that is not there is the largest number.
+    Option<u32> as u32: field => Some(*field).filter(|&limit| limit < u32::MAX), key => key.unwrap_or(u32::MAX);
+    // A time that is not there is written as none at all.
+    Dur as Option<Dur>: field => field.unwrap_or(Dur::ZERO), key => Some(*key).filter(|time| !time.is_zero());
+    Option<bool> as bool: field => Some(*field), key => key.expect(GIVEN);
+    Option<Watt> as Watt: field => Some(*field), key => key.expect(GIVEN);
+}
+
+/// Fields that are `None` in a key and an enum with one value in a protocol.
+macro_rules! optional {
+    ($value:ty: $($type:ident: None is $none:ident, Some is $some:ident;)+) => { $(
+        impl $crate::scenario::layer::Held<$type> for Option<$value> {
+            fn from_field(field: &$type) -> Option<$value> {
+                match field {
+                    $type::$none => None,
+                    $type::$some(value) => Some(*value),
+                }
+            }
+            fn to_field(&self) -> $type {
+                self.map_or($type::$none, $type::$some)
+            }
+        }
+    )+ };
+}
+pub(crate) use optional;

@@ -15,6 +15,7 @@ import pytest
 
 import fourhop
 from fourhop import FourhopError, Scenario, SweepResult, sweep
+from fourhop.recorded import SWEEP_STAGING
 from fourhop.sweeps import inventory, manifest, runfile, seriesfile
 from fourhop.sweeps.runstore import RunStore
 from tests.conftest import Command, environment
@@ -359,7 +360,7 @@ def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None
     finally:
         process.kill()
         process.wait()
-    killed = out / f"{seriesfile.STAGING}x1y2"
+    killed = out / f"{SWEEP_STAGING}x1y2"
     killed.mkdir()
     store = RunStore(out)
     assert list(store.survey()) == []

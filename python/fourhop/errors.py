@@ -7,25 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fourhop.result import Result
-
 
 class FourhopError(Exception):
     """Something the user can put right: the message says what was found and what is allowed."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `fourhop.run`.
-
-    `result` holds the runs that had finished, or is `None` if there were none. Being a `KeyboardInterrupt`, it is not
-    caught by `except Exception`.
-    """
-
-    def __init__(self, result: Result | None, wanted: int) -> None:
-        """`wanted`: how many runs were asked for, or the largest number a precision target allowed."""
-        self.result = result
-        self.wanted = wanted
-        super().__init__(f"interrupted: {0 if result is None else len(result.seeds)} of {wanted} runs finished")
 
 
 class SweepInterrupted(KeyboardInterrupt):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -26,6 +27,9 @@ TABLES: tuple[Table, ...] = ("series", "queues")
 
 STAGING = "series.part"
 """Folder inside an output folder that holds the series of runs whose result is not saved yet."""
+
+SWEEP_STAGING = ".series."
+"""How folders of series of runs in progress begin in the folder of a sweep."""
 
 _FILES: dict[Table, str] = {"series": "flows", "queues": "queues"}
 
@@ -102,6 +106,10 @@ class Recorded:
         self._saved: Path | None = None
         self._identities: dict[Table, tuple[int, int, int]] = {}
 
+    def begin(self) -> Path:
+        """The folder, for one more run: the names of its files hold its seed."""
+        return self.folder
+
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
         """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
         import polars as pl
@@ -151,3 +159,45 @@ class Recorded:
 def _identity(path: Path) -> tuple[int, int, int]:
     stat = path.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+class Staging:
+    """A folder for the files that simulators write while runs are in progress. It goes with this object."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: where the runs are kept, so that series need room there only."""
+        self._in = folder
+        self._path: Path | None = None
+
+    def begin(self) -> Path:
+        """A new folder in it.
+
+        Raises `FourhopError` if nothing can be written there.
+        """
+        try:
+            if self._path is None:
+                self._path = Path(tempfile.mkdtemp(prefix=SWEEP_STAGING, dir=self._in))
+                self._remove = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+            return Path(tempfile.mkdtemp(dir=self._path))
+        except OSError as error:
+            raise FourhopError(f"{self._in}: cannot be written: {error.strerror or error}") from error
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        if self._path is not None:
+            self._remove()
+
+
+def written(folder: Path, seed: int) -> dict[Table, Path]:
+    """The files a simulator that was given `folder` wrote for the run with `seed`."""
+    return {table: csv(folder, seed, table) for table in TABLES}
+
+
+@contextmanager
+def gone(folder: Path | None) -> Iterator[None]:
+    """Remove `folder`, if there is one, at the end."""
+    try:
+        yield
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

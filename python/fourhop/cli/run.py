@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
     with common.errors():
-        from fourhop.errors import FourhopError, Interrupted
-        from fourhop.runner import run
+        from fourhop.errors import FourhopError
+        from fourhop.runner import Interrupted, run
 
         if runs is not None and precision is not None:
             raise FourhopError("--runs and --precision: found both, allowed: one of them")

@@ -22,7 +22,7 @@ import polars as pl
 
 from fourhop import store
 from fourhop.errors import FourhopError
-from fourhop.recorded import TABLES, Table
+from fourhop.recorded import SWEEP_STAGING, TABLES, Table
 from fourhop.rundata import RunData
 from fourhop.sweeps import runfile, seriesfile
 
@@ -83,7 +83,7 @@ class RunStore:
 
     def survey(self) -> Iterator[Path]:
         """Every run in the folder, by name; what is no run goes into `strange`."""
-        for path in sorted(self.folder.glob(f"{seriesfile.STAGING}*")):
+        for path in sorted(self.folder.glob(f"{SWEEP_STAGING}*")):
             self.strange[path] = _LEFT
         if not self.runs.is_dir():
             return

@@ -8,26 +8,18 @@ without `seed`, which is the run's.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from fourhop import recorded, store
 from fourhop._core import series_columns
-from fourhop.errors import FourhopError
 from fourhop.recorded import TABLES, Table
 from fourhop.sweeps.columns import COLUMNS
 
 METADATA = "fourhop"
 """Key of a file's own description in its Parquet metadata."""
-
-STAGING = ".series."
-"""How folders of series of runs in progress begin."""
 
 
 def schema(table: Table) -> pl.Schema:
@@ -92,45 +84,3 @@ def described(path: Path) -> dict[str, object] | str:
     except ValueError:
         about = None
     return about if isinstance(about, dict) else {}
-
-
-class Staging:
-    """A folder for the files that simulators write while runs are in progress. It goes with this object."""
-
-    def __init__(self, folder: Path) -> None:
-        """`folder`: where the runs are kept, so that series need room there only."""
-        self._in = folder
-        self._path: Path | None = None
-
-    def begin(self) -> Path:
-        """A new folder in it.
-
-        Raises `FourhopError` if nothing can be written there.
-        """
-        try:
-            if self._path is None:
-                self._path = Path(tempfile.mkdtemp(prefix=STAGING, dir=self._in))
-                self._remove = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
-            return Path(tempfile.mkdtemp(dir=self._path))
-        except OSError as error:
-            raise FourhopError(f"{self._in}: cannot be written: {error.strerror or error}") from error
-
-    def remove(self) -> None:
-        """Remove it with all that is in it."""
-        if self._path is not None:
-            self._remove()
-
-
-def written(folder: Path, seed: int) -> dict[Table, Path]:
-    """The files a simulator that was given `folder` wrote for the run with `seed`."""
-    return {table: recorded.csv(folder, seed, table) for table in TABLES}
-
-
-@contextmanager
-def gone(folder: Path | None) -> Iterator[None]:
-    """Remove `folder`, if there is one, at the end."""
-    try:
-        yield
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)

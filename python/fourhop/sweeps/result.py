@@ -88,18 +88,20 @@ class SweepResult:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per (point, seed, flow), with the columns of `Result.flows`."""
-        return self._collect(self._nested("flows").drop("batch_goodput_bps"))
+        return self._flow_runs.drop("batch_goodput_bps")
+
+    @cached_property
+    def _flow_runs(self) -> pl.DataFrame:
+        """The flows with their batches."""
+        return self._collect(self._nested("flows"))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
         """Batch means: one row per (point, seed, flow, batch)."""
-        flows = self._nested("flows").select(*self._identity, "flow", pl.col("batch_goodput_bps").alias("goodput_bps"))
-        batch = pl.int_ranges(pl.col("goodput_bps").list.len()).alias("batch")
-        return self._collect(
-            flows.select(*self._identity, "flow", batch, "goodput_bps")
-            .filter(pl.col("goodput_bps").list.len() > 0)
-            .explode("batch", "goodput_bps")
-        )
+        goodputs = pl.col("batch_goodput_bps").alias("goodput_bps")
+        batch = pl.int_ranges(pl.col("batch_goodput_bps").list.len()).alias("batch")
+        rows = self._flow_runs.filter(pl.col("batch_goodput_bps").list.len() > 0)
+        return rows.select(*self._identity, "flow", batch, goodputs).explode("batch", "goodput_bps")
 
     @cached_property
     def drops(self) -> pl.DataFrame:
@@ -162,12 +164,12 @@ class SweepResult:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index."""
-        return tables.summary(self.points, self.runs, self.batches, [each.met for each in self.per_point])
+        return tables.summary(self.points, self.runs, self._flow_runs, [each.met for each in self.per_point])
 
     @cached_property
     def flow_summary(self) -> pl.DataFrame:
         """One row per (point, flow), with the columns of `Result.summary`."""
-        return tables.flow_summary(self.points, self.flows, self.batches)
+        return tables.flow_summary(self.points, self._flow_runs)
 
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fourhop._core import ScenarioError as ScenarioError
     from fourhop.errors import FourhopError as FourhopError
+    from fourhop.errors import IncompleteError as IncompleteError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.explanation import Explanation as Explanation
     from fourhop.explanation import explain as explain
@@ -44,6 +45,7 @@ _HOME = {
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
+    "IncompleteError": "fourhop.errors",
     "Interrupted": "fourhop.runner",
     "Interval": "fourhop.stats",
     "Progress": "fourhop.runner",
@@ -65,6 +67,7 @@ __all__ = [
     "BestRate",
     "Explanation",
     "FourhopError",
+    "IncompleteError",
     "Interrupted",
     "Interval",
     "Progress",

@@ -10,15 +10,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fourhop import frames, stats
+from fourhop import frames, stats, store
+from fourhop._core import version
 from fourhop.errors import FourhopError
-from fourhop.recorded import Series, Table, schema
+from fourhop.recorded import TABLES, Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
 from fourhop.stats import Interval
 
 if TYPE_CHECKING:
     import polars as pl
+
+MANIFEST = "run.json"
+SCENARIO = "scenario.toml"
 
 
 @dataclass(frozen=True)
@@ -159,13 +163,42 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def save(self, folder: str | Path) -> Path:
-        """Write Parquet tables, scenario.toml and run.json into `folder`; see `fourhop.store` for what and how.
+        """Write this result into `folder` and return it. An older result there stays until this one is complete.
+
+        | file | holds |
+        |---|---|
+        | flows.parquet | one row per (seed, flow) |
+        | summary.parquet | one row per flow, means and intervals |
+        | drops.parquet, counters.parquet, conservation.parquet | one row per (seed, layer, name) |
+        | link_drops.parquet, wires.parquet | one row per (seed, link, name) |
+        | series.parquet, queues.parquet | time series, if the scenario asks for them |
+        | scenario.toml | the scenario with every default written out: run it again with `fourhop run` |
+        | run.json | version, seeds, note, and the object of `to_dict` |
 
         Raises `FourhopError` if the folder cannot be written or holds a scenario.toml that is somebody's own.
         """
-        from fourhop import store
-
-        return store.save(self, Path(folder))
+        folder = Path(folder)
+        store.prepare(folder, MANIFEST, SCENARIO)
+        tables = {
+            "flows": self.flows,
+            "summary": self.summary,
+            "drops": self.drops,
+            "counters": self.counters,
+            "conservation": frames.counts(self.runs, "conservation"),
+            "link_drops": self.link_drops,
+            "wires": self.wires,
+        }
+        files: dict[str, store.Write | None] = {
+            f"{name}.parquet": store.parquet(table) for name, table in tables.items()
+        }
+        for name in TABLES:
+            rows = self.scan(name)
+            files[f"{name}.parquet"] = None if rows.head(1).collect().is_empty() else store.streamed(rows)
+        manifest = {"fourhop": version(), "seeds": list(self.seeds), "note": self.note, "result": self.to_dict()}
+        files[SCENARIO] = store.text(self.scenario.to_toml())
+        files[MANIFEST] = store.text(json.dumps(manifest, indent=1, allow_nan=False) + "\n")
+        store.publish(folder, MANIFEST, files)
+        return folder
 
     def __repr__(self) -> str:
         """One line: what ran and what it got."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fourhop._core import Run
+from fourhop.errors import FourhopError, IncompleteError
 from fourhop.limits import JOBS_LIMIT, MAX_RUNS, within
 from fourhop.recorded import Recorded
 from fourhop.sweeps.describe import PrecisionOf, Sweep
@@ -101,7 +102,8 @@ def run(
         max_runs: where `precision` gives up; `Result.note` then says so.
 
     Raises:
-        ScenarioError: the scenario cannot run with one of the seeds (say, no connected random network was found).
+        ScenarioError: the scenario cannot run with any of the seeds (say, no connected random network was found).
+        IncompleteError: it cannot with some, or files could not be written; it carries the result of the finished runs.
         FourhopError: an argument or a folder cannot be used.
         Interrupted: Ctrl-C; it carries the result of the runs that had finished.
 
@@ -123,7 +125,9 @@ def run(
         source="",
     )
     if out is not None:
-        store.prepare(Path(out))
+        from fourhop.result import MANIFEST, SCENARIO
+
+        store.prepare(Path(out), MANIFEST, SCENARIO)
     if pcap is not None:
         store.writable(Path(pcap))
 
@@ -160,18 +164,29 @@ def measure(
         loop.run(executor, report)
     except KeyboardInterrupt:
         interrupted = True
+    failed = None if interrupted else loop.refuse_failures(lambda task: f"seed {task.seed}", "are kept")
     finished = memory.of(0)
-    for error in loop.failed.values():
-        raise error
-    counted = finished if interrupted else {seed: finished[seed] for seed in loop.plan.seeds(0)}
-    note = f"interrupted: {len(finished)} of {sweep.wanted} runs finished" if interrupted else _note(loop.plan, sweep)
+    counted = finished if interrupted or failed else {seed: finished[seed] for seed in loop.plan.seeds(0)}
+    note = _note(loop.plan, sweep)
+    if interrupted or failed:
+        note = f"{'runs failed' if failed else 'interrupted'}: {len(finished)} of {sweep.wanted} runs finished"
     result = Result(scenario, tuple(counted.values()), note, recorded) if counted else None
+    saved = False
     if result is not None and out is not None:
-        result.save(out)
-        if recorded is not None:
-            recorded.settle(out)
+        try:
+            result.save(out)
+            saved = True
+        except FourhopError as error:
+            failed = IncompleteError([*([str(failed)] if failed else []), str(error)])
+        else:
+            if recorded is not None:
+                recorded.settle(out)
+    if failed is not None:
+        failed.result, failed.saved = result, saved
     if interrupted or result is None:
-        raise Interrupted(result, sweep.wanted)
+        raise Interrupted(result, sweep.wanted) from failed
+    if failed is not None:
+        raise failed
     return result
 
 

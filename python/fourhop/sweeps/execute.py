@@ -15,7 +15,8 @@ from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.local import Executor, Finished, Threads
 from fourhop.sweeps.loop import Loop
-from fourhop.sweeps.result import PointRuns, SweepResult
+from fourhop.sweeps.manifest import PointRuns
+from fourhop.sweeps.result import SweepResult
 from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
 
@@ -82,7 +83,8 @@ def sweep(
         options: `variants`, `runs`, `seed`, `precision`, ... of `Sweep`.
 
     Raises:
-        ScenarioError: a scenario cannot run with one of the seeds (say, no connected random network was found).
+        ScenarioError: no scenario can run with any of the seeds (say, no connected random network was found).
+        IncompleteError: some runs could not be done; all others were and are kept in `out`.
         FourhopError: an argument, a folder or a cluster cannot be used.
         SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call goes on from there.
 
@@ -127,10 +129,12 @@ def sweep(
             raise SweepInterrupted(plan.done, _wanted(made), None if out is None else Path(out)) from None
         finally:
             staging.remove()
-    for task, error in loop.failed.items():
-        at = f"point {task.point} with seed {task.seed}"
-        error.add_note(f"{at}; {plan.done} finished runs are kept in {store.folder}")
-        raise error
+    failed = loop.refuse_failures(
+        lambda task: f"point {task.point} ({made.points[task.point].describe()}) with seed {task.seed}",
+        f"are kept in {store.folder}" if temporary is None else "are not kept, as the sweep has no folder",
+    )
+    if failed is not None:
+        raise failed
     per_point = tuple(
         PointRuns(
             tuple((seed, kept.paths[kept.name(plan.task(point, seed))]) for seed in plan.seeds(point)), plan.met(point)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from fourhop import rundata
+from fourhop.errors import IncompleteError
 from fourhop.rundata import RunData
 from fourhop.sweeps.local import Executor, Finished
 from fourhop.sweeps.schedule import Plan, Task
@@ -82,6 +83,20 @@ class Loop:
         self._started = time.monotonic()
         self._waiting: list[Task] = []
         self._running: dict[Hashable, list[Task]] = {}
+
+    def refuse_failures(self, describe: Callable[[Task], str], kept: str) -> IncompleteError | None:
+        """What to say of the runs that failed, `None` if none did. `describe` names a run, `kept` where the others are.
+
+        Raises what the first one failed of if there is no run at all: what was asked for cannot be.
+        """
+        if not self.failed:
+            return None
+        problems = [f"{describe(task)}: {error}" for task, error in self.failed.items()]
+        if not self.plan.done:
+            task, error = next(iter(self.failed.items()))
+            error.add_note(f"{describe(task)}; no run finished")
+            raise error
+        return IncompleteError([*problems, f"{len(problems)} runs failed; {self.plan.done} finished runs {kept}"])
 
     @property
     def elapsed_s(self) -> float:

@@ -6,15 +6,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
 from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
-from fourhop.sweeps import runfile, runstore, seriesfile, tables
+from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
+from fourhop.sweeps.manifest import Content, PointRuns
 from fourhop.sweeps.runstore import RunStore, Temporary
 
 if TYPE_CHECKING:
@@ -36,14 +37,7 @@ Table = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class PointRuns:
-    """The runs that count at one point."""
-
-    runs: tuple[tuple[int, Path], ...]
-    """(seed, file) of each, in the order of the seeds."""
-    met: bool | None
-    """Whether the precision asked for was reached; `None` if none was."""
+TABLES: tuple[Table, ...] = get_args(Table)
 
 
 @dataclass(frozen=True)
@@ -208,9 +202,9 @@ class SweepResult:
 
         Raises `FourhopError` if it cannot be written.
         """
-        from fourhop.sweeps import manifest
-
-        return manifest.save(self, Path(folder))
+        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
+        manifest.save(Content(self.sweep, self.store, self.per_point), self.note, tables, Path(folder))
+        return Path(folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
@@ -218,9 +212,8 @@ class SweepResult:
 
         Raises `FourhopError` if there is none, or if some of its runs are gone.
         """
-        from fourhop.sweeps import manifest
-
-        return manifest.load(Path(folder))
+        held = manifest.load(Path(folder))
+        return cls(held.sweep, held.store, held.per_point, reused=sum(len(each.runs) for each in held.per_point))
 
     @property
     def note(self) -> str | None:

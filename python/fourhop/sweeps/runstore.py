@@ -73,11 +73,11 @@ class RunStore:
                 continue
             try:
                 path.parent.mkdir(exist_ok=True)
-                if series is not None:
-                    seriesfile.write(path, key, series)
-                store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
-            except (OSError, pl.exceptions.PolarsError) as error:
-                raise FourhopError(f"{path}: cannot be written: {error}") from error
+            except OSError as error:
+                raise store.unwritable(self.runs, error) from error
+            if series is not None:
+                seriesfile.write(path, key, series)
+            store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
             return path
         raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
 

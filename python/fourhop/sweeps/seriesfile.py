@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +17,7 @@ import polars as pl
 from fourhop import recorded, store
 from fourhop._core import series_columns
 from fourhop.recorded import TABLES, Table
+from fourhop.sweeps import sealed
 from fourhop.sweeps.columns import COLUMNS
 
 METADATA = "fourhop"
@@ -46,13 +48,18 @@ def write(run: Path, key: str, csv: Mapping[Table, Path]) -> None:
     meanings = {**COLUMNS, **dict(series_columns())}
     for table in TABLES:
         columns = schema(table)
-        about = {"kind": table, "key": key, "columns": {name: meanings[name] for name in columns}}
-        rows = pl.scan_csv(csv[table], schema=columns)
-        metadata = {METADATA: json.dumps(about)}
-        store.replace(
-            beside(run, table),
-            lambda aside, rows=rows, metadata=metadata: rows.sink_parquet(aside, metadata=metadata),  # type: ignore[misc]
-        )
+        about = {
+            "kind": table,
+            "key": key,
+            sealed.CHECKSUM: sealed.EMPTY,
+            "columns": {name: meanings[name] for name in columns},
+        }
+        store.replace(beside(run, table), partial(_write, csv[table], columns, {METADATA: json.dumps(about)}))
+
+
+def _write(csv: Path, columns: pl.Schema, metadata: dict[str, str], path: Path) -> None:
+    store.streamed(pl.scan_csv(csv, schema=columns), metadata=metadata)(path)
+    sealed.seal(path)
 
 
 def check(path: Path, key: str) -> str | None:
@@ -69,11 +76,13 @@ def check(path: Path, key: str) -> str | None:
 
 
 def described(path: Path) -> dict[str, object] | str:
-    """What a Parquet file says of itself, nothing if it is not of fourhop; or what is wrong with it.
+    """What a sealed Parquet file says of itself; or what is wrong with it. Every byte of it is looked at.
 
     Raises `FileNotFoundError` if there is none.
     """
     try:
+        if not sealed.is_whole(path):
+            return "damaged, or nothing of fourhop: it does not have the checksum that it should"
         text = pl.read_parquet_metadata(path).get(METADATA)
     except FileNotFoundError:
         raise

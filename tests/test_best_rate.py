@@ -29,11 +29,37 @@ def test_the_same_search_finds_the_same() -> None:
     assert first == second
 
 
+def test_either_end_may_be_a_wired_host() -> None:
+    mesh = fourhop.Scenario.chain(hops=2, duration="20s").wired(["last"], ["B"], delay="5ms")
+    for src, dst in ((0, "B"), ("B", 0)):
+        scenario = mesh.flow(src, dst, transport="newreno")
+        found = fourhop.best_rate(scenario, to_bps=1_000_000, trials=6, runs=1)
+        assert found.best is not None
+        # Two hops share the medium, so a datagram takes twice what it takes over one, which carries 1539 kbit/s.
+        assert 3e5 < found.best.goodput_bps < 1.539e6 / 2
+        assert found.best.goodput_bps > fourhop.run(scenario).aggregate.mean
+
+
+def test_the_best_rate_is_about_the_mesh() -> None:
+    wired = fourhop.Scenario.chain(hops=2, duration="5s").wired(["last"], ["A", "B"])
+    with pytest.raises(fourhop.FourhopError, match="flow: found 0 between two wired hosts, allowed"):
+        fourhop.best_rate(wired.flow("A", "B", transport="newreno"), trials=2, runs=1)
+
+
+def test_a_flow_that_never_sends_has_no_best_rate() -> None:
+    early = CHAIN.with_(warmup="5s").flow(0, 4, transport="newreno", start="1s", stop="4s")
+    with pytest.raises(fourhop.FourhopError, match="flow: found 0, which sends nothing in the measured time"):
+        fourhop.best_rate(early, to_bps=1_000_000, trials=2, runs=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"flow": 3}, "there is no flow 3: the scenario has 1"),
-        ({"from_bps": 0}, "from_bps: found 0, allowed: 1 or more"),
+        ({"flow": -1}, "there is no flow -1: the scenario has 1"),
+        ({"from_bps": 0}, "from_bps: found 0, allowed: 1 to 10000000000"),
+        ({"payload_bytes": 70_000}, "payload_bytes: found 70000, allowed: 1 to 65000"),
+        ({"runs": 0}, "runs: found 0, allowed: 1 to"),
         ({"from_bps": 20, "to_bps": 10}, "to_bps: found 10, allowed: above from_bps, which is 20"),
         ({"loss_bound": 2.0}, "loss_bound: found 2.0, allowed: 0 to 1"),
         ({"trials": 1}, "trials: found 1, allowed: 2 or more"),

@@ -7,13 +7,16 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import fourhop
-from fourhop import plots, recorded, rundata, runner, stats, store
+from fourhop import plots, recorded, rundata, stats
 from fourhop.result import Result
+from fourhop.sweeps import schedule
+from fourhop.sweeps.schedule import Prefix, Rule
 
 
 @pytest.fixture(scope="module")
@@ -84,17 +87,19 @@ def test_saving_streams_the_series_and_tidies_up(tmp_path: Path) -> None:
     scenario = fourhop.Scenario.chain(hops=2, duration="5s", sample_every="500ms")
     saved = fourhop.run(scenario, runs=2, seed=3, out=tmp_path)
     kept = fourhop.run(scenario, runs=2, seed=3)
-    assert not (tmp_path / recorded.STAGING).exists()
+    assert not list(tmp_path.glob(f"{recorded.STAGING}*/*.csv"))
     assert pl.read_parquet(tmp_path / "series.parquet").equals(kept.series)
     assert saved.series.equals(kept.series)
     assert saved.scan("queues").select(pl.len()).collect().item() == 2 * 10 * 3
     # Saved again over itself, and elsewhere.
     saved.save(tmp_path)
     assert pl.read_parquet(saved.save(tmp_path / "copy") / "queues.parquet").equals(kept.queues)
-    # Somebody else's result in the same folder is not taken for this one.
-    fourhop.run(scenario, seed=9, out=tmp_path)
-    with pytest.raises(fourhop.FourhopError, match=r"series\.parquet: found another file"):
-        saved.scan("series")
+    # Another result in the same folder is not taken for this one, which still has its own.
+    other = fourhop.run(scenario, seed=9, out=tmp_path)
+    assert pl.read_parquet(tmp_path / "series.parquet").equals(other.series)
+    assert saved.scan("series").collect().equals(kept.series)
+    del saved, other
+    assert not list(tmp_path.glob(f"{recorded.STAGING}*"))
 
 
 def test_series_files_go_with_the_result() -> None:
@@ -109,11 +114,12 @@ def test_series_files_go_with_the_result() -> None:
 
 _MEASURE = """
 import resource, sys, tempfile
-from fourhop._core import Batch, check
+from pathlib import Path
+from fourhop._core import Run, check
 scenario = check(sys.argv[1], overrides=[f"duration={sys.argv[2]}"])
 with tempfile.TemporaryDirectory() as folder:
-    batch = Batch(scenario, [1], 1, None, folder)
-    while batch.poll(1.0) is None:
+    run = Run(scenario, 1, None, Path(folder))
+    while run.poll(1.0) is None:
         pass
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -195,21 +201,6 @@ def test_a_result_replaces_an_older_one(result: Result, tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "flows.parquet").equals(without_series.flows)
 
 
-def test_a_save_that_fails_leaves_no_manifest_and_no_scraps(
-    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result.save(tmp_path)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(fourhop.FourhopError, match="No space left on device"):
-        result.save(tmp_path)
-    assert not (tmp_path / store.MANIFEST).exists()
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
 def test_figures(result: Result, tmp_path: Path) -> None:
     for quantity in ("goodput_bps", "cwnd_segments", "srtt_s", "pacing_interval_s"):
         figure = plots.time_series(result, quantity, seed=12)
@@ -239,36 +230,42 @@ def run_of(seed: int, *goodputs: float) -> rundata.RunData:
     return {"seed": seed, "flows": flows, "aggregate_goodput_bps": math.fsum(goodputs)}  # type: ignore[typeddict-item]
 
 
+def prefix(runs: list[rundata.RunData], target: float, **rule: Any) -> Prefix:
+    made = Prefix(1, Rule(least=3, most=9, target=target, **rule))
+    for run in runs:
+        made.add(run["seed"], run)
+    return made
+
+
 def test_the_stop_rule_ignores_the_order_in_which_runs_finish() -> None:
-    runs = {seed: run_of(seed, value) for seed, value in enumerate([10.0, 12.0, 11.0, 11.0, 11.0, 11.0], start=1)}
-    in_order = runner.Prefix(1, 0.2, "aggregate")
-    for seed in runs:
-        in_order.extend({other: runs[other] for other in range(1, seed + 1)})
-    late = runner.Prefix(1, 0.2, "aggregate")
-    late.extend({seed: runs[seed] for seed in (2, 3, 4, 5, 6)})
-    assert late.runs == []
-    late.extend(runs)
-    assert in_order.met
-    assert [run["seed"] for run in late.runs] == [run["seed"] for run in in_order.runs] == [1, 2, 3, 4]
+    runs = [run_of(seed, value) for seed, value in enumerate([10.0, 12.0, 11.0, 11.0, 11.0, 11.0], start=1)]
+    in_order = prefix(runs, 0.2)
+    late = prefix(runs[1:], 0.2)
+    assert (late.count, late.met) == (0, False)
+    late.add(1, runs[0])
+    assert (in_order.count, in_order.met) == (late.count, late.met) == (4, True)
+    assert in_order.precision == late.precision
 
 
 def test_the_stop_rule_takes_at_least_three_runs() -> None:
-    rule = runner.Prefix(1, 0.5, "aggregate")
-    same = {seed: run_of(seed, 5.0) for seed in (1, 2)}
-    rule.extend(same)
+    same = [run_of(seed, 5.0) for seed in (1, 2, 3)]
+    rule = prefix(same[:2], 0.5)
     assert rule.precision == 0.0
     assert not rule.met
-    rule.extend(same | {3: run_of(3, 5.0)})
+    rule.add(3, same[2])
     assert rule.met
 
 
+def test_the_stop_rule_may_look_every_few_runs_only() -> None:
+    # Three runs scatter; from the fourth on they are close enough, and the fifth is the next that is looked at.
+    runs = [run_of(seed, value) for seed, value in enumerate([10.0, 12.0, 11.0, 11.0, 11.0, 11.0, 11.0], start=1)]
+    assert prefix(runs, 0.2, step=2).count == 5
+
+
 def test_the_stop_rule_over_flows_waits_for_the_worst() -> None:
-    runs = {1: run_of(1, 90.0, 10.0), 2: run_of(2, 80.0, 20.0), 3: run_of(3, 70.0, 30.0)}
-    aggregate = runner.Prefix(1, 0.05, "aggregate")
-    aggregate.extend(runs)
-    flows = runner.Prefix(1, 0.05, "flows")
-    flows.extend(runs)
-    assert aggregate.met
+    runs = [run_of(1, 90.0, 10.0), run_of(2, 80.0, 20.0), run_of(3, 70.0, 30.0)]
+    flows = prefix(runs, 0.05, judged=schedule.flow_goodputs)
+    assert prefix(runs, 0.05).met
     assert not flows.met
     # Mean 20, sample deviation 10, t(2) = 4.30265.
     assert flows.precision == pytest.approx(4.30265 * 10.0 / math.sqrt(3.0) / 20.0, rel=1e-5)

@@ -126,14 +126,3 @@ def test_an_interval_moves_with_its_values(rates: list[float], shift: float) -> 
     assert there.mean == pytest.approx(here.mean + shift, abs=1e-9 * scale)
     if here.half_width is not None and there.half_width is not None:
         assert there.half_width == pytest.approx(here.half_width, abs=1e-7 * scale)
-
-
-@pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("2.5 %", 0.025), ("0.1", 0.1), (0.05, 0.05)])
-def test_precision(text: str | float, share: float) -> None:
-    assert stats.parse_precision(text) == pytest.approx(share)
-
-
-@pytest.mark.parametrize("text", ["0", "100%", "5", "-5%", "five", "", "nan", 1.0])
-def test_precision_refused(text: str | float) -> None:
-    with pytest.raises(ValueError, match="precision: found"):
-        stats.parse_precision(text)

@@ -13,7 +13,8 @@ import pytest
 
 import fourhop
 from fourhop import Scenario, Sweep, stats
-from fourhop.sweeps import columns, document, manifest, runfile
+from fourhop.sweeps import columns, document, runfile
+from fourhop.sweeps.result import TABLES
 
 SHORT = Scenario.chain(hops=1, duration="2s")
 
@@ -186,7 +187,7 @@ def test_tables_open_in_pandas_and_say_what_they_hold(tmp_path: Path) -> None:
         Scenario.parallel_chains(hops=1, duration="2s"), {"tcp.window": [2, 4]}, runs=2, out=tmp_path
     )
     assert list(result.pandas("flows").columns) == result.flows.columns
-    for name in manifest.TABLES:
+    for name in TABLES:
         frame = pl.read_parquet(tmp_path / f"{name}.parquet")
         assert frame.equals(getattr(result, name))
         about = json.loads(pl.read_parquet_metadata(tmp_path / f"{name}.parquet")["fourhop"])
@@ -203,7 +204,7 @@ def test_a_result_is_read_back(tmp_path: Path) -> None:
     )
     again = fourhop.SweepResult.load(tmp_path)
     assert again.sweep.keys == result.sweep.keys
-    for name in manifest.TABLES:
+    for name in TABLES:
         assert getattr(again, name).equals(getattr(result, name)), name
     assert again.point(3).scenario.duration_s == 3.0
     with pytest.raises(fourhop.FourhopError, match=r"sweep\.json: cannot be read"):

@@ -14,8 +14,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fourhop
-from fourhop import FourhopError, Scenario, SweepResult, sweep
-from fourhop.sweeps import inventory, manifest, runfile, seriesfile
+from fourhop import FourhopError, IncompleteError, Scenario, SweepResult, sweep
+from fourhop.recorded import SWEEP_STAGING
+from fourhop.sweeps import inventory, manifest, runfile, sealed, seriesfile
+from fourhop.sweeps.result import TABLES
 from fourhop.sweeps.runstore import RunStore
 from tests.conftest import Command, environment
 
@@ -42,7 +44,7 @@ tcp.window = [2, 4, 8, 16]
 """
 
 # All tables are functions of the sweep alone, but for the time the runs took.
-PURE = [name for name in manifest.TABLES if name != "timing"]
+PURE = [name for name in TABLES if name != "timing"]
 
 
 @pytest.fixture
@@ -359,7 +361,7 @@ def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None
     finally:
         process.kill()
         process.wait()
-    killed = out / f"{seriesfile.STAGING}x1y2"
+    killed = out / f"{SWEEP_STAGING}x1y2"
     killed.mkdir()
     store = RunStore(out)
     assert list(store.survey()) == []
@@ -408,19 +410,39 @@ def test_half_written_and_foreign_files_are_named_and_left_alone(
     assert undisturbed.stdout == again.stdout
 
 
-def test_a_run_that_looks_whole_and_is_not_is_named(tmp_path: Path) -> None:
-    fourhop.sweep(SHORT, out=tmp_path)
+def test_a_bit_that_has_flipped_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    sweep(RECORDED, out=tmp_path)
     (path,) = kept(tmp_path)
+    for file in (path, *series_of(path)):
+        content = file.read_bytes()
+        assert sealed.is_whole(file)
+        for at, byte in enumerate(content):
+            with file.open("r+b") as opened:
+                opened.seek(at)
+                # Bit 0 of the first byte, 3 of the second, ...: over the file every bit of a byte has its turn.
+                opened.write(bytes([byte ^ (1 << (3 * at % 8))]))
+            assert not sealed.is_whole(file), at
+            with file.open("r+b") as opened:
+                opened.seek(at)
+                opened.write(bytes([byte]))
+        assert file.read_bytes() == content
+
+
+def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:
+    sweep_file.write_text(SWEEP.replace("runs = 50", "runs = 1"), encoding="utf-8")
+    first = fourhop("sweep", sweep_file, "--out", tmp_path / "out")
+    path = kept(tmp_path / "out")[1]
     content = bytearray(path.read_bytes())
-    # A Parquet file ends with its footer, the length of the footer in four bytes, and four more.
-    data = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    content[4:data] = b"\xff" * (data - 4)
+    content[len(content) // 3] ^= 4
     path.write_bytes(content)
-    with pytest.raises(fourhop.FourhopError, match=f"cannot be read: {path}"):
-        fourhop.sweep(SHORT, out=tmp_path)
-    store = RunStore(tmp_path)
-    assert inventory.take(store) == []
-    assert "cannot be read" in store.strange[path]
+    loaded = fourhop("results", tmp_path / "out")
+    assert "1 of its runs are gone or damaged" in loaded.stderr
+    assert f"left alone: {path}: damaged" in loaded.stderr
+    again = fourhop("sweep", sweep_file, "--out", tmp_path / "out")
+    assert counted(again.stderr) == (1, 3)
+    assert f"left alone: {path}: damaged" in again.stderr
+    assert again.stdout == first.stdout
+    assert path.read_bytes() == bytes(content)
 
 
 def test_what_a_killed_writer_leaves_is_named(tmp_path: Path) -> None:
@@ -443,13 +465,23 @@ def test_an_unwritable_folder_is_refused_before_the_first_run(
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_scenario_that_cannot_run_with_a_seed_is_named(tmp_path: Path) -> None:
-    # Connected with some seeds and not with others, as only one network is drawn a seed. The first seed is a lucky one.
-    thin = thin_network(next(seed for seed in range(100) if connected(seed)))
+def test_seeds_with_which_a_scenario_cannot_run_are_named_and_the_others_kept(tmp_path: Path) -> None:
+    # Connected with some seeds and not with others, as only one network is drawn a seed.
+    lucky = [seed for seed in range(40) if connected(seed)]
+    assert 0 < len(lucky) < 40
+    with pytest.raises(IncompleteError, match=f"{40 - len(lucky)} runs failed; {len(lucky)} finished") as raised:
+        fourhop.sweep(thin_network(lucky[0]), seed=0, runs=40, out=tmp_path)
+    unlucky = next(seed for seed in range(40) if seed not in lucky)
+    assert re.search(rf"point 0 \(\S+\) with seed {unlucky}: .*redraws", str(raised.value))
+    assert len(kept(tmp_path)) == len(lucky)
+    assert not (tmp_path / manifest.MANIFEST).exists()
+
+
+def test_a_scenario_that_can_run_with_no_seed_is_given_up(tmp_path: Path) -> None:
+    far = Scenario.random(nodes=3, width="90km", height="90km", duration="2s", topology={"redraws": 1}, seed=1)
     with pytest.raises(fourhop.ScenarioError, match="redraws") as raised:
-        fourhop.sweep(thin, runs=200, out=tmp_path)
-    notes = "\n".join(raised.value.__notes__)
-    assert re.search(r"point 0 with seed \d+; \d+ finished runs are kept in", notes)
+        fourhop.sweep(far, runs=100_000, out=tmp_path, jobs=1)
+    assert raised.value.__notes__ == [f"point 0 ({far.name}) with seed 1; no run finished"]
 
 
 def thin_network(seed: int) -> Scenario:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fourhop import Scenario, Sweep
+from fourhop import Scenario, Sweep, quantity
 from fourhop.study import Cells, Chart, Profile, Run, Sample, line, table
 
 PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
@@ -118,7 +118,7 @@ def at(cells: Cells, variant: str, speed: int) -> Cells:
 
 def speeds(cells: Cells) -> list[int]:
     """The speeds there are, in m/s."""
-    return [int(str(speed).removesuffix("m/s")) for speed in cells.values("speed_max")]
+    return [int(quantity.parse(str(speed)).value) for speed in cells.values("speed_max")]
 
 
 def normalized(cells: Cells, flows: Iterable[str] | None = None, **keys: object) -> Sample:

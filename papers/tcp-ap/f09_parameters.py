@@ -5,7 +5,7 @@ Large values smooth more and answer later; the paper settles on alpha = 0.7 and 
 
 from collections.abc import Sequence
 
-from fourhop import Sweep
+from fourhop import Sweep, quantity
 from fourhop.study import (
     STEADY,
     Chart,
@@ -75,7 +75,7 @@ def fairness(data: Data) -> Chart:
 
 def value(alpha: str) -> float:
     """As a number."""
-    return float(alpha.removesuffix("%")) / 100.0
+    return quantity.parse(alpha).value / 100.0
 
 
 def over_alpha(data: Data, name: str, history: int) -> list[tuple[float, Sample]]:

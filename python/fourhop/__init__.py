@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fourhop._core import ScenarioError as ScenarioError
     from fourhop.errors import FourhopError as FourhopError
-    from fourhop.errors import Interrupted as Interrupted
+    from fourhop.errors import IncompleteError as IncompleteError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.explanation import Explanation as Explanation
     from fourhop.explanation import explain as explain
     from fourhop.result import Result as Result
+    from fourhop.runner import Interrupted as Interrupted
     from fourhop.runner import Progress as Progress
     from fourhop.runner import run as run
     from fourhop.scenario import Scenario as Scenario
@@ -44,7 +45,8 @@ _HOME = {
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
-    "Interrupted": "fourhop.errors",
+    "IncompleteError": "fourhop.errors",
+    "Interrupted": "fourhop.runner",
     "Interval": "fourhop.stats",
     "Progress": "fourhop.runner",
     "Result": "fourhop.result",
@@ -65,6 +67,7 @@ __all__ = [
     "BestRate",
     "Explanation",
     "FourhopError",
+    "IncompleteError",
     "Interrupted",
     "Interval",
     "Progress",

@@ -1,15 +1,16 @@
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal, TypedDict, final, type_check_only
 
 __all__ = [
-    "Batch",
-    "BestRate",
+    "Run",
     "ScenarioError",
     "build",
     "catalog",
     "check",
     "ns2",
     "places",
+    "quantity",
     "reference",
     "schema",
     "series_columns",
@@ -46,36 +47,20 @@ def ns2(
     duration: str | None = None,
     overrides: Sequence[str] = ...,
 ) -> str: ...
+def quantity(text: str) -> tuple[str, str, str, float]: ...
 def to_toml(scenario_json: str) -> str: ...
 def places(scenario_json: str, seed: int, times_s: Sequence[float]) -> list[list[tuple[float, float]]]: ...
 
 @final
-class Batch:
+class Run:
     def __new__(
         cls,
         scenario_json: str,
-        seeds: Sequence[int],
-        jobs: int = 1,
-        pcap_dir: str | None = None,
-        series_dir: str | None = None,
-    ) -> Batch: ...
-    def poll(self, timeout_s: float) -> tuple[int, str] | None: ...
-    def progress(self) -> list[tuple[int, float]]: ...
-    def is_finished(self) -> bool: ...
-    def stop(self) -> None: ...
-
-@final
-class BestRate:
-    def __new__(
-        cls,
-        scenario_json: str,
-        flow: int,
-        payload_bytes: int,
-        from_bps: int,
-        to_bps: int,
-        loss_bound: float,
-        trials: int,
-        seeds: Sequence[int],
-    ) -> BestRate: ...
+        seed: int,
+        pcap_dir: Path | None = None,
+        series_dir: Path | None = None,
+        paced_udp: tuple[int, int, int] | None = None,
+    ) -> Run: ...
     def poll(self, timeout_s: float) -> str | None: ...
+    def simulated_s(self) -> float: ...
     def stop(self) -> None: ...

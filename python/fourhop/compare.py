@@ -8,18 +8,23 @@ only, never at how far ns-2 is away: adding seeds until a verdict comes out woul
 from __future__ import annotations
 
 import os
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
-from fourhop import rundata, stats, validate
-from fourhop._core import Batch, ScenarioError
+from fourhop import rundata, validate
+from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError
-from fourhop.runner import JOBS_LIMIT
+from fourhop.limits import JOBS_LIMIT, within
+from fourhop.quantity import bits_per_second, parse, seconds
 from fourhop.scenario import Scenario, catalog
+from fourhop.sweeps.local import Threads
+from fourhop.sweeps.loop import Loop, Memory
+from fourhop.sweeps.schedule import Plan, Rule
 from fourhop.validate import Entry, Row
 
+FIRST_SEED = 1
+"""Seed of the first run of every entry."""
 FIRST_SEEDS = 10
 """Seeds of every entry, unless told otherwise."""
 MORE_SEEDS = 5
@@ -31,8 +36,6 @@ PRECISION = 0.02
 SEEDS_LIMIT = 10_000
 """More seeds than this are a slip of the hand."""
 
-_POLL_S = 0.02
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -43,7 +46,7 @@ class Report:
     total: int
     """Entries in all."""
     fraction: float
-    """Share of the planned simulated time that is done; it falls when an entry gets more seeds."""
+    """Share of the work that is done, 0 to 1; a guess unless the number of seeds is given."""
     simulated_s: float
     """Simulated seconds so far."""
     elapsed_s: float
@@ -58,7 +61,6 @@ class _Plan:
 
     entry: Entry
     scenario: Scenario
-    duration_s: float
     counted_s: float
     """What delivered bytes are divided by."""
     bytes_counted: tuple[float, ...]
@@ -66,8 +68,6 @@ class _Plan:
     offered_kbps: float | None
     """Of UDP alone, counted as ns-2 counts; `None` with TCP."""
     window_of_one: bool
-    wanted: int = 0
-    runs: dict[int, rundata.RunData] = field(default_factory=dict)
 
 
 class Comparison:
@@ -92,13 +92,9 @@ class Comparison:
         Raises:
             FourhopError: a number that is not allowed.
         """
-        if seeds is not None and not 1 <= seeds <= SEEDS_LIMIT:
-            raise FourhopError(f"seeds: found {seeds}, allowed: 1 to {SEEDS_LIMIT}")
-        if jobs is not None and not 1 <= jobs <= JOBS_LIMIT:
-            raise FourhopError(f"jobs: found {jobs}, allowed: 1 to {JOBS_LIMIT}")
         self._entries = list(entries)
-        self._seeds = seeds
-        self._jobs = jobs or os.cpu_count() or 1
+        self._seeds = None if seeds is None else within("seeds", seeds, 1, SEEDS_LIMIT)
+        self._jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
         self._rows: dict[int, Row] = {}
         self._plans: dict[int, _Plan] = {}
         transports = catalog()["transports"]
@@ -123,75 +119,46 @@ class Comparison:
 
     def run(self, progress: Callable[[Report], None] | None = None) -> list[Row]:
         """Run what can run and judge it. Ctrl-C raises `KeyboardInterrupt` with `rows` holding what was finished."""
-        started = time.monotonic()
-        waiting: deque[tuple[int, int]] = deque()
-        for index, plan in self._plans.items():
-            self._add(index, plan, self._seeds or FIRST_SEEDS, waiting)
-        running: dict[tuple[int, int], Batch] = {}
-        try:
-            while waiting or running:
-                while waiting and len(running) < self._jobs:
-                    task = waiting.popleft()
-                    if task[0] not in self._rows:
-                        running[task] = Batch(self._plans[task[0]].scenario.resolved_json, [task[1]], 1)
-                finished = [row for task in list(running) if (row := self._take(task, running, waiting)) is not None]
-                if progress is not None:
-                    last: list[Row | None] = [*finished] or [None]
-                    for row in last:
-                        progress(self._report(running, time.monotonic() - started, row))
-                if not finished:
-                    time.sleep(_POLL_S)
-        finally:
-            for batch in running.values():
-                batch.stop()
+        plans = list(self._plans.items())
+        if not plans:
+            return self.rows
+        memory = Memory()
+        loop = Loop(Plan([(plan.scenario, self._rule(plan)) for _, plan in plans], FIRST_SEED), memory)
+        loop.reuse()
+        executor = Threads(self._jobs, Path)
+
+        def report() -> None:
+            fresh: list[Row | None] = []
+            failed = {task.point: error for task, error in loop.failed.items()}
+            for point, (index, plan) in enumerate(plans):
+                if index not in self._rows and (point in failed or loop.plan.is_done(point)):
+                    if point in failed:
+                        row = _row(plan.entry, "error", str(failed[point]))
+                    else:
+                        row = _judged(plan, [memory.runs[point, seed] for seed in loop.plan.seeds(point)])
+                    self._rows[index] = row
+                    fresh.append(row)
+            if progress is not None:
+                begun = sum(share * task.duration_s for task, share in executor.running)
+                for each in fresh or [None]:
+                    progress(
+                        Report(
+                            done=len(self._rows),
+                            total=len(self._entries),
+                            fraction=loop.plan.fraction,
+                            simulated_s=loop.simulated_s + begun,
+                            elapsed_s=loop.elapsed_s,
+                            row=each,
+                        )
+                    )
+
+        loop.run(executor, report)
         return self.rows
 
-    def _add(self, index: int, plan: _Plan, wanted: int, waiting: deque[tuple[int, int]]) -> None:
-        """More seeds, ahead of the entries that follow."""
-        more = [(index, seed) for seed in range(plan.wanted + 1, wanted + 1)]
-        if plan.wanted:
-            waiting.extendleft(reversed(more))
-        else:
-            waiting.extend(more)
-        plan.wanted = wanted
-
-    def _take(
-        self, task: tuple[int, int], running: dict[tuple[int, int], Batch], waiting: deque[tuple[int, int]]
-    ) -> Row | None:
-        """Take the result of a run if it is there; the row, if that was the last of its entry."""
-        index, seed = task
-        plan, batch = self._plans[index], running[task]
-        row: Row | None = None
-        try:
-            reported = batch.poll(0.0)
-            if reported is None and not batch.is_finished():
-                return None
-            if reported is None:
-                row = _row(plan.entry, "error", f"the run with seed {seed} broke off")
-            else:
-                plan.runs[seed] = rundata.parse(reported[1])
-        except ScenarioError as error:
-            row = _row(plan.entry, "error", str(error))
-        del running[task]
-        if index in self._rows:
-            return None
-        if row is None and len(plan.runs) == plan.wanted:
-            if self._seeds is None and plan.wanted < MOST_SEEDS and not _precise(plan):
-                self._add(index, plan, plan.wanted + MORE_SEEDS, waiting)
-            else:
-                row = _judged(plan)
-        if row is not None:
-            self._rows[index] = row
-        return row
-
-    def _report(self, running: dict[tuple[int, int], Batch], elapsed_s: float, row: Row | None) -> Report:
-        live = [plan for index, plan in self._plans.items() if index not in self._rows or self._rows[index].ours]
-        planned = sum(plan.wanted * plan.duration_s for plan in live)
-        done = sum(len(plan.runs) * plan.duration_s for plan in live)
-        for (index, _), batch in running.items():
-            done += sum(share for _, share in batch.progress()) * self._plans[index].duration_s
-        share = min(1.0, done / planned) if planned else 1.0
-        return Report(len(self._rows), len(self._entries), share, done, elapsed_s, row)
+    def _rule(self, plan: _Plan) -> Rule:
+        if self._seeds is not None:
+            return Rule(self._seeds, self._seeds)
+        return Rule(FIRST_SEEDS, MOST_SEEDS, PRECISION, lambda run: [sum(_rates(plan, run))], MORE_SEEDS)
 
 
 def _transport(entry: Entry) -> tuple[str, tuple[str, ...]]:
@@ -206,60 +173,42 @@ def _plan(entry: Entry, duration_s: float | None) -> _Plan:
     tcp = None if transport == "udp" else transport
     scenario = Scenario.from_ns2(entry.path, transport=tcp, duration=f"{lasting!r}s", overrides=overrides)
     resolved = scenario.resolved
-    udp = _udp_flows(entry.path.read_text(encoding="utf-8"))
-    flows = len(resolved["flows"])
-    if flows != len(entry.runs[0]):
-        raise FourhopError(f"{entry.path}: found {flows} flows, allowed: {len(entry.runs[0])}, as results.json has")
-    if tcp is None and None in udp:
+    flows = resolved["flows"]
+    if len(flows) != len(entry.runs[0]):
+        raise FourhopError(
+            f"{entry.path}: found {len(flows)} flows, allowed: {len(entry.runs[0])}, as results.json has"
+        )
+    udp = [flow for flow in flows if flow["transport"] == "udp"]
+    tcp_flows = len(udp) < len(flows)
+    if tcp is None and tcp_flows:
         raise FourhopError(f"{entry.path}: found a flow line, allowed: udp lines only, as the transport is udp")
-    if None in udp:
+    offered = None
+    if tcp_flows:
         share = 0.1 if entry.warmup_s is None else entry.warmup_s / entry.duration_s
         begin_s = share * lasting
         scenario = scenario.with_(warmup=f"{begin_s!r}s")
-        offered = None
     else:
-        known = [flow for flow in udp if flow is not None]
-        begin_s = min(flow.start_s for flow in known)
+        begin_s = min(seconds(flow["start"]) for flow in udp)
         bits = sum(
-            1e3 * flow.kbps * flow.counted * max(0.0, min(flow.stop_s, lasting) - flow.start_s) for flow in known
+            bits_per_second(flow["rate"])
+            * _counted(flow)
+            * max(0.0, min(seconds(flow["stop"]), lasting) - seconds(flow["start"]))
+            for flow in udp
         )
         offered = bits / (lasting - begin_s) / 1e3 if lasting > begin_s else None
     return _Plan(
         entry=entry,
         scenario=scenario,
-        duration_s=lasting,
         counted_s=lasting - begin_s,
-        bytes_counted=tuple(1.0 if flow is None else flow.counted for flow in udp),
+        bytes_counted=tuple(map(_counted, flows)),
         offered_kbps=offered,
-        window_of_one=None in udp and resolved["tcp"]["window"] == 1,
+        window_of_one=tcp_flows and resolved["tcp"]["window"] == 1,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Udp:
-    """A `udp` line."""
-
-    kbps: float
-    payload_bytes: float
-    start_s: float
-    stop_s: float
-
-    @property
-    def counted(self) -> float:
-        """Bytes that ns-2 counts for a byte of payload."""
-        return 1.0 + validate.UDP_HEADER_BYTES / self.payload_bytes
-
-
-def _udp_flows(text: str) -> list[_Udp | None]:
-    """The flows of a scenario file that has been checked: the numbers of `udp` lines, `None` for `flow` lines."""
-    flows: list[_Udp | None] = []
-    for line in text.splitlines():
-        words = line.split("#")[0].split()
-        if words[:1] == ["flow"]:
-            flows.append(None)
-        elif words[:1] == ["udp"]:
-            flows.append(_Udp(*map(float, words[3:7])))
-    return flows
+def _counted(flow: dict[str, str]) -> float:
+    """Bytes that ns-2 counts for a byte of payload."""
+    return 1.0 + validate.UDP_HEADER_BYTES / parse(flow["payload"]).value if flow["transport"] == "udp" else 1.0
 
 
 def _counted_bytes(flow: rundata.FlowRun) -> float:
@@ -267,25 +216,17 @@ def _counted_bytes(flow: rundata.FlowRun) -> float:
     return flow["throughput_bps"] * flow["active_s"] / 8.0 if flow["transport"] == "udp" else flow["delivered_bytes"]
 
 
-def _rates(plan: _Plan) -> list[list[float]]:
-    """Our goodput in kbit/s for each run and flow, counted as ns-2 counts."""
+def _rates(plan: _Plan, run: rundata.RunData) -> list[float]:
+    """Our goodput in kbit/s for each flow of a run, counted as ns-2 counts."""
     return [
-        [
-            8.0 * counted * _counted_bytes(flow) / plan.counted_s / 1e3
-            for counted, flow in zip(plan.bytes_counted, plan.runs[seed]["flows"], strict=True)
-        ]
-        for seed in sorted(plan.runs)
+        8.0 * counted * _counted_bytes(flow) / plan.counted_s / 1e3
+        for counted, flow in zip(plan.bytes_counted, run["flows"], strict=True)
     ]
 
 
-def _precise(plan: _Plan) -> bool:
-    reached = stats.student_interval([sum(run) for run in _rates(plan)]).relative
-    return reached is not None and reached <= PRECISION
-
-
-def _judged(plan: _Plan) -> Row:
-    ns2, ours = validate.side(plan.entry.runs), validate.side(_rates(plan))
-    flows = next(iter(plan.runs.values()))["flows"]
+def _judged(plan: _Plan, runs: Sequence[rundata.RunData]) -> Row:
+    ns2, ours = validate.side(plan.entry.runs), validate.side([_rates(plan, run) for run in runs])
+    flows = runs[0]["flows"]
     hops = flows[0]["hops"] if len(flows) == 1 else None
     room = plan.offered_kbps is not None and validate.below_capacity(ns2.goodput.mean, plan.offered_kbps)
     found = validate.judge(ns2, ours, hops=hops, uncontended=room or plan.window_of_one)

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fourhop.result import Result
+
+_SHOWN = 20
 
 
 class FourhopError(Exception):
     """Something the user can put right: the message says what was found and what is allowed."""
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `fourhop.run`.
+class IncompleteError(FourhopError):
+    """A call did what it could, and some of it could not be done: runs failed, or a result could not be written.
 
-    `result` holds the runs that had finished, or is `None` if there were none. Being a `KeyboardInterrupt`, it is not
-    caught by `except Exception`.
+    Finished runs are kept: those of `fourhop.run` in `result`, those of `fourhop.sweep` in its folder.
     """
 
-    def __init__(self, result: Result | None, wanted: int) -> None:
-        """`wanted`: how many runs were asked for, or the largest number a precision target allowed."""
-        self.result = result
-        self.wanted = wanted
-        super().__init__(f"interrupted: {0 if result is None else len(result.seeds)} of {wanted} runs finished")
+    result: Any = None
+    """Of `fourhop.run`: the `Result` of the runs that finished."""
+    saved: bool = False
+    """Whether that is in the folder asked for."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        """`problems`: a line each."""
+        super().__init__("\n".join([*problems[:_SHOWN], *_rest(problems)]))
+
+
+def _rest(problems: Sequence[str]) -> list[str]:
+    return [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
 
 
 class SweepInterrupted(KeyboardInterrupt):

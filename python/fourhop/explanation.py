@@ -144,8 +144,8 @@ def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = N
     """
     import polars as pl
 
+    from fourhop.quantity import seconds
     from fourhop.runner import run
-    from fourhop.scenario import seconds
 
     resolved = scenario.resolved
     if resolved.get("sample_every", "none") == "none":
@@ -174,6 +174,6 @@ def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = N
 
 
 def _end(stop: str, duration_s: float) -> float:
-    from fourhop.scenario import seconds
+    from fourhop.quantity import seconds
 
     return duration_s if stop == "none" else seconds(stop)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Sequence
-from typing import Literal, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
@@ -53,10 +54,10 @@ COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String
 
 Counted = Literal["drops", "counters", "conservation", "link_drops", "wires"]
 
-# Columns of the summary that are plain means over the runs, and the field of a run each is the mean of.
+# Columns of the summary that are plain means over the runs, and the column each is the mean of.
 _MEANS = {
-    "sent_packets_mean": "sent",
-    "retransmitted_packets_mean": "retransmitted",
+    "sent_packets_mean": "sent_packets",
+    "retransmitted_packets_mean": "retransmitted_packets",
     "timeouts_mean": "timeouts",
     "fast_retransmits_mean": "fast_retransmits",
     "rtt_mean_s": "rtt_mean_s",
@@ -110,17 +111,14 @@ def by_flow(runs: Sequence[RunData]) -> dict[str, list[FlowRun]]:
     return table
 
 
-def rate_interval(flow_runs: Sequence[FlowRun], rate: Literal["goodput_bps", "throughput_bps"]) -> stats.Interval:
-    """The interval of a rate of one flow: over the runs, or of a single run's goodput over its batches.
+def goodput(flow_runs: Sequence[FlowRun]) -> stats.Interval:
+    """The interval of the goodput of one flow."""
+    return stats.over_runs([run["goodput_bps"] for run in flow_runs], flow_runs[0]["batch_goodput_bps"])
 
-    The mean is that of the whole run in both cases; batches give the width only.
-    """
-    interval = stats.student_interval([run[rate] for run in flow_runs])
-    if len(flow_runs) == 1 and rate == "goodput_bps":
-        batches = stats.batch_means(flow_runs[0]["batch_goodput_bps"])
-        if batches.half_width is not None:
-            return stats.Interval(interval.mean, batches.half_width, batches.n, "batch means")
-    return interval
+
+def batch_sums(flows: Iterable[Sequence[float]]) -> list[float]:
+    """Goodput of all flows together in each batch, from that of each; batches that not every flow has are left out."""
+    return [math.fsum(batch) for batch in zip(*flows, strict=False)]
 
 
 def same(values: Sequence[T]) -> T | None:
@@ -128,27 +126,41 @@ def same(values: Sequence[T]) -> T | None:
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def summary(runs: Sequence[RunData]) -> pl.DataFrame:
-    """One row per flow: means over the runs, goodput and throughput with the half-width of the 95 % interval."""
+def mean(values: Iterable[float | None]) -> float | None:
+    """Mean of the values there are; `None` without any."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def groups(frame: pl.DataFrame, *keys: str) -> dict[Any, pl.DataFrame]:
+    """Rows by the value of a column, or by the tuple of those of several, in the order of the first row of each."""
+    parts = frame.partition_by(*keys, as_dict=True, maintain_order=True)
+    return {(key[0] if len(keys) == 1 else key): part for key, part in parts.items()}
+
+
+def summary(flows: pl.DataFrame, *of: str) -> pl.DataFrame:
+    """One row per flow (of each value of the columns `of`): means over the runs, rates with their 95 % interval.
+
+    `flows` is as `flows` makes it.
+    """
+    transport = "flow_transport" if "flow_transport" in flows.columns else "transport"
     rows: list[dict[str, object]] = []
-    for name, flow_runs in by_flow(runs).items():
-        goodput = rate_interval(flow_runs, "goodput_bps")
-        throughput = rate_interval(flow_runs, "throughput_bps")
+    for each in groups(flows, *of, "flow").values():
+        goodput = stats.over_runs(each["goodput_bps"].to_list(), each["batch_goodput_bps"][0].to_list())
+        throughput = stats.student_interval(each["throughput_bps"].to_list())
         row: dict[str, object] = {
-            "flow": name,
-            "src": same([run["src"] for run in flow_runs]),
-            "dst": same([run["dst"] for run in flow_runs]),
-            "hops": same([run["hops"] for run in flow_runs]),
-            "transport": flow_runs[0]["transport"],
-            "runs": len(flow_runs),
+            **{column: each[column][0] for column in (*of, "flow")},
+            **{column: same(each[column].to_list()) for column in ("src", "dst", "hops")},
+            transport: each[transport][0],
+            "runs": each.height,
             "interval": goodput.method,
             "goodput_bps_mean": goodput.mean,
             "goodput_bps_half_width": goodput.half_width,
             "throughput_bps_mean": throughput.mean,
             "throughput_bps_half_width": throughput.half_width,
         }
-        for column, field in _MEANS.items():
-            known = [value for run in flow_runs if (value := run.get(field)) is not None]
-            row[column] = statistics.fmean(cast(list[float], known)) if known else None
+        row |= {column: mean(each[source].to_list()) for column, source in _MEANS.items()}
         rows.append(row)
-    return pl.DataFrame(rows, schema=SUMMARY, orient="row")
+    schema = {column: flows.schema[column] for column in of}
+    schema |= {transport if name == "transport" else name: dtype for name, dtype in SUMMARY.items()}
+    return pl.DataFrame(rows, schema=schema, orient="row")

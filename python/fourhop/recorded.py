@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from fourhop._core import series_columns
 from fourhop.errors import FourhopError
+from fourhop.store import Scratch, unwritable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 Table = Literal["series", "queues"]
 TABLES: tuple[Table, ...] = ("series", "queues")
 
-STAGING = "series.part"
-"""Folder inside an output folder that holds the series of runs whose result is not saved yet."""
+STAGING = ".series-of-run-"
+"""How the folder inside an output folder begins that holds the series of a result that this process has."""
+
+SWEEP_STAGING = ".series."
+"""How folders of series of runs in progress begin in the folder of a sweep."""
 
 _FILES: dict[Table, str] = {"series": "flows", "queues": "queues"}
 
@@ -81,7 +85,7 @@ class StoredSeries:
 
 
 class Recorded:
-    """The series of a set of runs: CSV files in a folder of their own, or the Parquet tables made of them.
+    """The series of a set of runs: CSV files in a folder of their own, later the Parquet tables made of them.
 
     The folder goes with this object, or with the program.
     """
@@ -89,25 +93,27 @@ class Recorded:
     def __init__(self, out: Path | None = None) -> None:
         """`out`: the folder the result will be saved in; without one, the system's folder for temporary files."""
         try:
-            if out is None:
-                self.folder = Path(tempfile.mkdtemp(prefix="fourhop-series-"))
-            else:
-                self.folder = out / STAGING
-                # What a program that was killed left behind: nothing reads it.
-                shutil.rmtree(self.folder, ignore_errors=True)
-                self.folder.mkdir()
+            self._scratch = Scratch(out or Path(tempfile.gettempdir()), STAGING if out else "fourhop-series-")
         except OSError as error:
             raise FourhopError(f"time series: cannot be written: {error}") from error
-        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        self._saved: Path | None = None
-        self._identities: dict[Table, tuple[int, int, int]] = {}
+        self._saved = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the simulator writes."""
+        return self._scratch.path
+
+    def begin(self) -> Path:
+        """The folder, for one more run: the names of its files hold its seed."""
+        return self.folder
 
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
         """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
         import polars as pl
 
-        if self._saved is not None:
-            return self._scan_saved(table, self._saved)
+        if self._saved:
+            path = self.folder / f"{table}.parquet"
+            return pl.scan_parquet(path, glob=False) if path.exists() else pl.LazyFrame(schema=schema(table))
         columns = dict(schema(table))
         del columns["seed"]
         parts = [
@@ -119,35 +125,58 @@ class Recorded:
         return pl.concat(parts)
 
     def settle(self, folder: Path) -> None:
-        """Read from the tables just saved in `folder` from now on, and drop the CSV files."""
-        self._identities = {
-            table: _identity(path) for table in _FILES if (path := folder / f"{table}.parquet").exists()
-        }
-        self._saved = folder
-        self._remove()
+        """Read from the tables just saved in `folder` from now on, and drop the CSV files.
 
-    def lives_in(self, folder: Path) -> bool:
-        """Are the saved tables of `folder` what this reads from?"""
-        return self._saved is not None and self._saved.resolve() == folder.resolve()
-
-    def _scan_saved(self, table: Table, folder: Path) -> pl.LazyFrame:
-        import polars as pl
-
-        path = folder / f"{table}.parquet"
-        if table not in self._identities:
-            return pl.LazyFrame(schema=schema(table))
+        The tables have a second name here: whatever takes their first one later, these are what this result is.
+        """
+        written = list(self.folder.iterdir())
         try:
-            untouched = _identity(path) == self._identities[table]
+            for table in TABLES:
+                if (path := folder / f"{table}.parquet").exists():
+                    (self.folder / path.name).hardlink_to(path)
         except OSError:
-            untouched = False
-        if not untouched:
-            raise FourhopError(
-                f"{path}: found another file or none, allowed: the one this result was saved in, the only place of its "
-                "series"
-            )
-        return pl.scan_parquet(path)
+            # A file system without links: the CSV files stay what is read.
+            return
+        self._saved = True
+        for path in written:
+            path.unlink(missing_ok=True)
 
 
-def _identity(path: Path) -> tuple[int, int, int]:
-    stat = path.stat()
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+class Staging:
+    """A folder for the files that simulators write while runs of a sweep are in progress. It goes with this object."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: where the runs are kept, so that series need room there only."""
+        self._in = folder
+        self._scratch: Scratch | None = None
+
+    def begin(self) -> Path:
+        """A new folder in it.
+
+        Raises `FourhopError` if nothing can be written there.
+        """
+        try:
+            self._scratch = self._scratch or Scratch(self._in, SWEEP_STAGING)
+            return Path(tempfile.mkdtemp(dir=self._scratch.path))
+        except OSError as error:
+            raise unwritable(self._in, error) from error
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        if self._scratch is not None:
+            self._scratch.remove()
+
+
+def written(folder: Path, seed: int) -> dict[Table, Path]:
+    """The files a simulator that was given `folder` wrote for the run with `seed`."""
+    return {table: csv(folder, seed, table) for table in TABLES}
+
+
+@contextmanager
+def gone(folder: Path | None) -> Iterator[None]:
+    """Remove `folder`, if there is one, at the end."""
+    try:
+        yield
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

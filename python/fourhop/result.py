@@ -10,15 +10,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fourhop import frames, stats
+from fourhop import frames, stats, store
+from fourhop._core import version
 from fourhop.errors import FourhopError
-from fourhop.recorded import Series, Table, schema
+from fourhop.recorded import TABLES, Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
 from fourhop.stats import Interval
 
 if TYPE_CHECKING:
     import polars as pl
+
+MANIFEST = "run.json"
+SCENARIO = "scenario.toml"
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Result:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per flow: means over the runs, and the half-width of the 95 % interval of goodput and throughput."""
-        return frames.summary(self.runs)
+        return frames.summary(self.flows)
 
     @cached_property
     def drops(self) -> pl.DataFrame:
@@ -104,22 +108,17 @@ class Result:
     @cached_property
     def aggregate(self) -> Interval:
         """Goodput of all flows together, bit/s; of a single run, the width is over the sums of its batches."""
-        interval = stats.student_interval([run["aggregate_goodput_bps"] for run in self.runs])
-        if len(self.runs) == 1:
-            batches = stats.batch_means(_batch_sums(self.runs[0]))
-            if batches.half_width is not None:
-                return Interval(interval.mean, batches.half_width, batches.n, "batch means")
-        return interval
+        batches = frames.batch_sums(flow["batch_goodput_bps"] for flow in self.runs[0]["flows"]) if self.runs else []
+        return stats.over_runs([run["aggregate_goodput_bps"] for run in self.runs], batches)
 
     @cached_property
     def jain(self) -> Interval | None:
         """Jain's fairness index over the runs; `None` with one flow only, or if no flow of any run got anything."""
-        known = [run["jain"] for run in self.runs if run["jain"] is not None]
-        return stats.student_interval(known) if known else None
+        return stats.over_known([run["jain"] for run in self.runs])
 
     def goodput(self, flow: str) -> Interval:
         """Goodput of one flow, bit/s. Raises `KeyError` for a flow that the scenario does not have."""
-        return frames.rate_interval(frames.by_flow(self.runs)[flow], "goodput_bps")
+        return frames.goodput(frames.by_flow(self.runs)[flow])
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain values, the object that `fourhop run --json` prints.
@@ -137,11 +136,9 @@ class Result:
                     "hops": frames.same([run["hops"] for run in runs]),
                     "transport": runs[0]["transport"],
                     "app": runs[0]["app"],
-                    "goodput_bps": _spread(
-                        frames.rate_interval(runs, "goodput_bps"), [run["goodput_bps"] for run in runs]
-                    ),
+                    "goodput_bps": _spread(frames.goodput(runs), [run["goodput_bps"] for run in runs]),
                     "throughput_bps": _spread(
-                        frames.rate_interval(runs, "throughput_bps"), [run["throughput_bps"] for run in runs]
+                        stats.student_interval(throughputs := [run["throughput_bps"] for run in runs]), throughputs
                     ),
                     "retransmitted_packets": {"runs": [run["retransmitted"] for run in runs]},
                     "timeouts": {"runs": [run["timeouts"] for run in runs]},
@@ -166,13 +163,42 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def save(self, folder: str | Path) -> Path:
-        """Write Parquet tables, scenario.toml and run.json into `folder`; see `fourhop.store` for what and how.
+        """Write this result into `folder` and return it. An older result there stays until this one is complete.
+
+        | file | holds |
+        |---|---|
+        | flows.parquet | one row per (seed, flow) |
+        | summary.parquet | one row per flow, means and intervals |
+        | drops.parquet, counters.parquet, conservation.parquet | one row per (seed, layer, name) |
+        | link_drops.parquet, wires.parquet | one row per (seed, link, name) |
+        | series.parquet, queues.parquet | time series, if the scenario asks for them |
+        | scenario.toml | the scenario with every default written out: run it again with `fourhop run` |
+        | run.json | version, seeds, note, and the object of `to_dict` |
 
         Raises `FourhopError` if the folder cannot be written or holds a scenario.toml that is somebody's own.
         """
-        from fourhop import store
-
-        return store.save(self, Path(folder))
+        folder = Path(folder)
+        store.prepare(folder, MANIFEST, SCENARIO)
+        tables = {
+            "flows": self.flows,
+            "summary": self.summary,
+            "drops": self.drops,
+            "counters": self.counters,
+            "conservation": frames.counts(self.runs, "conservation"),
+            "link_drops": self.link_drops,
+            "wires": self.wires,
+        }
+        files: dict[str, store.Write | None] = {
+            f"{name}.parquet": store.parquet(table) for name, table in tables.items()
+        }
+        for name in TABLES:
+            rows = self.scan(name)
+            files[f"{name}.parquet"] = None if rows.head(1).collect().is_empty() else store.streamed(rows)
+        manifest = {"fourhop": version(), "seeds": list(self.seeds), "note": self.note, "result": self.to_dict()}
+        files[SCENARIO] = store.text(self.scenario.to_toml())
+        files[MANIFEST] = store.text(json.dumps(manifest, indent=1, allow_nan=False) + "\n")
+        store.publish(folder, MANIFEST, files)
+        return folder
 
     def __repr__(self) -> str:
         """One line: what ran and what it got."""
@@ -182,11 +208,6 @@ class Result:
             f"Result({self.scenario.name!r}, seeds {span(self.seeds)}, "
             f"aggregate goodput {self.aggregate.mean / 1e3:.1f}{interval} kbit/s)"
         )
-
-
-def _batch_sums(run: RunData) -> list[float]:
-    """Goodput of all flows together in each batch; batches that not every flow has are left out."""
-    return [math.fsum(batch) for batch in zip(*(flow["batch_goodput_bps"] for flow in run["flows"]), strict=False)]
 
 
 def _spread(interval: Interval, runs: Sequence[float | None]) -> dict[str, object]:

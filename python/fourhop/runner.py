@@ -1,47 +1,45 @@
 """Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps what finished.
 
-The simulations run on threads inside the extension module, which hold no Python lock. What a run yields depends on
-the scenario and its seed only, and the stop rule looks at the runs in the order of their seeds, so neither the number
-of threads nor the order in which runs finish changes a result.
+A call is a sweep of one point whose runs stay in memory. What a run yields depends on the scenario and its seed only,
+and the stop rule looks at the runs in the order of their seeds, so neither the number of threads nor the order in which
+runs finish changes a result.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from fourhop import rundata, stats
-from fourhop._core import Batch
-from fourhop.errors import FourhopError, Interrupted
+from fourhop._core import Run
+from fourhop.errors import FourhopError, IncompleteError
+from fourhop.limits import JOBS_LIMIT, MAX_RUNS, within
 from fourhop.recorded import Recorded
+from fourhop.sweeps.describe import PrecisionOf, Sweep
+from fourhop.sweeps.local import Start, Threads, plainly
+from fourhop.sweeps.loop import Loop, Memory
+from fourhop.sweeps.schedule import Plan, Task
 
 if TYPE_CHECKING:
     from fourhop.result import Result
     from fourhop.scenario import Scenario
 
-MIN_RUNS = 3
-"""Fewest runs before the stop rule may end: the interval of two runs is wide, but by luck it can be tiny."""
 
-MAX_RUNS = 100
-"""Runs after which the stop rule gives up unless told otherwise."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during `fourhop.run`.
 
-RUNS_LIMIT = 1_000_000
-"""More runs than this are a slip of the hand."""
+    `result` holds the runs that had finished, or is `None` if there were none. Being a `KeyboardInterrupt`, it is not
+    caught by `except Exception`.
+    """
 
-JOBS_LIMIT = 1024
-"""More threads than this are one too."""
-
-MAX_SEED = 2**53
-"""Seeds stay below this, so that JSON readers of every language keep them exact."""
-
-_POLL_S = 0.1
-
-PrecisionOf = Literal["aggregate", "flows"]
+    def __init__(self, result: Result | None, wanted: int) -> None:
+        """`wanted`: how many runs were asked for, or the largest number a precision target allowed."""
+        self.result = result
+        self.wanted = wanted
+        super().__init__(f"interrupted: {0 if result is None else len(result.seeds)} of {wanted} runs finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,8 @@ def run(
         max_runs: where `precision` gives up; `Result.note` then says so.
 
     Raises:
-        ScenarioError: the scenario cannot run with one of the seeds (say, no connected random network was found).
+        ScenarioError: the scenario cannot run with any of the seeds (say, no connected random network was found).
+        IncompleteError: it cannot with some, or files could not be written; it carries the result of the finished runs.
         FourhopError: an argument or a folder cannot be used.
         Interrupted: Ctrl-C; it carries the result of the runs that had finished.
 
@@ -113,177 +112,109 @@ def run(
     >>> fourhop.run(scenario, runs=2, seed=7).seeds
     (7, 8)
     """
+    from fourhop import store
+
+    jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
+    sweep = Sweep(
+        scenario,
+        runs=runs,
+        seed=seed,
+        precision=precision,
+        precision_of=precision_of,
+        max_runs=max_runs,
+        source="",
+    )
+    if out is not None:
+        from fourhop.result import MANIFEST, SCENARIO
+
+        store.prepare(Path(out), MANIFEST, SCENARIO)
+    if pcap is not None:
+        store.writable(Path(pcap))
+
+    def start(task: Task, series: Path | None) -> Run:
+        own = f"seed-{task.seed}" if sweep.wanted > 1 else ""
+        return Run(task.scenario_json, task.seed, None if pcap is None else Path(pcap) / own, series)
+
+    return measure(sweep, start, jobs, progress, None if out is None else Path(out))
+
+
+def measure(
+    sweep: Sweep,
+    start: Start = plainly,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    out: Path | None = None,
+) -> Result:
+    """Run a sweep of one point; `start` begins its runs, `out` has been prepared. Raises what `run` raises."""
     from fourhop.result import Result
 
-    target = None if precision is None else positive_share(precision)
-    wanted = (
-        within("runs", runs, 1, RUNS_LIMIT) if target is None else within("max_runs", max_runs, MIN_RUNS, RUNS_LIMIT)
-    )
-    if precision_of not in ("aggregate", "flows"):
-        raise FourhopError(f'precision_of: found {precision_of!r}, allowed: "aggregate", "flows"')
-    seed = scenario.seed if seed is None else seed
-    if not 0 <= seed <= MAX_SEED - wanted:
-        raise FourhopError(f"seed: found {seed}, allowed: 0 to {MAX_SEED} less the number of runs")
-    jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
-    if out is not None or pcap is not None:
-        from fourhop import store
+    scenario = sweep.points[0].scenario
+    recorded = Recorded(out) if scenario.records_series else None
+    memory = Memory()
+    loop = Loop(Plan([(scenario, sweep.rule)], sweep.first_seed), memory)
+    loop.reuse()
+    executor = Threads(jobs or os.cpu_count() or 1, recorded.begin if recorded else Path, start)
 
-        if out is not None:
-            store.prepare(Path(out))
-        if pcap is not None:
-            store.writable(Path(pcap))
+    def report() -> None:
+        if progress is not None:
+            progress(_progress(loop, executor, sweep, scenario.duration_s))
 
-    recorded = Recorded(None if out is None else Path(out)) if scenario.records_series else None
-    finished: dict[int, rundata.RunData] = {}
-    started = time.monotonic()
-    batch = Batch(
-        scenario.resolved_json,
-        range(seed, seed + wanted),
-        min(jobs, wanted),
-        None if pcap is None else str(pcap),
-        None if recorded is None else str(recorded.folder),
-    )
-    prefix = Prefix(seed, target, precision_of)
     interrupted = False
     try:
-        while len(finished) < wanted and not prefix.met:
-            if _take(batch, finished, _POLL_S):
-                prefix.extend(finished)
-            if progress is not None:
-                progress(_progress(batch, scenario, finished, prefix, wanted, time.monotonic() - started))
+        loop.run(executor, report)
     except KeyboardInterrupt:
         interrupted = True
-        batch.stop()
-        while _take(batch, finished, 0.0):
-            pass
-    finally:
-        batch.stop()
-    # Waits for runs that were begun and do not count: they write into folders that are about to be tidied.
-    del batch
-    if interrupted:
-        result = _partial(scenario, finished, wanted, recorded)
-        if result is not None and out is not None:
-            _save(result, Path(out))
-        raise Interrupted(result, wanted)
-
-    kept = prefix.runs if target is not None else [finished[key] for key in sorted(finished)]
-    whole = Result(scenario, tuple(kept), _note(kept, prefix, target), recorded)
-    if out is not None:
-        _save(whole, Path(out))
-    return whole
-
-
-def _save(result: Result, out: Path) -> None:
-    result.save(out)
-    if isinstance(result.recorded, Recorded):
-        result.recorded.settle(out)
-
-
-def _take(batch: Batch, finished: dict[int, rundata.RunData], timeout_s: float) -> bool:
-    """Put the next finished run with the others; whether there was one in time."""
-    try:
-        reported = batch.poll(timeout_s)
-    except OSError as error:
-        raise FourhopError(str(error)) from None
-    if reported is None:
-        return False
-    seed, text = reported
-    finished[seed] = rundata.parse(text)
-    return True
+    failed = None if interrupted else loop.refuse_failures(lambda task: f"seed {task.seed}", "are kept")
+    finished = memory.of(0)
+    counted = finished if interrupted or failed else {seed: finished[seed] for seed in loop.plan.seeds(0)}
+    note = _note(loop.plan, sweep)
+    if interrupted or failed:
+        note = f"{'runs failed' if failed else 'interrupted'}: {len(finished)} of {sweep.wanted} runs finished"
+    result = Result(scenario, tuple(counted.values()), note, recorded) if counted else None
+    saved = False
+    if result is not None and out is not None:
+        try:
+            result.save(out)
+            saved = True
+        except FourhopError as error:
+            failed = IncompleteError([*([str(failed)] if failed else []), str(error)])
+        else:
+            if recorded is not None:
+                recorded.settle(out)
+    if failed is not None:
+        failed.result, failed.saved = result, saved
+    if interrupted or result is None:
+        raise Interrupted(result, sweep.wanted) from failed
+    if failed is not None:
+        raise failed
+    return result
 
 
-class Prefix:
-    """The runs of consecutive seeds from the first on, and the stop rule over them.
-
-    Runs finish in any order; judging only the unbroken prefix makes the number of runs that count the same whatever
-    finished first. Runs past the one that met the target are thrown away.
-    """
-
-    def __init__(self, seed: int, target: float | None, of: PrecisionOf) -> None:
-        """`seed` of the first run, the relative half-width aimed at if any, and of which goodput."""
-        self.runs: list[rundata.RunData] = []
-        self.met = False
-        self.precision: float | None = None
-        self._seed = seed
-        self.target = target
-        self._of = of
-
-    def extend(self, finished: dict[int, rundata.RunData]) -> None:
-        """Take in the runs that continue the prefix, up to the one with which the target is met."""
-        while not self.met and (following := finished.get(self._seed + len(self.runs))) is not None:
-            self.runs.append(following)
-            if self.target is not None and len(self.runs) >= 2:
-                self.precision = self._measure()
-                close = self.precision is not None and self.precision <= self.target
-                self.met = close and len(self.runs) >= MIN_RUNS
-
-    def _measure(self) -> float | None:
-        """The relative half-width reached: of the aggregate, or the worst of the flows."""
-        if self._of == "aggregate":
-            return stats.student_interval([run["aggregate_goodput_bps"] for run in self.runs]).relative
-        each = zip(*([flow["goodput_bps"] for flow in run["flows"]] for run in self.runs), strict=True)
-        widths = [stats.student_interval(goodputs).relative for goodputs in each]
-        return None if None in widths else max((width for width in widths if width is not None), default=None)
-
-
-def _progress(
-    batch: Batch,
-    scenario: Scenario,
-    finished: dict[int, rundata.RunData],
-    prefix: Prefix,
-    wanted: int,
-    elapsed_s: float,
-) -> Progress:
-    running = tuple((seed, share) for seed, share in batch.progress() if seed not in finished)
-    begun = sum(share for _, share in running)
-    work = len(finished) + begun
-    # A run that ends by packets has simulated less than `duration`.
-    simulated_s = math.fsum(run["simulated_s"] for run in finished.values()) + begun * scenario.duration_s
+def _progress(loop: Loop, executor: Threads, sweep: Sweep, duration_s: float) -> Progress:
+    running = tuple((task.seed, share) for task, share in executor.running if share > 0.0)
+    begun = math.fsum(share for _, share in running)
     return Progress(
-        done=len(finished),
-        wanted=wanted,
-        fraction=min(1.0, work / wanted),
+        done=loop.computed,
+        wanted=sweep.wanted,
+        fraction=min(1.0, (loop.computed + begun) / sweep.wanted),
         running=running,
-        simulated_s=simulated_s,
-        elapsed_s=elapsed_s,
-        precision=prefix.precision,
-        target=prefix.target,
+        # A run that ends by packets has simulated less than `duration`.
+        simulated_s=loop.simulated_s + begun * duration_s,
+        elapsed_s=loop.elapsed_s,
+        precision=loop.plan.precision(0),
+        target=sweep.target,
     )
 
 
-def _partial(
-    scenario: Scenario, finished: dict[int, rundata.RunData], wanted: int, recorded: Recorded | None
-) -> Result | None:
-    from fourhop.result import Result
-
-    if not finished:
-        return None
-    note = f"interrupted: {len(finished)} of {wanted} runs finished"
-    return Result(scenario, tuple(finished[key] for key in sorted(finished)), note, recorded)
-
-
-def _note(runs: list[rundata.RunData], prefix: Prefix, target: float | None) -> str | None:
-    if target is not None and not prefix.met:
-        reached = "unknown" if prefix.precision is None else f"{prefix.precision:.1%}"
-        return f"precision not met: {reached} after {len(runs)} runs, asked for {target:.1%}"
-    if len(runs) == 1:
+def _note(plan: Plan, sweep: Sweep) -> str | None:
+    runs = len(plan.seeds(0))
+    if plan.met(0) is False:
+        precision = plan.precision(0)
+        reached = "unknown" if precision is None else f"{precision:.1%}"
+        return f"precision not met: {reached} after {runs} runs, asked for {sweep.target:.1%}"
+    if runs == 1:
         return (
             "one run, so no interval over replications: ± is by batch means within this run. "
             "Use more runs for an interval to quote"
         )
     return None
-
-
-def within(name: str, value: int, least: int, most: int) -> int:
-    """`value` if it is in range. Raises `FourhopError` if not."""
-    if not least <= value <= most:
-        raise FourhopError(f"{name}: found {value}, allowed: {least} to {most}")
-    return value
-
-
-def positive_share(precision: str | float) -> float:
-    """A precision as `stats.parse_precision` reads it. Raises `FourhopError` for what is none."""
-    try:
-        return stats.parse_precision(precision)
-    except ValueError as error:
-        raise FourhopError(str(error)) from None

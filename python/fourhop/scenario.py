@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fourhop import _core
 from fourhop.errors import FourhopError
+from fourhop.quantity import seconds
 
 if TYPE_CHECKING:
     import polars as pl
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
-
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class Scenario:
@@ -329,16 +328,6 @@ class Scenario:
     def __repr__(self) -> str:
         """One line: name, shape, traffic, duration and profile."""
         return f"<Scenario {self.describe()}>"
-
-
-def seconds(time: Quantity) -> float:
-    """A time as a resolved scenario writes it, in seconds.
-
-    >>> seconds("40ms")
-    0.04
-    """
-    number = time.rstrip("nums")
-    return float(number) * _SECONDS[time[len(number) :]]
 
 
 def catalog() -> dict[str, dict[str, str]]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourhop._core import BestRate as _Search
+from fourhop._core import Run
 from fourhop.errors import FourhopError
+from fourhop.limits import within
+from fourhop.quantity import bits_per_second
+from fourhop.runner import measure
+from fourhop.sweeps.describe import Sweep
 
 if TYPE_CHECKING:
     from fourhop.scenario import Scenario
 
-# How long a look at the search may hold back Ctrl-C.
-_POLL_S = 0.1
+# What a scenario allows for `rate` in bit/s and `payload` in bytes.
+_RATE_LIMIT = 10_000_000_000
+_PAYLOAD_LIMIT = 65_000
 
 
 @dataclass(frozen=True)
@@ -76,36 +82,64 @@ def best_rate(
     True
     """
     resolved = scenario.resolved
+    hosts = set(resolved.get("wired", {}).get("nodes", []))
+    ends = {each["name"]: {each["from"], each["to"]} for each in resolved.get("flows", [])}
     if to_bps is None:
-        to_bps = _bits_per_second(resolved["radio"]["rate"])
-    for name, value, low in (("from_bps", from_bps, 1), ("payload_bytes", payload_bytes, 1), ("runs", runs, 1)):
-        if value < low:
-            raise FourhopError(f"{name}: found {value}, allowed: {low} or more")
-    if to_bps <= from_bps:
-        raise FourhopError(f"to_bps: found {to_bps}, allowed: above from_bps, which is {from_bps}")
+        to_bps = bits_per_second(resolved["radio"]["rate"])
+    within("from_bps", from_bps, 1, _RATE_LIMIT)
+    within("payload_bytes", payload_bytes, 1, _PAYLOAD_LIMIT)
+    if not from_bps < to_bps <= _RATE_LIMIT:
+        raise FourhopError(f"to_bps: found {to_bps}, allowed: above from_bps, which is {from_bps}, to {_RATE_LIMIT}")
     if not 0 <= loss_bound <= 1:
         raise FourhopError(f"loss_bound: found {loss_bound}, allowed: 0 to 1")
     if trials < 2:
         raise FourhopError(f"trials: found {trials}, allowed: 2 or more")
-    first = int(resolved["seed"])
-    seeds = range(first, first + runs)
-    search = _Search(scenario.resolved_json, flow, payload_bytes, from_bps, to_bps, loss_bound, trials, list(seeds))
-    try:
-        while (answer := search.poll(_POLL_S)) is None:
-            pass
-    except KeyboardInterrupt:
-        search.stop()
-        raise
-    except ValueError as error:
-        raise FourhopError(f"flow: {error}") from None
-    found = json.loads(answer)
-    best = Trial(**found["best"]) if found["best"] else None
-    return BestRate(best, [Trial(**trial) for trial in found["trials"]])
+    if not 0 <= flow < scenario.flow_count:
+        raise FourhopError(f"flow: there is no flow {flow}: the scenario has {scenario.flow_count}")
+    sweep = Sweep(scenario.with_(sample_every="none"), runs=runs, source="")
+
+    def trial(offered_bps: float) -> Trial:
+        paced = (flow, round(offered_bps), payload_bytes)
+        result = measure(sweep, lambda task, _: Run(task.scenario_json, task.seed, paced_udp=paced))
+        flows = [run["flows"][flow] for run in result.runs]
+        if ends.get(flows[0]["name"], {None}) <= hosts:
+            raise FourhopError(f"flow: found {flow} between two wired hosts, allowed: a flow with an end in the mesh")
+        active_s = math.fsum(each["active_s"] for each in flows)
+        if active_s == 0.0:
+            raise FourhopError(
+                f"flow: found {flow}, which sends nothing in the measured time, allowed: a flow that starts before the "
+                "end of the run and does not stop before its warm-up does"
+            )
+        goodput_bps = 8.0 * sum(each["delivered_bytes"] for each in flows) / active_s
+        return Trial(paced[1], goodput_bps, max(0.0, 1.0 - goodput_bps / paced[1]))
+
+    return _maximise(from_bps, to_bps, loss_bound, trials, trial)
 
 
-def _bits_per_second(rate: str) -> int:
-    """A rate as the resolved scenario writes it."""
-    for unit, factor in (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)):
-        if rate.endswith(unit):
-            return round(float(rate.removesuffix(unit)) * factor)
-    raise FourhopError(f"radio.rate: found {rate!r}, allowed: a rate with its unit")
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+def _maximise(low: float, high: float, loss_bound: float, trials: int, measured: Callable[[float], Trial]) -> BestRate:
+    """Search the largest goodput between two rates (golden section, Kiefer 1953).
+
+    Goodput rises along the diagonal up to what the path carries and falls beyond, where frames collide. A rate that
+    loses more than the bound counts as worse than any that does not, and the worse the more it loses, which keeps the
+    curve single-peaked. Two rates that differ by less than the spread over seeds may come out in either order.
+    """
+
+    def value(trial: Trial) -> float:
+        return trial.goodput_bps if trial.loss <= loss_bound else -trial.loss
+
+    left, right = measured(high - _GOLDEN * (high - low)), measured(low + _GOLDEN * (high - low))
+    made = [left, right]
+    while len(made) < trials:
+        if value(left) < value(right):
+            low, left = left.offered_bps, right
+            right = measured(low + _GOLDEN * (high - low))
+            made.append(right)
+        else:
+            high, right = right.offered_bps, left
+            left = measured(high - _GOLDEN * (high - low))
+            made.append(left)
+    best = max(made, key=value)
+    return BestRate(best if best.loss <= loss_bound else None, made)

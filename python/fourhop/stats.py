@@ -114,6 +114,32 @@ def batch_means(batches: Sequence[float], *, drop_first: bool = False, confidenc
     return student_interval(batches[1:] if drop_first else batches, confidence=confidence, method="batch means")
 
 
+def over_runs(values: Sequence[float], batches: Sequence[float]) -> Interval:
+    """The interval of what was measured once a run; of a single run, over what its `batches` measured.
+
+    The mean is that of the whole runs in both cases; batches give the width only.
+
+    >>> over_runs([6.0], [5.0, 7.0]).method, over_runs([6.0, 8.0], []).method
+    ('batch means', 'replications')
+    """
+    interval = student_interval(values)
+    if len(values) == 1:
+        within = batch_means(batches)
+        if within.half_width is not None:
+            return Interval(interval.mean, within.half_width, within.n, within.method)
+    return interval
+
+
+def over_known(values: Sequence[float | None]) -> Interval | None:
+    """The interval over the runs in which there was something to measure; `None` if there was in none.
+
+    >>> over_known([1.0, None, 0.5]).mean, over_known([None])
+    (0.75, None)
+    """
+    known = [value for value in values if value is not None]
+    return student_interval(known) if known else None
+
+
 def jain(values: Sequence[float]) -> float | None:
     """Jain's fairness index of the flows' rates: 1 if all get the same, 1/n if one gets everything.
 
@@ -128,23 +154,3 @@ def jain(values: Sequence[float]) -> float | None:
     # Scaled by the largest rate, so that squares of tiny or huge rates neither vanish nor overflow.
     scaled = [value / peak for value in values]
     return math.fsum(scaled) ** 2 / (len(scaled) * math.fsum(value * value for value in scaled))
-
-
-def parse_precision(text: str | float) -> float:
-    """A relative precision: `"5%"`, `"0.05"` or `0.05` all mean 0.05.
-
-    Raises `ValueError` for what is not a share strictly between 0 and 1.
-
-    >>> parse_precision("5%")
-    0.05
-    """
-    try:
-        if isinstance(text, str) and text.strip().endswith("%"):
-            share = float(text.strip()[:-1]) / 100.0
-        else:
-            share = float(text)
-    except ValueError:
-        share = math.nan
-    if not 0.0 < share < 1.0:
-        raise ValueError(f'precision: found {text!r}, allowed: a share between 0 % and 100 %, as "5%" or 0.05')
-    return share

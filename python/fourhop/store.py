@@ -1,41 +1,39 @@
-"""A result as a folder: Parquet tables, the scenario as resolved, and run.json that says what the tables are.
+"""Folders whose files belong together: a result, a sweep.
 
-Each file is written aside and renamed over its name, and run.json comes last, so a folder with a run.json is whole,
-whatever was killed when.
+Such a folder has a manifest, a JSON file that says what the others are. All files are written aside first, below a
+name that begins with a dot, so until they are complete the folder holds what it held. Then they are put in place: the
+manifest of before goes, the files are renamed over their names, their own manifest comes last. So
 
-| file | holds |
-|---|---|
-| flows.parquet | one row per (seed, flow) |
-| summary.parquet | one row per flow, means and intervals |
-| drops.parquet, counters.parquet, conservation.parquet | one row per (seed, layer, name) |
-| series.parquet, queues.parquet | time series, if the scenario asks for them |
-| series.part | the series of runs in progress; gone when the result is saved |
-| scenario.toml | the scenario with every default written out: run it again with `fourhop run` |
-| run.json | version, seeds, note, and the object of `Result.to_dict` |
+- a folder with a manifest is whole, and files read between two looks at the same manifest belong together;
+- a process that is killed while it writes leaves the folder as it was; one that is killed while it renames leaves the
+  rest aside, complete, and whoever comes next puts it in place;
+- of several processes that write into one folder, one after the other puts its files in place.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import errno
+import fcntl
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fourhop import frames
-from fourhop._core import version
 from fourhop.errors import FourhopError
-from fourhop.recorded import TABLES, Recorded
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from fourhop.result import Result
+Write = Callable[[Path], object]
+"""Writes a file at a path."""
 
-MANIFEST = "run.json"
-SCENARIO = "scenario.toml"
+_WRITING = ".writing-"
+# Written to see what an error of polars comes from: more than a full file system has left.
+_PROBE = bytes(1 << 20)
 
 
 def writable(folder: Path) -> None:
@@ -50,88 +48,196 @@ def writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error
 
 
-def prepare(folder: Path) -> None:
-    """As `writable`, and see that a result may go there.
+def prepare(folder: Path, manifest: str, own: str) -> None:
+    """As `writable`, and see that files may be published there.
 
-    Raises `FourhopError` also if the folder holds a scenario.toml but no run.json: that file is somebody's own and is
-    not overwritten.
+    Raises `FourhopError` also if the folder holds a file `own` but no manifest: it is somebody's own and is not
+    overwritten.
     """
     writable(folder)
-    if (folder / SCENARIO).exists() and not (folder / MANIFEST).exists():
-        raise FourhopError(
-            f"output folder {folder}: holds a {SCENARIO} that is not part of a result; name another folder"
-        )
+    with _locked(folder):
+        try:
+            _settle(folder, manifest)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        if (folder / own).exists() and not (folder / manifest).exists():
+            raise FourhopError(
+                f"output folder {folder}: holds a {own} that is not part of a result; name another folder"
+            )
 
 
-def save(result: Result, folder: Path) -> Path:
-    """Write `result` into `folder` and return the folder. An older result there is replaced."""
-    prepare(folder)
+def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> None:
+    """Put `files` into `folder`, the manifest among them; `None` stands for a file that goes if it is there.
+
+    Raises `FourhopError` if they cannot be written; the folder then holds what it held.
+    """
+    writable(folder)
     try:
-        # From here until the manifest is back, the folder does not claim to hold a result.
-        (folder / MANIFEST).unlink(missing_ok=True)
-        tables = {
-            "flows": result.flows,
-            "summary": result.summary,
-            "drops": result.drops,
-            "counters": result.counters,
-            "conservation": frames.counts(result.runs, "conservation"),
-            "link_drops": result.link_drops,
-            "wires": result.wires,
-        }
-        for name, table in tables.items():
-            replace(folder / f"{name}.parquet", _parquet(table))
-        for name in TABLES:
-            path = folder / f"{name}.parquet"
-            rows = result.scan(name)
-            if rows.head(1).collect().is_empty():
-                path.unlink(missing_ok=True)
-            else:
-                replace(path, _stream(rows))
-        replace(folder / SCENARIO, _text(result.scenario.to_toml()))
-        manifest = {"fourhop": version(), "seeds": list(result.seeds), "note": result.note, "result": result.to_dict()}
-        replace(folder / MANIFEST, _text(json.dumps(manifest, indent=1, allow_nan=False) + "\n"))
-        if isinstance(result.recorded, Recorded) and result.recorded.lives_in(folder):
-            result.recorded.settle(folder)
+        aside = Scratch(folder, _WRITING)
+        try:
+            for name, write in files.items():
+                path = aside.path / name
+                if write is None:
+                    # An empty folder stands for a file that goes.
+                    path.mkdir()
+                else:
+                    write(path)
+                    with path.open("rb") as written:
+                        os.fsync(written.fileno())
+            with _locked(folder):
+                _settle(folder, manifest)
+                aside.path.rename(_complete(folder, manifest))
+                _settle(folder, manifest)
+        finally:
+            aside.remove()
     except OSError as error:
-        raise FourhopError(f"output folder {folder}: cannot be written: {error.strerror or error}") from error
-    return folder
+        raise unwritable(folder, error) from error
 
 
-def _parquet(table: pl.DataFrame) -> Callable[[Path], object]:
-    return lambda path: table.write_parquet(path)
+def settle(folder: Path, manifest: str) -> None:
+    """Wait for a process that is putting files in place, and do what one that was killed left to do."""
+    # A folder that can only be read holds what it holds.
+    with contextlib.suppress(OSError), _locked(folder):
+        _settle(folder, manifest)
 
 
-def _stream(rows: pl.LazyFrame) -> Callable[[Path], object]:
-    """Written as it is read, never whole in memory."""
-    return lambda path: rows.sink_parquet(path)
+def _complete(folder: Path, manifest: str) -> Path:
+    """Where files wait that are complete."""
+    return folder / f".{manifest}.complete"
 
 
-def _text(text: str) -> Callable[[Path], object]:
-    return lambda path: path.write_text(text, encoding="utf-8")
+def _settle(folder: Path, manifest: str) -> None:
+    complete = _complete(folder, manifest)
+    if not complete.is_dir():
+        return
+    if (complete / manifest).exists():
+        (folder / manifest).unlink(missing_ok=True)
+    for path in sorted(complete.iterdir(), key=lambda path: path.name == manifest):
+        if path.is_dir():
+            (folder / path.name).unlink(missing_ok=True)
+            path.rmdir()
+        else:
+            path.replace(folder / path.name)
+    complete.rmdir()
 
 
-def replace(path: Path, write: Callable[[Path], object]) -> None:
+def unwritable(path: Path, error: OSError) -> FourhopError:
+    """What keeps `path`, an output folder or a file in one, from being written; of a full disk, that it is full."""
+    folder = path if path.is_dir() else path.parent
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        with contextlib.suppress(OSError):
+            disk = shutil.disk_usage(folder)
+            reason += f" ({disk.free / 1e6:.1f} of {disk.total / 1e6:.1f} MB are free there)"
+    kind = "output folder " if path is folder else ""
+    return FourhopError(f"{kind}{path}: cannot be written: {reason}")
+
+
+def replace(path: Path, write: Write) -> None:
     """Write aside in the same folder, flush to disk, rename: `path` is whole or not there, whatever is killed when.
 
-    What a killed writer leaves aside begins with a dot.
+    What a killed writer leaves aside begins with a dot. Raises `FourhopError` if it cannot be written.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    aside = Path(name)
     try:
-        os.close(descriptor)
-        write(aside)
-        with aside.open("rb") as written:
-            os.fsync(written.fileno())
-        # mkstemp makes files private; a result is as readable as any file its owner writes.
-        aside.chmod(0o666 & ~_umask())
-        aside.replace(path)
-    except BaseException:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        aside = Path(name)
+        try:
+            os.close(descriptor)
+            write(aside)
+            with aside.open("rb") as written:
+                os.fsync(written.fileno())
+            # mkstemp makes files private; a result is as readable as any file its owner writes.
+            aside.chmod(0o666 & ~_umask())
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def parquet(table: pl.DataFrame, **options: object) -> Write:
+    """Writes a table. It is made in memory, so that what the system says of the disk comes through."""
+
+    def write(path: Path) -> None:
+        import io
+
+        made = io.BytesIO()
+        table.write_parquet(made, **options)  # type: ignore[arg-type]
+        path.write_bytes(made.getbuffer())
+
+    return write
+
+
+def streamed(rows: pl.LazyFrame, **options: object) -> Write:
+    """Writes a table as it is read, never whole in memory."""
+
+    def write(path: Path) -> None:
+        import polars as pl
+
+        try:
+            rows.sink_parquet(path, **options)  # type: ignore[call-overload]
+        except pl.exceptions.PolarsError:
+            # Polars does not say what the system said. What is full still is, while the file is there.
+            with tempfile.TemporaryFile(dir=path.parent) as probe:
+                probe.write(_PROBE)
+            raise
+
+    return write
+
+
+def text(content: str) -> Write:
+    """Writes a text."""
+    return lambda path: path.write_text(content, encoding="utf-8")
+
+
+class Scratch:
+    """A folder in another one for files in the making. It goes with this object, or with the program.
+
+    One that a killed process left is removed by the next that makes one of the same name there.
+    """
+
+    def __init__(self, parent: Path, prefix: str) -> None:
+        """`prefix`: how its name begins. Raises `OSError` if it cannot be made."""
+        with _locked(parent):
+            for left in parent.glob(f"{prefix}*"):
+                # Its process holds a lock on it for as long as it lives.
+                with contextlib.suppress(OSError), _opened(left) as descriptor:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(left, ignore_errors=True)
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            # mkdtemp makes folders private; this one may become a part of the result.
+            self.path.chmod(0o777 & ~_umask())
+            held = contextlib.ExitStack()
+            held.enter_context(_locked(self.path))
+        self.remove = weakref.finalize(self, _gone, self.path, held)
+        """Remove it with all that is in it."""
+
+
+def _gone(path: Path, held: contextlib.ExitStack) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    held.close()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder that ends with the process, however it ends."""
+    with _opened(folder) as descriptor:
+        # A file system without locks: files are whole one by one all the same.
         with contextlib.suppress(OSError):
-            aside.unlink()
-        raise
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

@@ -148,10 +148,9 @@ def side(runs: Sequence[Sequence[float]]) -> Side:
     200.0
     """
     fixed = tuple(tuple(run) for run in runs)
-    known = [index for run in fixed if len(run) > 1 and (index := stats.jain(run)) is not None]
     return Side(
         goodput=stats.student_interval([math.fsum(run) for run in fixed]),
-        jain=stats.student_interval(known) if known else None,
+        jain=stats.over_known([stats.jain(run) for run in fixed if len(run) > 1]),
         runs=fixed,
     )
 

@@ -2,9 +2,8 @@
 //!
 //! Scenarios and results cross as JSON texts: one shape, defined once by the simulator, and cheap beside a run.
 
-mod batch;
-mod best_rate;
 mod error;
+mod run;
 mod scenario;
 
 use pyo3::prelude::*;
@@ -15,13 +14,11 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::batch::PyBatch;
-    #[pymodule_export]
-    use crate::best_rate::PyBestRate;
-    #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, places, reference, schema, to_toml};
+    use crate::run::PyRun;
+    #[pymodule_export]
+    use crate::scenario::{catalog, check, ns2, places, quantity, reference, schema, to_toml};
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]

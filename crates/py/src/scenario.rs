@@ -1,7 +1,7 @@
 //! Scenarios: read, check, write.
 
 use crate::error::raise;
-use fourhop_sim::scenario::{self, Scenario, ScenarioError};
+use fourhop_sim::scenario::{self, QUANTITIES, Scenario, ScenarioError};
 use fourhop_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,6 +56,19 @@ pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>)
         .ok_or_else(|| PyValueError::new_err("times_s: found one that is below 0 or before the one before it"))?;
     let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
     loaded.and_then(|scenario| scenario.places(seed, &instants)).map_err(|error| raise(py, &error))
+}
+
+/// Takes a quantity apart: of what kind it is ("a time"), number and unit as written, and its value in the base unit of
+/// its kind (ns, bit/s, m, B, W, dB, Hz, m/s, per cent, or none).
+#[pyfunction]
+pub fn quantity(text: &str) -> PyResult<(&'static str, &str, &'static str, f64)> {
+    let found = QUANTITIES.into_iter().find_map(|kind| Some((kind, kind.parse(text).ok()?)));
+    let (kind, value) = found.ok_or_else(|| PyValueError::new_err(format!("{text:?} is no number with a unit")))?;
+    let text = text.trim();
+    // Of "ms" and "s" the longer one: no number ends in a letter.
+    let units = kind.units().iter().filter_map(|&(unit, _)| Some((unit, text.strip_suffix(unit)?.trim_end())));
+    let (unit, number) = units.max_by_key(|(unit, _)| unit.len()).expect("INVARIANT: it ends in a unit of its kind");
+    Ok((kind.noun(), number, unit, value))
 }
 
 /// The JSON Schema of a scenario.

@@ -16,12 +16,11 @@
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
-//! | [`best_rate`] | the best rate of paced UDP on a path |
+//! | [`PacedUdp`] | paced UDP in the place of a flow |
 #![forbid(unsafe_code)]
 
 pub mod air;
 pub mod batch;
-pub mod best_rate;
 pub mod channel;
 pub mod event_queue;
 pub mod grid;
@@ -30,6 +29,7 @@ mod hint_tests;
 mod measure;
 pub mod mobility;
 mod outside;
+mod paced_udp;
 pub mod propagation;
 pub mod result;
 mod run;
@@ -41,4 +41,5 @@ mod translate;
 pub mod wired;
 pub mod world;
 
+pub use paced_udp::PacedUdp;
 pub use run::{RunError, RunOptions, run};

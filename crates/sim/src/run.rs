@@ -2,6 +2,7 @@
 
 use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
+use crate::paced_udp::PacedUdp;
 use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
@@ -30,6 +31,8 @@ pub struct RunOptions {
     pub pcap_nodes: Option<Vec<u32>>,
     /// Files of the time series, which are recorded if the scenario asks for them too.
     pub series: Option<SeriesPaths>,
+    /// What one flow sends instead of its own traffic.
+    pub paced_udp: Option<PacedUdp>,
 }
 
 /// Why a run has no result.
@@ -65,7 +68,10 @@ pub enum RunError {
 /// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
 pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Control) -> Result<RunResult, RunError> {
     let begun = Instant::now();
-    let (setup, flows) = translate::setup(scenario, seed)?;
+    let (mut setup, mut flows) = translate::setup(scenario, seed)?;
+    if let Some(paced) = &options.paced_udp {
+        paced.replace(&mut setup, &mut flows)?;
+    }
     let failed = |source| RunError::Trace { path: options.pcap_dir.clone().unwrap_or_default(), source };
     let tap = match &options.pcap_dir {
         Some(folder) => {

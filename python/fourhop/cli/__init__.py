@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -50,7 +51,16 @@ def options(
 def main() -> None:
     """Entry point of the `fourhop` script."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         # Between start and the command, or in the middle of printing: nothing to keep.
         sys.exit(130)
+    except OSError as error:
+        # What could not be printed is not tried again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = error.filename or "standard output"
+        print(f"error: {where}: cannot be written: {error.strerror or error}", file=sys.stderr)
+        sys.exit(1)

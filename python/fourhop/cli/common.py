@@ -13,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from fourhop.scenario import Scenario
 
+INCOMPLETE = 1
+"""Exit code if some of the work could not be done; what could is shown or kept."""
 BAD_INPUT = 2
 """Exit code for input that cannot be used."""
 INTERRUPTED = 130
@@ -38,18 +40,23 @@ def say(message: str) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right into one message and exit code 2, without a traceback."""
+    """Turn what the user can put right into one message and an exit code, without a traceback."""
     from fourhop._core import ScenarioError
-    from fourhop.errors import FourhopError
+    from fourhop.errors import FourhopError, IncompleteError
 
     try:
         yield
     except (ScenarioError, FourhopError) as error:
-        for line in str(error).splitlines():
-            say(f"error: {line}")
-        for note in getattr(error, "__notes__", []):
-            say(f"note: {note}")
-        raise typer.Exit(BAD_INPUT) from None
+        tell(error)
+        raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
+
+
+def tell(error: BaseException) -> None:
+    """What went wrong, line by line."""
+    for line in str(error).splitlines():
+        say(f"error: {line}")
+    for note in getattr(error, "__notes__", []):
+        say(f"note: {note}")
 
 
 def load(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:

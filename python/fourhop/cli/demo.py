@@ -25,8 +25,8 @@ def command(
     with common.errors():
         from fourhop import ScenarioError, store
         from fourhop.cli.display import Display
-        from fourhop.errors import FourhopError, Interrupted
-        from fourhop.runner import run
+        from fourhop.errors import FourhopError
+        from fourhop.runner import Interrupted, run
         from fourhop.scenario import Scenario
 
         store.writable(out)

@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """Show round trips, delay, variation, pacing interval and window of one flow over time: a figure, medians."""
     with common.errors():
-        from fourhop.errors import Interrupted
         from fourhop.explanation import explain
+        from fourhop.runner import Interrupted
 
         scenario = common.load(file, set_, transport, duration)
         try:

@@ -18,6 +18,7 @@ def command(
         from fourhop.cli import tables
         from fourhop.errors import FourhopError
         from fourhop.sweeps import inventory, manifest
+        from fourhop.sweeps.result import SweepResult
         from fourhop.sweeps.runstore import RunStore
 
         store = RunStore(folder)
@@ -26,7 +27,7 @@ def command(
         out = tables.console()
         if (folder / manifest.MANIFEST).exists():
             try:
-                tables.show_sweep(manifest.load(folder))
+                tables.show_sweep(SweepResult.load(folder))
                 out.print()
             except FourhopError as error:
                 common.say(f"note: {error}")

@@ -42,15 +42,16 @@ def command(
 ) -> None:
     """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
     with common.errors():
-        from fourhop.errors import FourhopError, Interrupted
-        from fourhop.runner import run
+        from fourhop.errors import FourhopError, IncompleteError
+        from fourhop.runner import Interrupted, run
 
         if runs is not None and precision is not None:
             raise FourhopError("--runs and --precision: found both, allowed: one of them")
         scenario = common.load(file, set_, transport, duration)
         from fourhop.cli.display import Display
 
-        interrupted = False
+        code = 0
+        wrong: BaseException | None = None
         result: Result | None
         try:
             with Display() as display:
@@ -67,20 +68,23 @@ def command(
                     max_runs=max_runs,
                 )
         except Interrupted as stop:
-            interrupted = True
-            result = stop.result
+            code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result
             if result is None:
                 common.say(str(stop))
+        except IncompleteError as stop:
+            code, wrong, result = common.INCOMPLETE, stop, stop.result
         if result is not None:
             _show(result, json)
             if result.note is not None:
                 common.say(f"note: {result.note}")
-            if out is not None:
+            if out is not None and (not isinstance(wrong, IncompleteError) or wrong.saved):
                 common.say(f"written: {out}")
             if pcap is not None:
                 common.say(f"captures: {pcap}")
-        if interrupted:
-            raise typer.Exit(common.INTERRUPTED)
+        if wrong is not None:
+            common.tell(wrong)
+        if code:
+            raise typer.Exit(code)
 
 
 def _show(result: Result, json: bool) -> None:

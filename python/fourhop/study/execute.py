@@ -267,13 +267,13 @@ def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:
 
 def write(path: Path, write: Callable[[Path], object]) -> None:
     """Whole or not at all."""
-    from fourhop.store import replace
+    from fourhop.store import replace, unwritable
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, write)
     except OSError as error:
-        raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise unwritable(path, error) from error
+    replace(path, write)
 
 
 def _finite(value: float | None) -> float | None:

@@ -161,6 +161,6 @@ def _short(scenario: Scenario, keys: Mapping[str, Any]) -> Scenario:
 
 
 def _seconds(quantity: str) -> float:
-    from fourhop.scenario import seconds
+    from fourhop.quantity import seconds
 
     return 0.0 if quantity == "none" else seconds(quantity)

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fourhop._core import Batch, ScenarioError
+from fourhop._core import Run, ScenarioError
 from fourhop.errors import FourhopError
-from fourhop.recorded import Table
-from fourhop.sweeps import runfile, seriesfile
-from fourhop.sweeps.local import Finished, RunError
+from fourhop.recorded import Staging, Table, gone, written
+from fourhop.sweeps import runfile
+from fourhop.sweeps.local import Finished
 from fourhop.sweeps.schedule import Task
-from fourhop.sweeps.seriesfile import Staging
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -72,9 +71,9 @@ class Cluster:
         return (most if self._jobs is None else min(most, self._jobs)) - len(self._futures)
 
     @property
-    def running(self) -> float:
+    def running(self) -> list[tuple[Task, float]]:
         """Unknown here: workers report whole runs."""
-        return 0.0
+        return []
 
     def submit(self, task: Task) -> None:
         """Give a run to the scheduler."""
@@ -111,7 +110,8 @@ class Cluster:
         try:
             engine, text, series = self._futures[task].result()
         except ScenarioError as error:
-            raise RunError(task, error) from None
+            del self._futures[task]
+            return Finished(task, error, None)
         except distributed.KilledWorker as error:
             raise FourhopError(
                 f"cluster: the run with seed {task.seed} of point {task.point} was given up after several workers died "
@@ -128,7 +128,7 @@ class Cluster:
         """The files of series as a run here would have written them."""
         folder = self._staging.begin()
         try:
-            for table, path in seriesfile.written(folder, task.seed).items():
+            for table, path in written(folder, task.seed).items():
                 path.write_bytes(series[table])
         except OSError as error:
             raise FourhopError(f"{folder}: cannot write time series: {error.strerror or error}") from error
@@ -138,18 +138,18 @@ class Cluster:
 def simulate(scenario_json: str, seed: int, series: bool) -> Simulated:
     """On a worker: the engine there, a run as JSON, and the texts of its time series if it records any."""
     folder = Path(tempfile.mkdtemp(prefix="fourhop-series-")) if series else None
-    with seriesfile.gone(folder):
-        batch = Batch(scenario_json, [seed], series_dir=None if folder is None else str(folder))
+    with gone(folder):
+        run = Run(scenario_json, seed, None, folder)
         texts: dict[Table, bytes] | None = None
         try:
-            while (reported := batch.poll(_STOP_POLL_S)) is None:
+            while (text := run.poll(_STOP_POLL_S)) is None:
                 pass
             if folder is not None:
-                texts = {table: path.read_bytes() for table, path in seriesfile.written(folder, seed).items()}
+                texts = {table: path.read_bytes() for table, path in written(folder, seed).items()}
         except OSError as error:
             # Said as it is: an error of the system that comes back from here looks like a cluster that was lost.
             raise FourhopError(f"cluster: a worker cannot write time series: {error}") from None
-    return runfile.engine(), reported[1], texts
+    return runfile.engine(), text, texts
 
 
 def _connect(address: str) -> Client:

@@ -7,16 +7,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
+from fourhop import quantity
 from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError
-from fourhop.runner import MAX_RUNS, MAX_SEED, MIN_RUNS, RUNS_LIMIT, PrecisionOf, positive_share, within
+from fourhop.limits import MAX_RUNS, MAX_SEED, MIN_RUNS, POINTS_LIMIT, RUNS_LIMIT, within
 from fourhop.scenario import Scenario
 from fourhop.sweeps import problems
+from fourhop.sweeps.schedule import Rule, aggregate_goodput, flow_goodputs
 
-POINTS_LIMIT = 1_000_000
-"""More points than this are a slip of the hand."""
+PrecisionOf = Literal["aggregate", "flows"]
 
 TRANSPORT = "transport"
 """The key that stands for the transport of every TCP flow, however the scenario names its traffic."""
@@ -108,11 +109,12 @@ class Sweep:
             each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
             self._refuse("zipped", f"values of different number: {each}", "equally many of each key")
         try:
-            within("runs", self.runs, 1, RUNS_LIMIT)
-            within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT)
-            _ = self.target
+            if self.target is None:
+                within("runs", self.runs, 1, RUNS_LIMIT)
+            else:
+                within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT)
         except FourhopError as error:
-            raise FourhopError(f"{self.source}: {error}") from None
+            raise FourhopError(f"{self.source}: {error}" if self.source else str(error)) from None
         if self.precision_of not in ("aggregate", "flows"):
             self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
         if not 0 <= self.first_seed <= MAX_SEED - self.wanted:
@@ -147,7 +149,15 @@ class Sweep:
     @property
     def target(self) -> float | None:
         """The relative half-width asked for."""
-        return None if self.precision is None else positive_share(self.precision)
+        return None if self.precision is None else quantity.precision(self.precision)
+
+    @property
+    def rule(self) -> Rule:
+        """How many runs every point gets."""
+        if self.target is None:
+            return Rule(self.runs, self.runs)
+        judged = aggregate_goodput if self.precision_of == "aggregate" else flow_goodputs
+        return Rule(MIN_RUNS, self.max_runs, self.target, judged)
 
     @cached_property
     def first_seed(self) -> int:

@@ -18,15 +18,17 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from fourhop import quantity
 from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError
+from fourhop.limits import POINTS_LIMIT
 from fourhop.scenario import Scenario, read
 from fourhop.sweeps import problems
-from fourhop.sweeps.describe import POINTS_LIMIT, Sweep
+from fourhop.sweeps.describe import Sweep
 
 _KINDS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "scenario": ("the name of a scenario file, or a table", (str, dict)),
@@ -42,7 +44,6 @@ _KINDS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "name": ("a text", str),
 }
 _RANGE = {"from", "to", "step"}
-_QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
 def load(path: str | Path) -> Sweep:
@@ -187,10 +188,10 @@ def _values(value: object) -> list[Any]:
 
 def _number(value: object) -> tuple[Decimal, str]:
     """A number with its unit, which may be none; decimal, so that steps of 0.1 stay steps of 0.1."""
-    match = _QUANTITY.fullmatch(str(value)) if isinstance(value, int | float | str) else None
     try:
-        if match is not None and not isinstance(value, bool):
-            return Decimal(match[1]), match[2]
-    except InvalidOperation:
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            found = quantity.parse(str(value))
+            return found.number, found.unit
+    except ValueError:
         pass
     raise ValueError(f'found {problems.shown(value)}, allowed: a number, or one with a unit as "200m"')

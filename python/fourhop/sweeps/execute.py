@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from fourhop import rundata
 from fourhop.errors import FourhopError, SweepInterrupted
-from fourhop.runner import JOBS_LIMIT, within
-from fourhop.sweeps import runfile, seriesfile
+from fourhop.limits import JOBS_LIMIT, within
+from fourhop.recorded import Staging, gone, written
+from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.local import Executor, Finished, RunError, Threads
-from fourhop.sweeps.result import PointRuns, SweepResult
+from fourhop.sweeps.local import Executor, Finished, Threads
+from fourhop.sweeps.loop import Loop
+from fourhop.sweeps.manifest import PointRuns
+from fourhop.sweeps.result import SweepResult
 from fourhop.sweeps.runstore import RunStore, Temporary
 from fourhop.sweeps.schedule import Plan, Task
-from fourhop.sweeps.seriesfile import Staging
 
 if TYPE_CHECKING:
     import distributed
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from fourhop.rundata import RunData
     from fourhop.scenario import Scenario
 
-_POLL_S = 0.2
 _REPORT_S = 0.2
 
 
@@ -85,7 +83,8 @@ def sweep(
         options: `variants`, `runs`, `seed`, `precision`, ... of `Sweep`.
 
     Raises:
-        ScenarioError: a scenario cannot run with one of the seeds (say, no connected random network was found).
+        ScenarioError: no scenario can run with any of the seeds (say, no connected random network was found).
+        IncompleteError: some runs could not be done; all others were and are kept in `out`.
         FourhopError: an argument, a folder or a cluster cannot be used.
         SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call goes on from there.
 
@@ -110,169 +109,134 @@ def sweep(
     else:
         store = RunStore(Path(out))
     store.prepare()
-    work = _Work(made, store, fresh, progress)
-    work.reuse()
-    if not work.plan.is_finished():
+    plan = Plan([(point.scenario, made.rule) for point in made.points], made.first_seed)
+    kept = _Stored(store, fresh)
+    loop = Loop(plan, kept)
+    loop.reuse()
+    if not plan.is_finished():
         executor: Executor
         staging = Staging(store.folder)
         if client is None:
-            executor = Threads(jobs or os.cpu_count() or 1, staging)
+            executor = Threads(jobs or os.cpu_count() or 1, staging.begin)
         else:
             from fourhop.sweeps.cluster import Cluster
 
             executor = Cluster(client, staging, jobs)
+        reports = _Reports(made, loop, kept, executor, progress)
         try:
-            work.run(executor)
+            loop.run(executor, reports.due)
         except KeyboardInterrupt:
-            executor.stop()
-            wanted = None if made.target is not None else len(made.points) * made.runs
-            raise SweepInterrupted(work.plan.done, wanted, None if out is None else Path(out)) from None
+            raise SweepInterrupted(plan.done, _wanted(made), None if out is None else Path(out)) from None
         finally:
-            executor.stop()
             staging.remove()
-    result = SweepResult(made, store, tuple(work.points()), work.reused, work.computed, temporary)
+    failed = loop.refuse_failures(
+        lambda task: f"point {task.point} ({made.points[task.point].describe()}) with seed {task.seed}",
+        f"are kept in {store.folder}" if temporary is None else "are not kept, as the sweep has no folder",
+    )
+    if failed is not None:
+        raise failed
+    per_point = tuple(
+        PointRuns(
+            tuple((seed, kept.paths[kept.name(plan.task(point, seed))]) for seed in plan.seeds(point)), plan.met(point)
+        )
+        for point in range(len(made.points))
+    )
+    result = SweepResult(made, store, per_point, kept.reused, loop.computed, temporary)
     if out is not None:
         result.save(out)
     return result
 
 
-class _Work:
-    """One call of `sweep`."""
+class _Stored:
+    """The runs of a sweep in their files."""
 
-    def __init__(
-        self, sweep: Sweep, store: RunStore, fresh: bool, progress: Callable[[SweepProgress], None] | None
-    ) -> None:
-        self.plan = Plan(sweep)
+    def __init__(self, store: RunStore, fresh: bool) -> None:
         self.reused = 0
-        self.computed = 0
-        self._sweep = sweep
+        """Runs that were there already."""
+        self.paths: dict[str, Path] = {}
+        """Where each run of this sweep is. Runs that this call computed are as good as stored, also with `fresh`."""
         self._store = store
         self._fresh = fresh
-        self._progress = progress
-        self._started = time.monotonic()
-        self._reported = 0.0
-        self._simulated_s = 0.0
-        self._wall_s = 0.0
-        # Where each run of this sweep is. Runs that this call computed are as good as stored, also with `fresh`.
-        self._paths: dict[str, Path] = {}
-        self._waiting: list[Task] = []
-        self._running: dict[str, list[Task]] = {}
+        self._engine = runfile.engine()
+        self._names: dict[Task, str] = {}
 
-    def reuse(self) -> None:
-        """Finish all tasks whose runs are there, and leave the others to `run`."""
-        while (task := self.plan.needed()) is not None:
-            if not self._found(task):
-                self._waiting.append(task)
-        # Longest first, taken from the end.
-        self._waiting.reverse()
-        for point in self.plan.open:
-            while (task := self.plan.upcoming(point)) is not None and self._path(task) is not None:
-                self.plan.advance(point)
-                self._found(task)
+    def name(self, task: Task) -> str:
+        """The key of the run."""
+        if task not in self._names:
+            self._names[task] = runfile.key(task.scenario_json, task.seed, self._engine)
+        return self._names[task]
 
-    def run(self, executor: Executor) -> None:
-        """Simulate what is missing."""
-        while not self.plan.is_finished():
-            while executor.free > 0 and not self.plan.is_finished() and (task := self._next()) is not None:
-                if task.key in self._running:
-                    # The same scenario at another point: one run serves both.
-                    self._running[task.key].append(task)
-                elif not self._found(task):
-                    self._running[task.key] = [task]
-                    executor.submit(task)
-            if not self.plan.is_finished():
-                for finished in self._finished(executor):
-                    self._keep(finished)
-            self._report(executor)
-
-    def points(self) -> list[PointRuns]:
-        """Which runs count at each point, and where they are."""
-        return [
-            PointRuns(
-                tuple((task.seed, self._paths[task.key]) for task in map(partial(self.plan.task, point.index), seeds)),
-                self.plan.met(point.index),
-            )
-            for point in self._sweep.points
-            for seeds in [self.plan.seeds(point.index)]
-        ]
-
-    def _next(self) -> Task | None:
-        return self._waiting.pop() if self._waiting else self.plan.further()
-
-    def _path(self, task: Task) -> Path | None:
-        path = self._paths.get(task.key)
-        if path is None and not self._fresh and (path := self._store.find(task.key)) is not None:
-            self._paths[task.key] = path
+    def find(self, task: Task) -> bool:
+        """Whether the run is there, also by another process since the last look."""
+        key = self.name(task)
+        if key not in self.paths and not self._fresh and (path := self._store.find(key)) is not None:
+            self.paths[key] = path
             self.reused += 1
-        return path
+        return key in self.paths
 
-    def _found(self, task: Task) -> bool:
-        """Finish a task whose run is there; another process may have put it there since the last look."""
-        path = self._path(task)
-        if path is None:
-            return False
-        self.plan.finish(task, runfile.goodputs(path) if self._sweep.target is not None else None)
-        return True
+    def read(self, task: Task) -> RunData:
+        """The goodputs of the run."""
+        return runfile.goodputs(self.paths[self.name(task)])
 
-    def _finished(self, executor: Executor) -> list[Finished]:
-        try:
-            return executor.finished(_POLL_S)
-        except RunError as error:
-            task, cause = error.task, error.cause
-            at = f"point {task.point} with seed {task.seed}"
-            cause.add_note(f"{at}; {self.plan.done} finished runs are kept in {self._store.folder}")
-            raise cause from None
-
-    def _keep(self, finished: Finished) -> None:
+    def keep(self, finished: Finished, run: RunData) -> None:
+        """Store the run."""
         task = finished.task
-        run = rundata.parse(finished.text)
-        with seriesfile.gone(finished.series):
-            series = None if finished.series is None else seriesfile.written(finished.series, task.seed)
-            self._paths[task.key] = self._store.write(task.key, task.scenario_json, run, series)
-        self.computed += 1
-        self._simulated_s += run["simulated_s"]
-        self._wall_s += run["wall_s"]
-        goodputs = _goodputs(run) if self._sweep.target is not None else None
-        for number, waiting in enumerate(self._running.pop(task.key)):
-            self.plan.finish(waiting, goodputs, run["wall_s"] if number == 0 else None)
+        with gone(finished.series):
+            series = None if finished.series is None else written(finished.series, task.seed)
+            self.paths[self.name(task)] = self._store.write(self.name(task), task.scenario_json, run, series)
 
-    def _report(self, executor: Executor) -> None:
-        now = time.monotonic()
-        if self._progress is None or (now - self._reported < _REPORT_S and not self.plan.is_finished()):
+
+class _Reports:
+    """Tells how far a sweep is, now and then."""
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        loop: Loop,
+        kept: _Stored,
+        executor: Executor,
+        progress: Callable[[SweepProgress], None] | None,
+    ) -> None:
+        self._sweep = sweep
+        self._loop = loop
+        self._kept = kept
+        self._executor = executor
+        self._progress = progress
+        self._reported_s = -_REPORT_S
+
+    def due(self) -> None:
+        """Tell, if it is time or the sweep has ended."""
+        loop, plan = self._loop, self._loop.plan
+        elapsed_s = loop.elapsed_s
+        if self._progress is None or (elapsed_s - self._reported_s < _REPORT_S and not plan.is_finished()):
             return
-        self._reported = now
-        elapsed_s = now - self._started
-        target = self._sweep.target
-        wanted = None if target is not None else len(self._sweep.points) * self._sweep.runs
-        fraction = self.plan.fraction
+        self._reported_s = elapsed_s
+        wanted = _wanted(self._sweep)
+        fraction = plan.fraction
         if wanted is not None:
-            fraction = min(1.0, fraction + executor.running / wanted)
-        left_s = self.plan.left_s
+            fraction = min(1.0, fraction + sum(share for _, share in self._executor.running) / wanted)
+        left_s = plan.left_s
         remaining_s = None
-        if left_s is not None and self._wall_s > 0.0:
+        if left_s is not None and loop.wall_s > 0.0:
             # Computing time left, at the number of runs at a time there has been.
-            remaining_s = left_s * elapsed_s / self._wall_s
-        elif fraction > 0.0 and self.computed:
+            remaining_s = left_s * elapsed_s / loop.wall_s
+        elif fraction > 0.0 and loop.computed:
             remaining_s = elapsed_s * (1.0 - fraction) / fraction
         self._progress(
             SweepProgress(
-                done=self.plan.done,
+                done=plan.done,
                 wanted=wanted,
-                reused=self.reused,
-                points_done=self.plan.points_done,
+                reused=self._kept.reused,
+                points_done=plan.points_done,
                 points=len(self._sweep.points),
                 fraction=fraction,
-                simulated_s=self._simulated_s,
+                simulated_s=loop.simulated_s,
                 elapsed_s=elapsed_s,
                 remaining_s=remaining_s,
             )
         )
 
 
-def _goodputs(run: RunData) -> RunData:
-    """Of a run only what the stop rule looks at, so that little stays in memory."""
-    kept = {
-        "aggregate_goodput_bps": run["aggregate_goodput_bps"],
-        "flows": [{"goodput_bps": flow["goodput_bps"]} for flow in run["flows"]],
-    }
-    return cast("RunData", kept)
+def _wanted(sweep: Sweep) -> int | None:
+    """Runs there will be; `None` where a precision target decides."""
+    return None if sweep.target is not None else len(sweep.points) * sweep.runs

@@ -10,7 +10,7 @@ import polars as pl
 
 from fourhop.recorded import TABLES
 from fourhop.sweeps import runfile, seriesfile
-from fourhop.sweeps.runstore import RunStore, unreadable
+from fourhop.sweeps.runstore import RunStore
 
 _AT_ONCE = 1000
 
@@ -40,15 +40,7 @@ def take(store: RunStore) -> list[Kept]:
     paths = list(store.survey())
     if not paths:
         return []
-    try:
-        runs = _read(paths)
-    except pl.exceptions.PolarsError:
-        for path in unreadable(paths):
-            store.strange[path] = "looks whole, but its content cannot be read"
-            paths.remove(path)
-        if not paths:
-            return []
-        runs = _read(paths)
+    runs = _read(paths)
     sizes = pl.DataFrame({"path": [str(path) for path in paths], "bytes": [_bytes(path) for path in paths]})
     runs = runs.join(sizes, on="path", maintain_order="left")
     ours = runfile.engine()

@@ -7,14 +7,14 @@ and writes it. docs/sweeps.md has what was measured beside processes.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from fourhop._core import Batch, ScenarioError
+from fourhop._core import Run, ScenarioError
 from fourhop.errors import FourhopError
 from fourhop.sweeps.schedule import Task
-from fourhop.sweeps.seriesfile import Staging
 
 _LEAST_NAP_S = 0.0005
 _LONGEST_NAP_S = 0.05
@@ -22,25 +22,16 @@ _LONGEST_NAP_S = 0.05
 _PATIENCE = 0.02
 
 
-class RunError(Exception):
-    """A scenario that cannot run with its seed."""
-
-    def __init__(self, task: Task, cause: ScenarioError) -> None:
-        """`cause` as the simulator raised it."""
-        super().__init__(str(cause))
-        self.task = task
-        self.cause = cause
-
-
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What an executor hands over."""
 
     task: Task
-    text: str
-    """The run as JSON."""
+    outcome: str | Exception
+    """The run as JSON, or why there is none: `ScenarioError` for a scenario that cannot run with its seed,
+    `FourhopError` for files that cannot be written."""
     series: Path | None
-    """Folder of its own with the files of its time series, if it records any; whoever takes the run removes it."""
+    """Folder with the files of its time series, if it records any."""
 
 
 class Executor(Protocol):
@@ -54,55 +45,62 @@ class Executor(Protocol):
         """Start a run, or hold it ready to start."""
 
     def finished(self, timeout_s: float) -> list[Finished]:
-        """Runs that have finished, waiting at most so long for the first.
-
-        Raises `RunError` for a scenario that cannot run with its seed.
-        """
+        """Runs that have ended, waiting at most so long for the first."""
 
     @property
-    def running(self) -> float:
-        """Sum of the shares done of the runs in progress."""
+    def running(self) -> list[tuple[Task, float]]:
+        """Runs in progress with the share done, 0 to 1, of those of which it is known."""
 
     def stop(self) -> None:
         """Give up what is running."""
 
 
+Start = Callable[[Task, Path | None], Run]
+"""Starts a run that writes its time series, if it records any, into a folder."""
+
+
+def plainly(task: Task, series: Path | None) -> Run:
+    """Start a run that leaves nothing behind but its numbers and its time series."""
+    return Run(task.scenario_json, task.seed, None, series)
+
+
 class Threads:
     """`jobs` runs at a time, a thread each."""
 
-    def __init__(self, jobs: int, staging: Staging) -> None:
-        """`staging`: where runs write their time series."""
+    def __init__(self, jobs: int, series: Callable[[], Path], start: Start = plainly) -> None:
+        """`series` makes a folder for the time series of a run; `start` starts one."""
         self._jobs = jobs
-        self._staging = staging
-        self._batches: dict[Task, tuple[Batch, Path | None]] = {}
+        self._series = series
+        self._start = start
+        self._runs: dict[Task, tuple[Run, Path | None]] = {}
         self._idle_since = time.monotonic()
 
     @property
     def free(self) -> int:
         """Threads without a run."""
-        return self._jobs - len(self._batches)
+        return self._jobs - len(self._runs)
 
     def submit(self, task: Task) -> None:
         """Start a run."""
-        series = self._staging.begin() if task.records_series else None
-        folder = None if series is None else str(series)
-        self._batches[task] = Batch(task.scenario_json, [task.seed], series_dir=folder), series
+        series = self._series() if task.records_series else None
+        self._runs[task] = self._start(task, series), series
 
     def finished(self, timeout_s: float) -> list[Finished]:
-        """Runs that have finished."""
+        """Runs that have ended."""
         until = time.monotonic() + timeout_s
         while True:
             done = []
-            for task, (batch, series) in list(self._batches.items()):
+            for task, (run, series) in list(self._runs.items()):
+                outcome: str | Exception | None
                 try:
-                    reported = batch.poll(0.0)
+                    outcome = run.poll(0.0)
                 except ScenarioError as error:
-                    raise RunError(task, error) from None
+                    outcome = error
                 except OSError as error:
-                    raise FourhopError(str(error)) from None
-                if reported is not None:
-                    del self._batches[task]
-                    done.append(Finished(task, reported[1], series))
+                    outcome = FourhopError(str(error))
+                if outcome is not None:
+                    del self._runs[task]
+                    done.append(Finished(task, outcome, series))
             now = time.monotonic()
             if done or now >= until:
                 if done:
@@ -113,13 +111,13 @@ class Threads:
             time.sleep(min(nap, _LONGEST_NAP_S, until - now))
 
     @property
-    def running(self) -> float:
-        """Sum of the shares done of the runs in progress."""
-        return sum(share for batch, _ in self._batches.values() for _, share in batch.progress())
+    def running(self) -> list[tuple[Task, float]]:
+        """Runs in progress with the share done."""
+        return [(task, min(1.0, run.simulated_s() / task.duration_s)) for task, (run, _) in self._runs.items()]
 
     def stop(self) -> None:
         """End the runs; they notice within a few thousand events."""
-        for batch, _ in self._batches.values():
-            batch.stop()
+        for run, _ in self._runs.values():
+            run.stop()
         # Waits for them, as they write into a folder that is about to go.
-        self._batches.clear()
+        self._runs.clear()

@@ -1,16 +1,15 @@
 """The folder of a sweep: its tables as Parquet, and sweep.json that says what they are of.
 
-sweep.json is taken away first and comes back last, so a folder that has one has whole tables of one sweep. Only one
-process at a time writes tables into a folder; the last one to finish leaves its own. The runs below `runs` are those of
-every sweep that ever used the folder.
+They are published together (`fourhop.store`), so a folder with a sweep.json has whole tables of one sweep; of several
+processes the last one to finish leaves its own. The runs below `runs` are those of every sweep that ever used the
+folder.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,50 +21,46 @@ from fourhop.errors import FourhopError
 from fourhop.scenario import Scenario
 from fourhop.sweeps import columns, runfile, seriesfile
 from fourhop.sweeps.describe import Sweep
-from fourhop.sweeps.result import PointRuns, SweepResult
 from fourhop.sweeps.runstore import RunStore
 
 MANIFEST = "sweep.json"
-LOCK = ".tables.lock"
-TABLES = (
-    "points",
-    "runs",
-    "flows",
-    "summary",
-    "flow_summary",
-    "batches",
-    "drops",
-    "counters",
-    "conservation",
-    "link_drops",
-    "wires",
-    "timing",
-)
 
 
-def save(result: SweepResult, folder: Path) -> Path:
-    """Write tables and sweep.json into `folder` and return it."""
-    store.writable(folder)
-    # Made before the lock is taken: other processes need not wait for them.
-    frames = {name: getattr(result, name) for name in TABLES}
-    try:
-        with _locked(folder / LOCK):
-            (folder / MANIFEST).unlink(missing_ok=True)
-            for name, frame in frames.items():
-                store.replace(folder / f"{name}.parquet", _parquet(name, frame, result.sweep))
-            text = json.dumps(_content(result, folder)) + "\n"
-            store.replace(folder / MANIFEST, lambda path: path.write_text(text, encoding="utf-8"))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise FourhopError(f"output folder {folder}: cannot be written: {error}") from error
-    return folder
+@dataclass(frozen=True)
+class PointRuns:
+    """The runs that count at one point."""
+
+    runs: tuple[tuple[int, Path], ...]
+    """(seed, file) of each, in the order of the seeds."""
+    met: bool | None
+    """Whether the precision asked for was reached; `None` if none was."""
 
 
-def load(folder: Path) -> SweepResult:
-    """The result a folder holds. Nothing in it was computed now."""
+@dataclass(frozen=True)
+class Content:
+    """What the manifest is of."""
+
+    sweep: Sweep
+    store: RunStore
+    per_point: tuple[PointRuns, ...]
+
+
+def save(content: Content, note: str | None, tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write tables and sweep.json into `folder`."""
+    files: dict[str, store.Write | None] = {
+        f"{name}.parquet": _parquet(name, frame, content.sweep) for name, frame in tables.items()
+    }
+    files[MANIFEST] = store.text(json.dumps(_document(content, note, folder)) + "\n")
+    store.publish(folder, MANIFEST, files)
+
+
+def load(folder: Path) -> Content:
+    """What a folder holds."""
     path = folder / MANIFEST
+    store.settle(folder, MANIFEST)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        sweep = _sweep(content)
+        document = json.loads(path.read_text(encoding="utf-8"))
+        sweep = _sweep(document)
     except OSError as error:
         raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ScenarioError as error:
@@ -74,10 +69,10 @@ def load(folder: Path) -> SweepResult:
         raise FourhopError(
             f"{path}: found no sweep ({type(error).__name__}: {error}), allowed: what a sweep wrote"
         ) from None
-    kept = RunStore(folder if content["store"] is None else Path(content["store"]))
+    kept = RunStore(folder if document["store"] is None else Path(document["store"]))
     per_point = []
     gone = []
-    for point in content["points"]:
+    for point in document["points"]:
         runs = []
         for seed, key in point["runs"]:
             found = kept.find(key)
@@ -87,8 +82,10 @@ def load(folder: Path) -> SweepResult:
                 runs.append((int(seed), found))
         per_point.append(PointRuns(tuple(runs), point["precision_met"]))
     if gone:
-        raise FourhopError(f"{folder}: {len(gone)} of its runs are gone, such as {gone[0]}; run the sweep again")
-    return SweepResult(sweep, kept, tuple(per_point), reused=sum(len(each.runs) for each in per_point))
+        raise FourhopError(
+            f"{folder}: {len(gone)} of its runs are gone or damaged, such as {gone[0]}; run the sweep again"
+        )
+    return Content(sweep, kept, tuple(per_point))
 
 
 def _sweep(content: dict[str, Any]) -> Sweep:
@@ -107,14 +104,14 @@ def _sweep(content: dict[str, Any]) -> Sweep:
     )
 
 
-def _content(result: SweepResult, folder: Path) -> dict[str, object]:
-    sweep = result.sweep
-    inside = result.store.folder.resolve() == folder.resolve()
+def _document(content: Content, note: str | None, folder: Path) -> dict[str, object]:
+    sweep = content.sweep
+    inside = content.store.folder.resolve() == folder.resolve()
     return {
         "fourhop": version(),
         "engine": runfile.engine(),
-        "store": None if inside else str(result.store.folder.resolve()),
-        "note": result.note,
+        "store": None if inside else str(content.store.folder.resolve()),
+        "note": note,
         "sweep": {
             "name": sweep.name,
             "keys": list(sweep.keys),
@@ -131,26 +128,16 @@ def _content(result: SweepResult, folder: Path) -> dict[str, object]:
                 "precision_met": runs.met,
                 "scenario": point.scenario.resolved,
             }
-            for point, runs in zip(sweep.points, result.per_point, strict=True)
+            for point, runs in zip(sweep.points, content.per_point, strict=True)
         ],
     }
 
 
-def _parquet(name: str, frame: pl.DataFrame, sweep: Sweep) -> Any:
+def _parquet(name: str, frame: pl.DataFrame, sweep: Sweep) -> store.Write:
     about = {
         "kind": name,
         "fourhop": version(),
         "sweep": sweep.name,
         "columns": json.loads(columns.describe(frame.columns, sweep.keys)),
     }
-    return lambda path: frame.write_parquet(path, metadata={seriesfile.METADATA: json.dumps(about)})
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however it ends."""
-    with path.open("a") as file:
-        with contextlib.suppress(OSError):
-            # A file system without locks: the tables are whole one by one all the same.
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    return store.parquet(frame, metadata={seriesfile.METADATA: json.dumps(about)})

@@ -17,7 +17,7 @@ _SHOWN = 20
 
 def line(file: str, key: str, found: object, allowed: str, hint: str | None = None) -> str:
     """`file.toml: over.tcp.window: found 0, allowed: ... (hint)`."""
-    place = f"{file}: {key}" if key else file
+    place = ": ".join(filter(None, [file, key]))
     return f"{place}: found {found}, allowed: {allowed}" + (f" ({hint})" if hint else "")
 
 

@@ -6,15 +6,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
 from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
-from fourhop.sweeps import runfile, runstore, seriesfile, tables
+from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
+from fourhop.sweeps.manifest import Content, PointRuns
 from fourhop.sweeps.runstore import RunStore, Temporary
 
 if TYPE_CHECKING:
@@ -36,14 +37,7 @@ Table = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class PointRuns:
-    """The runs that count at one point."""
-
-    runs: tuple[tuple[int, Path], ...]
-    """(seed, file) of each, in the order of the seeds."""
-    met: bool | None
-    """Whether the precision asked for was reached; `None` if none was."""
+TABLES: tuple[Table, ...] = get_args(Table)
 
 
 @dataclass(frozen=True)
@@ -88,18 +82,20 @@ class SweepResult:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per (point, seed, flow), with the columns of `Result.flows`."""
-        return self._collect(self._nested("flows").drop("batch_goodput_bps"))
+        return self._flow_runs.drop("batch_goodput_bps")
+
+    @cached_property
+    def _flow_runs(self) -> pl.DataFrame:
+        """The flows with their batches."""
+        return self._collect(self._nested("flows"))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
         """Batch means: one row per (point, seed, flow, batch)."""
-        flows = self._nested("flows").select(*self._identity, "flow", pl.col("batch_goodput_bps").alias("goodput_bps"))
-        batch = pl.int_ranges(pl.col("goodput_bps").list.len()).alias("batch")
-        return self._collect(
-            flows.select(*self._identity, "flow", batch, "goodput_bps")
-            .filter(pl.col("goodput_bps").list.len() > 0)
-            .explode("batch", "goodput_bps")
-        )
+        goodputs = pl.col("batch_goodput_bps").alias("goodput_bps")
+        batch = pl.int_ranges(pl.col("batch_goodput_bps").list.len()).alias("batch")
+        rows = self._flow_runs.filter(pl.col("batch_goodput_bps").list.len() > 0)
+        return rows.select(*self._identity, "flow", batch, goodputs).explode("batch", "goodput_bps")
 
     @cached_property
     def drops(self) -> pl.DataFrame:
@@ -162,12 +158,12 @@ class SweepResult:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index."""
-        return tables.summary(self.points, self.runs, self.batches, [each.met for each in self.per_point])
+        return tables.summary(self.points, self.runs, self._flow_runs, [each.met for each in self.per_point])
 
     @cached_property
     def flow_summary(self) -> pl.DataFrame:
         """One row per (point, flow), with the columns of `Result.summary`."""
-        return tables.flow_summary(self.points, self.flows, self.batches)
+        return tables.flow_summary(self.points, self._flow_runs)
 
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""
@@ -206,9 +202,9 @@ class SweepResult:
 
         Raises `FourhopError` if it cannot be written.
         """
-        from fourhop.sweeps import manifest
-
-        return manifest.save(self, Path(folder))
+        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
+        manifest.save(Content(self.sweep, self.store, self.per_point), self.note, tables, Path(folder))
+        return Path(folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
@@ -216,9 +212,8 @@ class SweepResult:
 
         Raises `FourhopError` if there is none, or if some of its runs are gone.
         """
-        from fourhop.sweeps import manifest
-
-        return manifest.load(Path(folder))
+        held = manifest.load(Path(folder))
+        return cls(held.sweep, held.store, held.per_point, reused=sum(len(each.runs) for each in held.per_point))
 
     @property
     def note(self) -> str | None:

@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import polars as pl
 
-from fourhop import frames
+from fourhop import frames, store
 from fourhop._core import build, version
 from fourhop.recorded import TABLES
 from fourhop.rundata import Counts, RunData
-from fourhop.sweeps import seriesfile
+from fourhop.sweeps import sealed, seriesfile
 from fourhop.sweeps.columns import RUN_COLUMNS
 from fourhop.sweeps.seriesfile import METADATA
 
@@ -129,10 +129,12 @@ def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
         "key": frame["key"][0],
         "engine": frame["engine"][0],
         "series": series,
+        sealed.CHECKSUM: sealed.EMPTY,
         "columns": RUN_COLUMNS,
     }
     # One row has no use for statistics of pages, and the files are many.
-    frame.write_parquet(path, metadata={METADATA: json.dumps(about)}, statistics=False)
+    store.parquet(frame, metadata={METADATA: json.dumps(about)}, statistics=False)(path)
+    sealed.seal(path)
 
 
 def check(path: Path, key: str | None = None) -> str | None:

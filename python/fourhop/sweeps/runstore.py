@@ -22,7 +22,7 @@ import polars as pl
 
 from fourhop import store
 from fourhop.errors import FourhopError
-from fourhop.recorded import TABLES, Table
+from fourhop.recorded import SWEEP_STAGING, TABLES, Table
 from fourhop.rundata import RunData
 from fourhop.sweeps import runfile, seriesfile
 
@@ -73,17 +73,17 @@ class RunStore:
                 continue
             try:
                 path.parent.mkdir(exist_ok=True)
-                if series is not None:
-                    seriesfile.write(path, key, series)
-                store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
-            except (OSError, pl.exceptions.PolarsError) as error:
-                raise FourhopError(f"{path}: cannot be written: {error}") from error
+            except OSError as error:
+                raise store.unwritable(self.runs, error) from error
+            if series is not None:
+                seriesfile.write(path, key, series)
+            store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
             return path
         raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
 
     def survey(self) -> Iterator[Path]:
         """Every run in the folder, by name; what is no run goes into `strange`."""
-        for path in sorted(self.folder.glob(f"{seriesfile.STAGING}*")):
+        for path in sorted(self.folder.glob(f"{SWEEP_STAGING}*")):
             self.strange[path] = _LEFT
         if not self.runs.is_dir():
             return

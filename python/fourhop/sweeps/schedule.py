@@ -1,78 +1,144 @@
 """Which run comes next, and when a point has enough of them.
 
 The runs of all points and seeds are one list, longest first, so that the last core does not start on a long run when
-the others are out of work. With a precision target a point gets further seeds until the stop rule of `fourhop.run` is
-met. That rule looks at the unbroken sequence of seeds from the first on, so the runs that count do not depend on the
-order in which they finish. A core with nothing else to do starts the next seed of a point that is still open; if it
-turns out not to be needed it is kept all the same, for a tighter target later, and does not count.
+the others are out of work. With a precision target a point gets further seeds until its stop rule is met. That rule
+looks at the unbroken sequence of seeds from the first on, so the runs that count do not depend on the order in which
+they finish. A core with nothing else to do starts the next seed of a point that is still open; if it turns out not to
+be needed it does not count.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from fourhop import stats
 from fourhop.rundata import RunData
-from fourhop.runner import MIN_RUNS, Prefix
 from fourhop.scenario import Scenario
-from fourhop.sweeps import runfile
-from fourhop.sweeps.describe import Sweep
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """One run: a scenario with a seed."""
 
     point: int
     seed: int
-    key: str
     scenario_json: str
     records_series: bool
+    duration_s: float
+
+
+def aggregate_goodput(run: RunData) -> Sequence[float]:
+    """The goodput of all flows together."""
+    return [run["aggregate_goodput_bps"]]
+
+
+def flow_goodputs(run: RunData) -> Sequence[float]:
+    """The goodput of every flow."""
+    return [flow["goodput_bps"] for flow in run["flows"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How many runs a point gets: `least` of them, and with a target more, until it is met or there are `most`."""
+
+    least: int
+    most: int
+    target: float | None = None
+    """Largest half-width over mean of the 95 % interval of what is judged."""
+    judged: Callable[[RunData], Sequence[float]] = aggregate_goodput
+    """What is judged of a run; of several values the one with the widest interval decides."""
+    step: int = 1
+    """Runs added at a time: between, nothing is judged."""
+
+
+class Prefix:
+    """The runs of consecutive seeds from the first on, and the stop rule over them.
+
+    Runs finish in any order; judging only the unbroken prefix makes the number of runs that count the same whatever
+    finished first. Runs past the one that met the target do not count.
+    """
+
+    def __init__(self, first: int, rule: Rule) -> None:
+        """`first` is the seed of the first run."""
+        self.count = 0
+        """Runs that count."""
+        self.met = False
+        self.precision: float | None = None
+        """Half-width over mean that has been reached, where there are enough runs to tell."""
+        self._first = first
+        self._rule = rule
+        self._columns: list[list[float]] = []
+        self._ahead: dict[int, Sequence[float]] = {}
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether further runs would not count."""
+        return self.met or self.count >= self._rule.most
+
+    def add(self, seed: int, run: RunData) -> None:
+        """Take in a run, and those after it that were waiting for it, up to the one with which the target is met."""
+        self._ahead[seed] = self._rule.judged(run)
+        while not self.is_closed and (row := self._ahead.pop(self._first + self.count, None)) is not None:
+            self._columns = self._columns or [[] for _ in row]
+            for column, value in zip(self._columns, row, strict=True):
+                column.append(value)
+            self.count += 1
+            if self._rule.target is not None and self.count >= 2:
+                widths = [stats.student_interval(column).relative for column in self._columns]
+                known = [width for width in widths if width is not None]
+                self.precision = max(known) if known and len(known) == len(widths) else None
+                due = self.count >= self._rule.least and (self.count - self._rule.least) % self._rule.step == 0
+                self.met = due and self.precision is not None and self.precision <= self._rule.target
 
 
 @dataclass
 class _State:
     """What is known of a point."""
 
+    scenario: Scenario
+    rule: Rule
     prefix: Prefix
     estimate: float
     next_seed: int
     missing: int
     running: int = 0
     wall_s: list[float] = field(default_factory=list)
-    kept: dict[int, RunData] = field(default_factory=dict)
 
 
 class Plan:
-    """The runs of a sweep that are still to be done. The owner takes tasks and says when each is done."""
+    """The runs of one or several scenarios that are still to be done.
 
-    def __init__(self, sweep: Sweep) -> None:
-        self._sweep = sweep
-        self._first = sweep.first_seed
-        self._engine = runfile.engine()
-        least = sweep.runs if sweep.target is None else MIN_RUNS
+    The owner takes tasks and says when each is done.
+    """
+
+    def __init__(self, points: Sequence[tuple[Scenario, Rule]], first_seed: int) -> None:
+        """Each scenario is a point and runs with the seeds from `first_seed` on, as many as its rule asks for."""
+        self._first = first_seed
         self._states = [
-            _State(
-                Prefix(self._first, sweep.target, sweep.precision_of), cost(point.scenario), self._first + least, least
-            )
-            for point in sweep.points
+            _State(scenario, rule, Prefix(first_seed, rule), cost(scenario), first_seed + rule.least, rule.least)
+            for scenario, rule in points
         ]
-        # What every point needs at least, longest first; then in the order of the sweep.
+        self._tasks = [(state.scenario.records_series, state.scenario.duration_s) for state in self._states]
+        # What every point needs at least, longest first; then in the order of the points.
         self._needed = [
             (-state.estimate, point, seed)
             for point, state in enumerate(self._states)
-            for seed in range(self._first, self._first + least)
+            for seed in range(first_seed, first_seed + state.rule.least)
         ]
         heapq.heapify(self._needed)
-        self._open = set(range(len(self._states))) if sweep.target is not None else set()
+        self._open = set(range(len(self._states)))
         self.done = 0
         """Runs that are done."""
 
     def task(self, point: int, seed: int) -> Task:
         """The run of a point with a seed."""
-        scenario = self._sweep.points[point].scenario
-        text = scenario.resolved_json
-        return Task(point, seed, runfile.key(text, seed, self._engine), text, scenario.records_series)
+        return Task(point, seed, self._states[point].scenario.resolved_json, *self._tasks[point])
+
+    def judges(self, point: int) -> bool:
+        """Whether the runs of a point decide how many it gets."""
+        return self._states[point].rule.target is not None
 
     def needed(self) -> Task | None:
         """Take the next of the runs that are needed whatever the others yield; `None` when all are taken."""
@@ -84,7 +150,7 @@ class Plan:
 
     def further(self) -> Task | None:
         """Take a run of a point that has not met its precision; `None` if there is none to start."""
-        open_points = [point for point in self._open if self.upcoming(point) is not None]
+        open_points = [point for point in self._open if self._has_upcoming(point)]
         if not open_points:
             return None
         # The fewest runs under way first, so that no point is run far ahead of its stop rule.
@@ -93,13 +159,12 @@ class Plan:
 
     @property
     def open(self) -> list[int]:
-        """Points that have not met their precision."""
+        """Points that do not have what they need."""
         return sorted(self._open)
 
     def upcoming(self, point: int) -> Task | None:
         """The run that `advance` would take at a point; `None` past the largest number of runs."""
-        seed = self._states[point].next_seed
-        return self.task(point, seed) if point in self._open and seed < self._first + self._sweep.wanted else None
+        return self.task(point, self._states[point].next_seed) if self._has_upcoming(point) else None
 
     def advance(self, point: int) -> Task | None:
         """Take the run of the next seed at a point."""
@@ -117,46 +182,50 @@ class Plan:
         if wall_s is not None:
             state.wall_s.append(wall_s)
         self.done += 1
-        if run is None:
-            return
-        state.kept[task.seed] = run
-        state.prefix.extend(state.kept)
-        if state.prefix.met or len(state.prefix.runs) >= self._sweep.wanted:
+        if run is not None:
+            state.prefix.add(task.seed, run)
+        if state.prefix.is_closed if self.judges(task.point) else state.missing == 0:
+            self._open.discard(task.point)
+
+    def fail(self, task: Task) -> None:
+        """A run cannot be done. Its point gets its other runs; one with a target is closed, as its prefix is broken."""
+        state = self._states[task.point]
+        state.running -= 1
+        state.missing -= 1
+        if self.judges(task.point) or state.missing == 0:
             self._open.discard(task.point)
 
     def is_finished(self) -> bool:
         """Whether every point has what it needs."""
-        if self._sweep.target is not None:
-            return not self._open
-        return all(state.missing == 0 for state in self._states)
+        return not self._open
 
     def seeds(self, point: int) -> list[int]:
         """The seeds that count at a point."""
-        count = self._sweep.runs if self._sweep.target is None else len(self._states[point].prefix.runs)
+        state = self._states[point]
+        count = state.rule.least if state.rule.target is None else state.prefix.count
         return list(range(self._first, self._first + count))
 
     def met(self, point: int) -> bool | None:
         """Whether a point reached the precision asked for; `None` if none was."""
-        return None if self._sweep.target is None else self._states[point].prefix.met
+        return self._states[point].prefix.met if self.judges(point) else None
+
+    def precision(self, point: int) -> float | None:
+        """Half-width over mean that a point has reached, where it has a target and enough runs to tell."""
+        return self._states[point].prefix.precision
 
     @property
     def points_done(self) -> int:
         """Points that have what they need."""
-        if self._sweep.target is not None:
-            return len(self._states) - len(self._open)
-        return sum(state.missing == 0 for state in self._states)
+        return len(self._states) - len(self._open)
+
+    def is_done(self, point: int) -> bool:
+        """Whether a point has what it needs."""
+        return point not in self._open
 
     @property
     def fraction(self) -> float:
         """Share of the runs that are done; with a precision target, guessed from how wide the intervals still are."""
-        target = self._sweep.target
-        if target is None:
-            return self.done / (len(self._states) * self._sweep.runs)
-        shares = [
-            1.0 if point not in self._open else _share(state.prefix, target, self._sweep.wanted)
-            for point, state in enumerate(self._states)
-        ]
-        return sum(shares) / len(shares)
+        return sum(map(self._share, range(len(self._states)))) / len(self._states)
 
     @property
     def left_s(self) -> float | None:
@@ -165,25 +234,32 @@ class Plan:
         A point that has been timed costs what it took on average, the others what nodes and simulated time suggest.
         """
         timed = [state for state in self._states if state.wall_s]
-        if not timed or self._sweep.target is not None:
+        if not timed or any(map(self.judges, range(len(self._states)))):
             return None
         scale = sum(_mean(state.wall_s) for state in timed) / sum(state.estimate for state in timed)
         return sum(
             state.missing * (_mean(state.wall_s) if state.wall_s else state.estimate * scale) for state in self._states
         )
 
+    def _has_upcoming(self, point: int) -> bool:
+        state = self._states[point]
+        return point in self._open and state.next_seed < self._first + state.rule.most
+
+    def _share(self, point: int) -> float:
+        """How far a point is: an interval narrows with the root of the number of runs."""
+        state = self._states[point]
+        if self.is_done(point):
+            return 1.0
+        if state.rule.target is None:
+            return 1.0 - state.missing / state.rule.least
+        if state.prefix.precision is None:
+            return 0.0
+        needed = state.prefix.count * (state.prefix.precision / state.rule.target) ** 2
+        return min(1.0, state.prefix.count / min(float(state.rule.most), max(state.rule.least, needed)))
+
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
-
-
-def _share(prefix: Prefix, target: float, most: int) -> float:
-    """How far a point is on the way to its target: an interval narrows with the root of the number of runs."""
-    count = len(prefix.runs)
-    if prefix.precision is None:
-        return 0.0
-    needed = min(float(most), max(MIN_RUNS, count * (prefix.precision / target) ** 2))
-    return min(1.0, count / needed)
 
 
 def cost(scenario: Scenario) -> float:

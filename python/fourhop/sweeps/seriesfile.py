@@ -8,26 +8,20 @@ without `seed`, which is the run's.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from fourhop import recorded, store
 from fourhop._core import series_columns
-from fourhop.errors import FourhopError
 from fourhop.recorded import TABLES, Table
+from fourhop.sweeps import sealed
 from fourhop.sweeps.columns import COLUMNS
 
 METADATA = "fourhop"
 """Key of a file's own description in its Parquet metadata."""
-
-STAGING = ".series."
-"""How folders of series of runs in progress begin."""
 
 
 def schema(table: Table) -> pl.Schema:
@@ -54,13 +48,18 @@ def write(run: Path, key: str, csv: Mapping[Table, Path]) -> None:
     meanings = {**COLUMNS, **dict(series_columns())}
     for table in TABLES:
         columns = schema(table)
-        about = {"kind": table, "key": key, "columns": {name: meanings[name] for name in columns}}
-        rows = pl.scan_csv(csv[table], schema=columns)
-        metadata = {METADATA: json.dumps(about)}
-        store.replace(
-            beside(run, table),
-            lambda aside, rows=rows, metadata=metadata: rows.sink_parquet(aside, metadata=metadata),  # type: ignore[misc]
-        )
+        about = {
+            "kind": table,
+            "key": key,
+            sealed.CHECKSUM: sealed.EMPTY,
+            "columns": {name: meanings[name] for name in columns},
+        }
+        store.replace(beside(run, table), partial(_write, csv[table], columns, {METADATA: json.dumps(about)}))
+
+
+def _write(csv: Path, columns: pl.Schema, metadata: dict[str, str], path: Path) -> None:
+    store.streamed(pl.scan_csv(csv, schema=columns), metadata=metadata)(path)
+    sealed.seal(path)
 
 
 def check(path: Path, key: str) -> str | None:
@@ -77,11 +76,13 @@ def check(path: Path, key: str) -> str | None:
 
 
 def described(path: Path) -> dict[str, object] | str:
-    """What a Parquet file says of itself, nothing if it is not of fourhop; or what is wrong with it.
+    """What a sealed Parquet file says of itself; or what is wrong with it. Every byte of it is looked at.
 
     Raises `FileNotFoundError` if there is none.
     """
     try:
+        if not sealed.is_whole(path):
+            return "damaged, or nothing of fourhop: it does not have the checksum that it should"
         text = pl.read_parquet_metadata(path).get(METADATA)
     except FileNotFoundError:
         raise
@@ -92,45 +93,3 @@ def described(path: Path) -> dict[str, object] | str:
     except ValueError:
         about = None
     return about if isinstance(about, dict) else {}
-
-
-class Staging:
-    """A folder for the files that simulators write while runs are in progress. It goes with this object."""
-
-    def __init__(self, folder: Path) -> None:
-        """`folder`: where the runs are kept, so that series need room there only."""
-        self._in = folder
-        self._path: Path | None = None
-
-    def begin(self) -> Path:
-        """A new folder in it.
-
-        Raises `FourhopError` if nothing can be written there.
-        """
-        try:
-            if self._path is None:
-                self._path = Path(tempfile.mkdtemp(prefix=STAGING, dir=self._in))
-                self._remove = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
-            return Path(tempfile.mkdtemp(dir=self._path))
-        except OSError as error:
-            raise FourhopError(f"{self._in}: cannot be written: {error.strerror or error}") from error
-
-    def remove(self) -> None:
-        """Remove it with all that is in it."""
-        if self._path is not None:
-            self._remove()
-
-
-def written(folder: Path, seed: int) -> dict[Table, Path]:
-    """The files a simulator that was given `folder` wrote for the run with `seed`."""
-    return {table: recorded.csv(folder, seed, table) for table in TABLES}
-
-
-@contextmanager
-def gone(folder: Path | None) -> Iterator[None]:
-    """Remove `folder`, if there is one, at the end."""
-    try:
-        yield
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)

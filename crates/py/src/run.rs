@@ -1,0 +1,79 @@
+//! One run of a scenario on a thread of its own, polled from Python.
+
+use crate::error::raise;
+use fourhop_sim::batch::Batch;
+use fourhop_sim::trace::SeriesPaths;
+use fourhop_sim::{PacedUdp, RunError, RunOptions, run, scenario};
+use fourhop_units::{Bytes, Rate};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A run in progress. Dropping it stops it and waits until it has ended.
+#[pyclass(name = "Run", module = "fourhop._core", frozen)]
+// The result is JSON already: the thread that ran the simulation also writes its text.
+pub struct PyRun(Mutex<Batch<String, RunError>>);
+
+#[pymethods]
+impl PyRun {
+    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go; `series_dir` is where time series
+    /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
+    /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own traffic.
+    #[new]
+    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None))]
+    fn new(
+        scenario_json: String,
+        seed: u64,
+        pcap_dir: Option<PathBuf>,
+        series_dir: Option<PathBuf>,
+        paced_udp: Option<(usize, u64, u64)>,
+    ) -> PyResult<PyRun> {
+        let paced_udp = paced_udp.map(|(flow, bps, payload)| {
+            let rate = Rate::from_bps(bps).ok_or_else(|| PyValueError::new_err("rate: found 0, allowed: above 0"))?;
+            PyResult::Ok(PacedUdp { flow, rate, payload: Bytes(payload) })
+        });
+        let series = series_dir.map(|dir| SeriesPaths::new(&dir, seed));
+        let options = RunOptions { pcap_dir, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
+        let batch = Batch::start(1, [seed], move |seed, control| {
+            // Read on the thread, too: a large scenario takes a while, in which Python goes on.
+            let scenario = scenario::load_json(&scenario_json, "<scenario>", &[])?;
+            let result = run(&scenario, seed, &options, control)?;
+            Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
+        });
+        Ok(PyRun(Mutex::new(batch)))
+    }
+
+    /// The finished run as JSON, waiting at most `timeout_s` without holding the interpreter; `None` if it has not
+    /// finished, or if it was stopped early.
+    fn poll(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<String>> {
+        let timeout = Duration::try_from_secs_f64(timeout_s)
+            .map_err(|_| PyValueError::new_err(format!("timeout_s: found {timeout_s}, allowed: 0 or more")))?;
+        match py.detach(|| self.lock().poll(timeout)) {
+            None | Some((_, Err(RunError::Stopped))) => Ok(None),
+            Some((_, Ok(json))) => Ok(Some(json)),
+            Some((_, Err(RunError::Scenario(error)))) => Err(raise(py, &error)),
+            Some((_, Err(error @ (RunError::Trace { .. } | RunError::Series { .. })))) => {
+                Err(PyOSError::new_err(error.to_string()))
+            }
+        }
+    }
+
+    /// Simulated seconds so far, at most the scenario's duration; of a run that ends by packets, the like share of it.
+    fn simulated_s(&self) -> f64 {
+        self.lock().simulated().as_secs_f64()
+    }
+
+    /// Asks the run to end.
+    fn stop(&self) {
+        self.lock().stop();
+    }
+}
+
+impl PyRun {
+    /// A run that panicked has said so; the batch itself is whole.
+    fn lock(&self) -> MutexGuard<'_, Batch<String, RunError>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

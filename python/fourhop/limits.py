@@ -1,0 +1,30 @@
+"""How much may be asked for: numbers beyond these are slips of the hand."""
+
+from __future__ import annotations
+
+from fourhop.errors import FourhopError
+
+MIN_RUNS = 3
+"""Fewest runs before the stop rule may end: the interval of two runs is wide, but by luck it can be tiny."""
+
+MAX_RUNS = 100
+"""Runs after which the stop rule gives up unless told otherwise."""
+
+RUNS_LIMIT = 1_000_000
+"""Most runs of a scenario."""
+
+JOBS_LIMIT = 1024
+"""Most runs at a time."""
+
+POINTS_LIMIT = 1_000_000
+"""Most points of a sweep."""
+
+MAX_SEED = 2**53
+"""Seeds stay below this, so that JSON readers of every language keep them exact."""
+
+
+def within(name: str, value: int, least: int, most: int) -> int:
+    """`value` if it is in range. Raises `FourhopError` if not."""
+    if not least <= value <= most:
+        raise FourhopError(f"{name}: found {value}, allowed: {least} to {most}")
+    return value

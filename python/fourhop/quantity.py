@@ -1,0 +1,76 @@
+"""Numbers with units, read by the grammar of scenarios: `"2Mbps"`, `"200 m"`, `"40ms"`, `"5%"`, `"0.5"`."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import NamedTuple
+
+from fourhop import _core
+from fourhop.errors import FourhopError
+
+
+class Quantity(NamedTuple):
+    """A quantity taken apart."""
+
+    kind: str
+    """What it measures, with an article: `"a time"`, or `"a number"` without a unit."""
+    number: Decimal
+    """The number as written."""
+    unit: str
+    """The unit as written."""
+    value: float
+    """In the base unit of its kind: ns, bit/s, m, B, W, dB, Hz, m/s, per cent."""
+
+
+def parse(text: str) -> Quantity:
+    """Read a quantity of any kind. Raises `ValueError` for what is none.
+
+    >>> parse("1.5 km")
+    Quantity(kind='a length', number=Decimal('1.5'), unit='km', value=1500.0)
+    """
+    kind, number, unit, value = _core.quantity(text)
+    return Quantity(kind, Decimal(number), unit, value)
+
+
+def seconds(time: str) -> float:
+    """A time in seconds. Raises `ValueError` for what is none.
+
+    >>> seconds("40ms")
+    0.04
+    """
+    return _of("a time", time) / 1e9
+
+
+def bits_per_second(rate: str) -> int:
+    """A rate in bit/s. Raises `ValueError` for what is none.
+
+    >>> bits_per_second("5.5Mbps")
+    5500000
+    """
+    return int(_of("a rate", rate))
+
+
+def precision(share: str | float) -> float:
+    """A relative precision: `"5%"`, `"0.05"` or `0.05` all mean 0.05.
+
+    Raises `FourhopError` for what is not a share strictly between 0 and 1.
+
+    >>> precision("5%")
+    0.05
+    """
+    try:
+        read = parse(share) if isinstance(share, str) else Quantity("a number", Decimal(), "", share)
+        value = {"a share": read.value / 100.0, "a number": read.value}.get(read.kind, math.nan)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise FourhopError(f'precision: found {share!r}, allowed: a share between 0 % and 100 %, as "5%" or 0.05')
+    return value
+
+
+def _of(kind: str, text: str) -> float:
+    found = parse(text)
+    if found.kind != kind:
+        raise ValueError(f"{text!r} is {found.kind}, not {kind}")
+    return found.value

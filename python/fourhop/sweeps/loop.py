@@ -1,0 +1,172 @@
+"""The loop that every run goes through: `fourhop.run`, `fourhop.sweep` and `fourhop validate` alike.
+
+It takes from a plan what comes next, looks whether it is there already, has it simulated if not, and hands over what
+comes back. A run that fails is remembered and the others go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+from fourhop import rundata
+from fourhop.errors import IncompleteError
+from fourhop.rundata import RunData
+from fourhop.sweeps.local import Executor, Finished
+from fourhop.sweeps.schedule import Plan, Task
+
+HOPELESS = 20
+"""Runs that fail before one succeeds after which the rest is given up: they would fail, too."""
+
+_POLL_S = 0.1
+
+
+class Kept(Protocol):
+    """Where finished runs are kept."""
+
+    def name(self, task: Task) -> Hashable:
+        """What a run is kept under: tasks of one name are one run."""
+
+    def find(self, task: Task, /) -> bool:
+        """Whether the run is there."""
+
+    def read(self, task: Task) -> RunData:
+        """Of a run that is there, what a stop rule looks at."""
+
+    def keep(self, finished: Finished, run: RunData) -> None:
+        """Keep a run."""
+
+
+class Memory:
+    """Runs kept in memory, with their series where the simulator wrote them."""
+
+    def __init__(self) -> None:
+        self.runs: dict[tuple[int, int], RunData] = {}
+        """By point and seed."""
+
+    def name(self, task: Task) -> Hashable:
+        """Each task is a run of its own."""
+        return task.point, task.seed
+
+    def find(self, _: Task) -> bool:
+        """Nothing is there that was not computed for its task."""
+        return False
+
+    def read(self, task: Task) -> RunData:
+        """The run of a task."""
+        return self.runs[task.point, task.seed]
+
+    def keep(self, finished: Finished, run: RunData) -> None:
+        """Keep a run."""
+        self.runs[finished.task.point, finished.task.seed] = run
+
+    def of(self, point: int) -> dict[int, RunData]:
+        """The runs of a point by seed, in order."""
+        return {seed: run for (at, seed), run in sorted(self.runs.items(), key=lambda item: item[0]) if at == point}
+
+
+class Loop:
+    """One call of whoever has runs done."""
+
+    def __init__(self, plan: Plan, kept: Kept) -> None:
+        self.plan = plan
+        self.failed: dict[Task, Exception] = {}
+        """Runs that cannot be done, each with why."""
+        self.computed = 0
+        """Runs simulated."""
+        self.simulated_s = 0.0
+        """Simulated seconds of these."""
+        self.wall_s = 0.0
+        """Computing time of these."""
+        self._kept = kept
+        self._started = time.monotonic()
+        self._waiting: list[Task] = []
+        self._running: dict[Hashable, list[Task]] = {}
+
+    def refuse_failures(self, describe: Callable[[Task], str], kept: str) -> IncompleteError | None:
+        """What to say of the runs that failed, `None` if none did. `describe` names a run, `kept` where the others are.
+
+        Raises what the first one failed of if there is no run at all: what was asked for cannot be.
+        """
+        if not self.failed:
+            return None
+        problems = [f"{describe(task)}: {error}" for task, error in self.failed.items()]
+        if not self.plan.done:
+            task, error = next(iter(self.failed.items()))
+            error.add_note(f"{describe(task)}; no run finished")
+            raise error
+        return IncompleteError([*problems, f"{len(problems)} runs failed; {self.plan.done} finished runs {kept}"])
+
+    @property
+    def elapsed_s(self) -> float:
+        """Wall clock since the start."""
+        return time.monotonic() - self._started
+
+    def is_finished(self) -> bool:
+        """Whether nothing is left to do that has a chance."""
+        return self.plan.is_finished() or (not self.computed and len(self.failed) >= HOPELESS)
+
+    def reuse(self) -> None:
+        """Finish all tasks whose runs are there, and leave the others to `run`."""
+        while (task := self.plan.needed()) is not None:
+            if not self._found(task):
+                self._waiting.append(task)
+        # Longest first, taken from the end.
+        self._waiting.reverse()
+        for point in self.plan.open:
+            while (task := self.plan.upcoming(point)) is not None and self._kept.find(task):
+                self.plan.advance(point)
+                self._found(task)
+
+    def run(self, executor: Executor, report: Callable[[], None]) -> None:
+        """Simulate what is missing. `report` is called a few times a second and when runs have finished.
+
+        After Ctrl-C what had finished is kept before `KeyboardInterrupt` goes on.
+        """
+        try:
+            while not self.is_finished():
+                while executor.free > 0 and not self.is_finished() and (task := self._next()) is not None:
+                    name = self._kept.name(task)
+                    if name in self._running:
+                        # The same scenario at another point: one run serves both.
+                        self._running[name].append(task)
+                    elif not self._found(task):
+                        self._running[name] = [task]
+                        executor.submit(task)
+                if not self.is_finished():
+                    self._take(executor, _POLL_S)
+                report()
+        except KeyboardInterrupt:
+            self._take(executor, 0.0)
+            raise
+        finally:
+            executor.stop()
+
+    def _next(self) -> Task | None:
+        return self._waiting.pop() if self._waiting else self.plan.further()
+
+    def _found(self, task: Task) -> bool:
+        """Finish a task whose run is there; another process may have put it there since the last look."""
+        if not self._kept.find(task):
+            return False
+        self.plan.finish(task, self._kept.read(task) if self.plan.judges(task.point) else None)
+        return True
+
+    def _take(self, executor: Executor, timeout_s: float) -> None:
+        for finished in executor.finished(timeout_s):
+            served = self._running.pop(self._kept.name(finished.task))
+            if isinstance(finished.outcome, Exception):
+                for task in served:
+                    self.failed[task] = finished.outcome
+                    self.plan.fail(task)
+                continue
+            run = rundata.parse(finished.outcome)
+            self._kept.keep(finished, run)
+            self.computed += 1
+            self.simulated_s += run["simulated_s"]
+            self.wall_s += run["wall_s"]
+            for number, task in enumerate(served):
+                self.plan.finish(
+                    task, run if self.plan.judges(task.point) else None, run["wall_s"] if number == 0 else None
+                )

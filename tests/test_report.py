@@ -14,6 +14,7 @@ import pytest
 
 from fourhop import report
 from fourhop.errors import FourhopError
+from fourhop.report.build import page as page_of
 from fourhop.study import Chart, table
 from fourhop.study.chart import Line
 from tests.browser import CHROMIUM, Chromium
@@ -21,6 +22,7 @@ from tests.browser import CHROMIUM, Chromium
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 NASTY = "</script><b>&\"'"
+SCRIPT = "<script>bad('\"')</script>\" bad='1'"
 
 
 def charts() -> list[Chart]:
@@ -105,11 +107,17 @@ class Tree(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.outside: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.values = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in self.VOID:
             self.open.append(tag)
+        self.tags.append(tag)
         for name, value in attrs:
+            self.attributes.add(name)
             if name == "id" and value:
                 self.ids.append(value)
             if name == "href" and value and tag == "a":
@@ -121,6 +129,12 @@ class Tree(HTMLParser):
         self.handle_starttag(tag, attrs)
         if tag not in self.VOID:
             self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "script" not in self.open:
+            self.texts.append(data)
+        elif not self.values:
+            self.values = json.dumps(json.loads(data))
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open, tag
@@ -161,6 +175,36 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
     assert "1 figures are" not in text
     assert "<b>&" not in text, "what records say is text, not markup"
     assert "Chart.js Contributors" in text, "the licence of the library comes with it"
+
+
+def hostile(value: Any, key: str = "") -> Any:
+    """A record of which every text is markup; what a study cannot choose stays as it is."""
+    if isinstance(value, dict):
+        return {name: hostile(each, name) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [hostile(each, key) for each in value]
+    return value + SCRIPT if isinstance(value, str) and key not in ("verdict", "kind") else value
+
+
+def test_no_text_of_a_study_is_markup() -> None:
+    made = page_of([hostile(record("one", "first", ("reproduced", "not reproduced")))])
+    assert "<script>bad" not in made, "in no element, attribute, value or figure"
+    tree = Tree()
+    tree.feed(made)
+    assert tree.open == []
+    assert not [name for name in tree.attributes if "bad" in name], "no quote ends an attribute"
+    assert [tag for tag in tree.tags if tag == "script"] == ["script"] * 3, "values, library, ours"
+    text = " ".join(tree.texts)
+    shown = (
+        "one", "first", "Goodput", "figure 1", "Second.", "A ", "by 20 %", "at 4 hops", "above 1.2", "luck", "abc123",
+        "1.3 [1.25, 1.35]", "replications, Fieller", "numbers", "Means.", "chain", '# <i>', "1 [0.5, 1.5]",
+    )  # fmt: skip
+    for said in shown:
+        assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
+    # What matplotlib writes and what the browser's charts are given: labels of axes, curves and bars.
+    for said in ("NewReno", "hops", "goodput (kbit/s)", "upper"):
+        assert said + SCRIPT in "".join(tree.texts), f"{said} in the figure"
+        assert json.dumps(said + SCRIPT)[1:-1] in tree.values, f"{said} in the values"
 
 
 def test_the_page_is_a_function_of_its_records(page: Path, tmp_path: Path) -> None:

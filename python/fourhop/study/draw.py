@@ -62,7 +62,7 @@ def figure(chart: Chart) -> Figure:
     return made
 
 
-def svg(chart: Chart, prefix: str, description: str) -> str:
+def svg(chart: Chart, prefix: str) -> str:
     """A chart as an SVG element to put into a page; `prefix` keeps its ids apart from those of others."""
     import matplotlib
 
@@ -79,8 +79,7 @@ def svg(chart: Chart, prefix: str, description: str) -> str:
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
     # The size follows the page, the proportions the figure.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{_escaped(description)}"', 1)
+    return re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
 
 
 def _lines(axes: Axes, chart: Chart) -> None:
@@ -173,7 +172,3 @@ def _columns(lines: Sequence[Line]) -> int:
     """As many columns as fit above the axes."""
     longest = max(len(line.label) for line in lines) + 6
     return max(1, min(len(lines), int(WIDTH_IN * 12.5) // longest, 4))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

@@ -22,6 +22,7 @@ from fourhop import Scenario
 from fourhop.errors import FourhopError
 from fourhop.study import STEADY, Cells, Chart, Data, Study, above, bars, draw, execute, find, lines, series, table
 from fourhop.study.chart import Line
+from fourhop.study.drawing import describe
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.result import SweepResult
 from tests.conftest import ROOT, Command, environment
@@ -215,6 +216,31 @@ def test_one_wide_interval_does_not_flatten_the_curves() -> None:
     line = Line("x", [1.0, 2.0], [10.0, 20.0], [9.0, -500.0], [11.0, 540.0])
     axes = draw.figure(Chart("lines", (line,), "x", "y")).axes[0]
     assert axes.get_ylim() == (0.0, 40.0)
+
+
+def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_other() -> None:
+    def labels(places: list[float], *, x_log: bool = False) -> list[str]:
+        line = Line("", places, [1.0] * len(places), [None] * len(places), [None] * len(places))
+        return [label for _, label in describe(Chart("lines", (line,), "hops", "y", x_log=x_log)).x.ticks]
+
+    assert labels([1.0, 2.0, 4.0, 16.0]) == ["1", "2", "4", "16"]
+    assert labels([float(x) for x in range(1, 41)]) == ["0", "10", "20", "30", "40"], "whole numbers stay whole"
+    assert labels([0.1, 0.2, 0.3, 100.0]) == ["0", "20", "40", "60", "80", "100"]
+    assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]
+
+
+def test_limits_leave_room_and_hold_what_was_asked_for() -> None:
+    line = Line("x", [1.0, 2.0], [10.0, 12.0], [9.0, 11.0], [11.0, 13.0])
+    for chart, limits in (
+        (Chart("lines", (line,), "x", "y"), (0.0, 13.65)),
+        (Chart("lines", (line,), "x", "y", y_max=12.0), (0.0, 12.0)),
+        (Chart("lines", (line,), "x", "y", y_min=None), (8.8, 13.2)),
+        (Chart("series", (), "x", "y"), (0.0, 1.05)),
+    ):
+        axis = describe(chart).y
+        assert (axis.low, axis.high) == limits
+        assert all(axis.low <= place <= axis.high for place, _ in axis.ticks)
+        assert len(axis.ticks) >= 3
 
 
 # Studies.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from fourhop.errors import FourhopError
 from fourhop.study import draw
 from fourhop.study.chart import Chart
+from fourhop.study.drawing import describe
 from fourhop.study.execute import FIGURES, write
 
 PAGE = "index.html"
@@ -91,7 +93,11 @@ def page(records: list[Record]) -> str:
         versions=sorted({record["fourhop"] for record in records}),
         panels=panels,
         charts={
-            panel["key"]: panel["chart"] for rows in panels.values() for row in rows for panel in row if panel["svg"]
+            panel["key"]: asdict(describe(panel["chart"]))
+            for rows in panels.values()
+            for row in rows
+            for panel in row
+            if panel["svg"]
         },
     )
 
@@ -110,7 +116,7 @@ def _panels(record: Record) -> list[list[dict[str, Any]]]:
                     "key": key,
                     "label": label,
                     "described": f"{label}: {chart.y_label}" + (f" over {chart.x_label}" if chart.x_label else ""),
-                    "chart": plain,
+                    "chart": chart,
                     "svg": None if chart.kind == "table" else draw.svg(chart, key),
                 }
             )

@@ -9,6 +9,7 @@
 | `estimate` | ratios, differences and slopes with their intervals |
 | `claims` | statements held against intervals, and verdicts |
 | `chart` | figures as data |
+| `drawing` | how figures are drawn: limits, ticks, colours, marks |
 | `draw` | figures as vector graphics |
 | `find` | studies found in the folder of the papers |
 | `execute` | running a study and writing down what came of it |

@@ -312,8 +312,7 @@ def test_figure_and_chart_show_the_same(page: Path, browser: Chromium) -> None:
             " y: [scales.y.min, scales.y.max, scales.y.ticks.map(tick => tick.label)],"
             " colours: data.datasets.map(set => set.borderColor) }; })()"
         )
-        made = draw.figure(chart)
-        (axes,) = made.axes
+        (axes,) = draw.figure(chart).axes
         assert there["y"] == [*axes.get_ylim(), [label.get_text() for label in axes.get_yticklabels()]]
         labels = [label.get_text() for label in axes.get_xticklabels()]
         assert there["x"] == ([0, 1, labels] if chart.kind == "bars" else [*axes.get_xlim(), labels])
@@ -321,6 +320,18 @@ def test_figure_and_chart_show_the_same(page: Path, browser: Chromium) -> None:
         marks = [handle[0] if isinstance(handle, tuple) else handle for handle in handles]
         drawn = [mark.get_facecolor() if isinstance(mark, Rectangle) else mark.get_color() for mark in marks]
         assert [to_hex(colour) for colour in drawn] == [colour.lower() for colour in there["colours"]]
+
+
+@needs_browser
+def test_a_value_without_an_interval_is_open_in_the_browser_too(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    browser.js("document.querySelector('[id$=hops-ns2] button').click()")
+    fills, back = browser.js(
+        "(() => { const points = Chart.getChart(document.querySelector('[id$=hops-ns2] canvas')).getDatasetMeta(0).data;"
+        " return [points.map(point => point.options.backgroundColor),"
+        " getComputedStyle(document.documentElement).getPropertyValue('--page').trim()]; })()"
+    )
+    assert [fill == back for fill in fills] == [False, False, False, True]
 
 
 @needs_browser

@@ -14,8 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.markers import CARETDOWN, CARETUP
 
 import fourhop
 from fourhop import Scenario
@@ -216,6 +219,37 @@ def test_one_wide_interval_does_not_flatten_the_curves() -> None:
     line = Line("x", [1.0, 2.0], [10.0, 20.0], [9.0, -500.0], [11.0, 540.0])
     axes = draw.figure(Chart("lines", (line,), "x", "y")).axes[0]
     assert axes.get_ylim() == (0.0, 40.0)
+
+
+@pytest.mark.parametrize("kind", ["lines", "bars"])
+def test_a_value_without_an_interval_is_open_and_has_no_whisker(kind: str) -> None:
+    chart = chart_of(kind)
+    (curve, _), (axes,) = describe(chart).curves, draw.figure(chart).axes
+    assert (curve.y, curve.low, curve.high) == ((1.0, None, 3.0), (0.5, None, None), (1.5, None, None))
+    segments = [each for drawn in axes.collections for each in drawn.get_segments()]  # type: ignore[attr-defined]
+    assert [each.tolist()[0][1] for each in segments if len(each)] == [0.5], "one whisker"
+    if kind == "bars":
+        open_ = [bar.get_facecolor() == to_rgba(draw._PAPER) for bar in axes.patches]
+        assert open_ == [False, True, True, True, True, True]
+    else:
+        unfilled = [line for line in axes.lines if line.get_markerfacecolor() == draw._PAPER]
+        drawn = [[y for y in np.asarray(line.get_ydata()) if not math.isnan(y)] for line in unfilled]
+        assert drawn == [[3.0], [2.0] * 3]
+        closed = axes.containers[0][0]
+        assert all(line.get_zorder() > closed.get_zorder() for line in unfilled)
+
+
+@pytest.mark.parametrize("kind", ["lines", "bars"])
+def test_an_arrow_says_that_an_interval_leaves_the_axis(kind: str) -> None:
+    x: list[float] | list[str] = [1.0, 2.0, 3.0] if kind == "lines" else ["a", "b", "c"]
+    line = Line("", x, [10.0, 20.0, 10.0], [9.0, -500.0, 8.0], [11.0, 540.0, 40.0])
+    chart = Chart(kind, (line,), "x", "y")  # type: ignore[arg-type]
+    (curve,) = describe(chart).curves
+    assert (curve.cut_low, curve.cut_high) == ((1,), (1,)), "an interval that ends on the axis stays on it"
+    (axes,) = draw.figure(chart).axes
+    arrows = [line for line in axes.lines if line.get_marker() in (CARETUP, CARETDOWN) and len(line.get_xdata())]  # type: ignore[arg-type]
+    ends = sorted((line.get_ydata()[0], line.get_marker()) for line in arrows)  # type: ignore[index]
+    assert ends == [(0.0, CARETDOWN), (40.0, CARETUP)]
 
 
 def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_other() -> None:

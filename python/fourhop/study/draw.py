@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What stands for the page's own ink and grid while matplotlib draws. No palette uses them.
+# What stands for the page's own ink, grid and paper while matplotlib draws. No palette uses them.
 _INK = "#010203"
 _GRID = "#dddedf"
-_PAGE = {_INK: "currentColor", _GRID: "var(--grid, #ddd)"}
+_PAPER = "#fefdfc"
+_PAGE = {_INK: "currentColor", _GRID: "var(--grid, #ddd)", _PAPER: "var(--page, #fff)"}
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -57,7 +58,7 @@ def figure(chart: Chart) -> Figure:
         _axes(axes, drawing)
         for index, curve in enumerate(drawing.curves):
             if drawing.kind == "bars":
-                _bars(axes, curve, index, len(drawing.curves))
+                _bars(axes, curve, index, drawing)
             else:
                 _line(axes, curve, drawing)
         if len(drawing.curves) > 1:
@@ -117,29 +118,52 @@ def _line(axes: Axes, curve: Curve, drawing: Drawing) -> None:
     )
     for cap in caps:
         cap.set_markeredgewidth(1.0)
+    # Over the closed marks of the same places.
+    unsure = [i for i, low in enumerate(curve.low) if low is None]
+    x, y = ([_plain(side)[i] for i in unsure] for side in (curve.x, curve.y))
+    axes.plot(x, y, _MARKERS[curve.marker], markersize=4.5, color=style["color"], markerfacecolor=_PAPER, zorder=2.2)
+    _arrows(axes, curve, drawing, 0.0, style["color"])
 
 
-def _bars(axes: Axes, curve: Curve, index: int, count: int) -> None:
+def _bars(axes: Axes, curve: Curve, index: int, drawing: Drawing) -> None:
     """The bars of one colour, each beside those of the others in its group."""
-    width = 0.8 / count
-    offset = (index - (count - 1) / 2.0) * width
-    axes.bar(
+    width = 0.8 / len(drawing.curves)
+    offset = (index - (len(drawing.curves) - 1) / 2.0) * width
+    colour = curve.colour or _INK
+    made = axes.bar(
         [group + offset for group in curve.x],
         _plain(curve.y),
         width * 0.92,
         yerr=_errors(curve),
         label=curve.label,
-        color=curve.colour or _INK,
-        edgecolor="white",
+        color=colour,
+        edgecolor=_PAPER,
         hatch=curve.hatch,
         error_kw={"capsize": 3.0, "elinewidth": 1.0, "ecolor": _INK},
     )
+    for bar, low in zip(made, curve.low, strict=True):
+        if low is None:
+            bar.set(facecolor=_PAPER, edgecolor=colour)
+    _arrows(axes, curve, drawing, offset, _INK)
 
 
-def _errors(curve: Curve) -> list[list[float]] | None:
+def _arrows(axes: Axes, curve: Curve, drawing: Drawing, offset: float, colour: str) -> None:
+    """Say of intervals that leave the axis where they do."""
+    from matplotlib.markers import CARETDOWN, CARETUP
+
+    for cut, edge, marker in ((curve.cut_low, drawing.y.low, CARETDOWN), (curve.cut_high, drawing.y.high, CARETUP)):
+        axes.plot(
+            [curve.x[i] + offset for i in cut],
+            [edge] * len(cut),
+            marker=marker,
+            markersize=5.0,
+            color=colour,
+            linestyle="none",
+        )
+
+
+def _errors(curve: Curve) -> list[list[float]]:
     """How far the intervals reach down and up; not a number where there is none, which draws none."""
-    if not curve.low:
-        return None
     y, low, high = (_plain(each) for each in (curve.y, curve.low, curve.high))
     # An interval need not hold the value: that of a ratio is not around it.
     down = [max(0.0, a - b) if b == b else b for a, b in zip(y, low, strict=True)]

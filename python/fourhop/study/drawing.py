@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 from fourhop import plots
@@ -51,7 +51,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve, or the bars of one colour. `None` in `y`: nothing measured; in `low` and `high`: no interval."""
+    """A curve, or the bars of one colour.
+
+    `None` in `y`: nothing measured. `None` in `low` and `high`: no interval, so there is no whisker, and the point or
+    bar is open, lest it be taken for a value that is known exactly. For series, which have neither, both are empty.
+    """
 
     label: str
     colour: str | None
@@ -64,8 +68,10 @@ class Curve:
     """Of bars the group, counted from 0."""
     y: tuple[float | None, ...]
     low: tuple[float | None, ...]
-    """Empty, as `high`, if no value has an interval."""
     high: tuple[float | None, ...]
+    cut_low: tuple[int, ...] = ()
+    """Values whose interval goes on below the axis, by their place in `x`: an arrow says so."""
+    cut_high: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,18 +89,25 @@ class Drawing:
 def describe(chart: Chart) -> Drawing:
     """How a chart is drawn. A table is not drawn."""
     groups = list(dict.fromkeys(str(x) for line in chart.lines for x in line.x)) if chart.kind == "bars" else []
-    curves = tuple(_curve(index, line, groups) for index, line in enumerate(chart.lines))
-    return Drawing(chart.kind, _x_axis(chart, curves, groups), _y_axis(chart, curves), curves, chart.steps)
+    curves = tuple(_curve(index, line, groups, series=chart.kind == "series") for index, line in enumerate(chart.lines))
+    y = _y_axis(chart, curves)
+    curves = tuple(
+        replace(
+            curve,
+            cut_low=tuple(i for i, low in enumerate(curve.low) if low is not None and low < y.low),
+            cut_high=tuple(i for i, high in enumerate(curve.high) if high is not None and high > y.high),
+        )
+        for curve in curves
+    )
+    return Drawing(chart.kind, _x_axis(chart, curves, groups), y, curves, chart.steps)
 
 
-def _curve(index: int, line: Line, groups: Sequence[str]) -> Curve:
+def _curve(index: int, line: Line, groups: Sequence[str], *, series: bool) -> Curve:
     colour = plots.OKABE_ITO[index % len(plots.OKABE_ITO)]
     whole = [low is not None and high is not None for low, high in zip(line.low, line.high, strict=True)]
 
     def ends(side: Sequence[float | None]) -> tuple[float | None, ...]:
-        return (
-            tuple(_short(end) if known else None for end, known in zip(side, whole, strict=True)) if any(whole) else ()
-        )
+        return () if series else tuple(_short(end) if known else None for end, known in zip(side, whole, strict=True))
 
     return Curve(
         line.label,

@@ -39,11 +39,18 @@
         drawn.getDatasetMeta(number).data.forEach((point, place) => {
           const index = set.bars ? curve.x.indexOf(place) : place;
           if (!known(curve, index) || !Number.isFinite(point.x)) return;
-          const [top, bottom] = [curve.high[index], curve.low[index]].map((end) => scales.y.getPixelForValue(end));
+          // A cap, or where the interval goes on beyond the axis an arrow.
+          const ends = [[curve.high, curve.cut_high, chartArea.top, 6], [curve.low, curve.cut_low, chartArea.bottom, -6]];
+          const [top, bottom] = ends.map(([end]) => scales.y.getPixelForValue(end[index]));
           ctx.beginPath();
           ctx.moveTo(point.x, top); ctx.lineTo(point.x, bottom);
-          ctx.moveTo(point.x - 4, top); ctx.lineTo(point.x + 4, top);
-          ctx.moveTo(point.x - 4, bottom); ctx.lineTo(point.x + 4, bottom);
+          for (const [end, cut, edge, back] of ends) {
+            const leaves = cut.includes(index);
+            const y = leaves ? edge : scales.y.getPixelForValue(end[index]);
+            ctx.moveTo(point.x - 4, y + (leaves ? back : 0));
+            if (leaves) ctx.lineTo(point.x, y);
+            ctx.lineTo(point.x + 4, y + (leaves ? back : 0));
+          }
           ctx.stroke();
         });
       });
@@ -61,7 +68,7 @@
         label: curve.label,
         data: bars ? groups.map((_, group) => curve.y[curve.x.indexOf(group)] ?? null) : curve.x.map((x, i) => ({ x, y: curve.y[i] })),
         pointRadius: chart.kind === "lines" ? 4 : 0,
-        pointHoverRadius: 6, pointHitRadius: 8, borderWidth: 2, pointStyle, pointRotation,
+        pointHoverRadius: 6, pointHitRadius: 8, borderWidth: 2, pointBorderWidth: 1.5, pointStyle, pointRotation,
         borderDash: curve.dash.map((part) => 2 * part), stepped: chart.steps ? "before" : false, spanGaps: false,
         categoryPercentage: 0.8, barPercentage: 0.92,
       };
@@ -96,7 +103,13 @@
   const paint = (made) => {
     const [ink, soft, grid] = [style("--ink"), style("--soft"), style("--grid")];
     for (const set of made.data.datasets) {
-      set.borderColor = set.backgroundColor = set.pointBackgroundColor = set.curve.colour || ink;
+      set.borderColor = set.curve.colour || ink;
+      // A value without an interval is open.
+      const fill = ({ dataIndex }) => {
+        const index = set.bars ? set.curve.x.indexOf(dataIndex) : dataIndex;
+        return set.curve.low[index] === null ? style("--page") : set.borderColor;
+      };
+      Object.assign(set, set.bars ? { backgroundColor: fill } : { pointBackgroundColor: fill });
     }
     for (const scale of Object.values(made.options.scales)) {
       scale.ticks = { ...scale.ticks, color: soft };

@@ -327,7 +327,8 @@ def test_a_value_without_an_interval_is_open_in_the_browser_too(page: Path, brow
     browser.open(page)
     browser.js("document.querySelector('[id$=hops-ns2] button').click()")
     fills, back = browser.js(
-        "(() => { const points = Chart.getChart(document.querySelector('[id$=hops-ns2] canvas')).getDatasetMeta(0).data;"
+        "(() => { const canvas = document.querySelector('[id$=hops-ns2] canvas');"
+        " const points = Chart.getChart(canvas).getDatasetMeta(0).data;"
         " return [points.map(point => point.options.backgroundColor),"
         " getComputedStyle(document.documentElement).getPropertyValue('--page').trim()]; })()"
     )

@@ -99,11 +99,18 @@ Why = str | Mapping[Profile, str]
 
 
 def check_both(
-    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_newest: Why | None = None
+    study: Study,
+    statement: str,
+    *,
+    paper: str,
+    assumed: str = "",
+    why: Why = "",
+    why_newest: Why | None = None,
+    main: bool = False,
 ) -> Callable[[Callable[[Data, str], Claim]], None]:
     """Register a check twice, of averaged and of newest measurements; the function gets which it is to look at.
 
-    `{c3}` in the statement becomes the label.
+    `{c3}` in the statement becomes the label. A `main` claim is made of averaged measurements.
     """
 
     def register(evaluate: Callable[[Data, str], Claim]) -> None:
@@ -114,6 +121,8 @@ def check_both(
 
             of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
             thought = why if name == "c3" or why_newest is None else why_newest
-            study.check(statement.format(c3=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
+            study.check(
+                statement.format(c3=LABELS[name]), paper=paper, assumed=assumed, why=thought, main=main and name == "c3"
+            )(of)
 
     return register

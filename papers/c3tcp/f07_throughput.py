@@ -100,6 +100,7 @@ def unsteadiness(data: Data, name: str, when: tuple[float, float]) -> Sample:
 @check_both(
     study,
     "{c3} has about 27 % more than standard TCP",
+    main=True,
     paper="around 27 %",
     assumed="over the whole run, give or take 15 % of the ratio; partly: more at all",
     why=NO_COLLAPSE,
@@ -124,6 +125,7 @@ def gains_beside_udp(data: Data, name: str) -> Claim:
 @check_both(
     study,
     "{c3} is steadier than standard TCP",
+    main=True,
     paper="steady in all phases",
     assumed="coefficient of variation of the goodput over steps of 250 ms while UDP is on: at most half; partly: less",
     why_newest="about half: the window jumps with single measurements",

@@ -118,11 +118,19 @@ Why = str | Mapping[Profile, str]
 
 
 def check_both(
-    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_code: Why | None = None
+    study: Study,
+    statement: str,
+    *,
+    paper: str,
+    assumed: str = "",
+    why: Why = "",
+    why_code: Why | None = None,
+    main: bool = False,
 ) -> Callable[[Callable[[Data, str], Claim]], None]:
     """Register a check twice, of `ap` and of `ap-code`; the function gets which of the two it is to look at.
 
-    `{ap}` in the statement becomes the label. `why_code` is what we think of the authors' code, if it is not `why`.
+    `{ap}` in the statement becomes the label. `why_code` is what we think of the authors' code, if it is not `why`. A
+    `main` claim is one of the text's arithmetic.
     """
 
     def register(evaluate: Callable[[Data, str], Claim]) -> None:
@@ -133,6 +141,8 @@ def check_both(
 
             of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
             thought = why if name == "ap" or why_code is None else why_code
-            study.check(statement.format(ap=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
+            study.check(
+                statement.format(ap=LABELS[name]), paper=paper, assumed=assumed, why=thought, main=main and name == "ap"
+            )(of)
 
     return register

@@ -115,6 +115,7 @@ def ahead(data: Data, over: str, under: str, lengths: tuple[int, ...]) -> Claim:
 @check_both(
     study,
     "{ap} beats NewReno on every chain",
+    main=True,
     paper="for all hops",
     assumed="4 to 16; partly: on three quarters",
     why={
@@ -130,6 +131,7 @@ def beats_newreno(data: Data, name: str) -> Claim:
 @check_both(
     study,
     "{ap} gains up to 84 % over NewReno",
+    main=True,
     paper="up to 84 %",
     assumed="the largest of all lengths, give or take 15 %; partly: above 50 %",
     why={

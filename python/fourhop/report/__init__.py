@@ -1,4 +1,4 @@
-"""The report: one page with every figure that was reproduced, its checks and what is behind it."""
+"""The report: every figure that was reproduced, its checks and what is behind it; an overview, and a page for each paper."""
 
 from fourhop.report.build import build
 

@@ -1,9 +1,10 @@
-"""Makes `index.html` out of the records that `fourhop reproduce` leaves.
+"""Makes `index.html` and a page for each paper out of the records that `fourhop reproduce` leaves.
 
-The page needs nothing but itself: styles, script, chart library, figures and values are inside; only the links to the
-data lead to files beside it. Everything but the interactive charts works without a script.
+The pages open from the disk and need nothing but themselves: styles, script, chart library, figures and values are
+inside; only links lead to each other and to the data beside them. Everything but the interactive charts works without a
+script.
 
-What it looks like is in `templates/`, which escape every text that they are given. Only the assets and the vector
+What they look like is in `templates/`, which escape every text that they are given. Only the assets and the vector
 graphics of `study.draw` are put in as they are.
 """
 
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,9 @@ from fourhop.study.drawing import describe
 from fourhop.study.execute import FIGURES, write
 
 PAGE = "index.html"
+
+_NAMES = {"ns2": "Behaviour of ns-2.35", "standard": "Standards as written"}
+"""Profiles in words."""
 
 _PROFILES = {
     "ns2": "the protocols and the radio as ns-2.35 has them: what the papers were measured on, quirks included",
@@ -40,21 +46,28 @@ Record = dict[str, Any]
 
 
 def build(out: Path) -> Path:
-    """Write the page about all records in `out`, whichever call made them, and return its path.
+    """Write the pages about all records in `out`, whichever call made them, and return the path of the first.
 
-    Raises `FourhopError` if there are none, if one cannot be read, or if the page cannot be written.
+    Raises `FourhopError` if there are none, if one cannot be read, or if a page cannot be written.
     """
-    text = page(_records(out))
-    path = out / PAGE
-    write(path, lambda aside: aside.write_text(text, encoding="utf-8"))
-    return path
+    for name, text in pages(_records(out)).items():
+        write(out / name, partial(_write, text))
+    return out / PAGE
+
+
+def _write(text: str, aside: Path) -> None:
+    aside.write_text(text, encoding="utf-8")
 
 
 def _records(out: Path) -> list[Record]:
     found = []
     for path in sorted((out / FIGURES).glob("*/*.json")):
         try:
-            found.append(json.loads(path.read_text(encoding="utf-8")))
+            record = json.loads(path.read_text(encoding="utf-8"))
+            for each in record["profiles"].values():
+                # Records of earlier versions name no main claims.
+                each["outcomes"] = [{"main": False, **outcome} for outcome in each["outcomes"]]
+            found.append(record)
         except (OSError, ValueError) as error:
             raise FourhopError(
                 f"{path}: found no record of a figure ({error}), allowed: what reproduce wrote"
@@ -64,8 +77,8 @@ def _records(out: Path) -> list[Record]:
     return found
 
 
-def page(records: list[Record]) -> str:
-    """The whole page."""
+def pages(records: list[Record]) -> dict[str, str]:
+    """Every page by the name of its file: the overview, and one for each paper."""
     import jinja2
 
     templates = jinja2.Environment(
@@ -76,30 +89,55 @@ def page(records: list[Record]) -> str:
         lstrip_blocks=True,
     )
     templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    templates.filters |= {"counted": _counted, "duration": _duration}
-    templates.globals |= {"asset": _asset, "id": _id, "signs": {name: sign for name, (sign, _) in _VERDICTS.items()}}
-    panels = {_id(record): _panels(record) for record in records}
+    templates.filters |= {
+        "counted": _counted,
+        "counts": _counts,
+        "duration": _duration,
+        "leading": _leading,
+        "outcomes": _outcomes,
+        "profiles": _profiles,
+    }
+    templates.globals |= {
+        "asset": _asset,
+        "id": _id,
+        "names": _NAMES,
+        "page_of": _page_of,
+        "panels_of": _panels,
+        "signs": {name: sign for name, (sign, _) in _VERDICTS.items()},
+    }
     known = {each["verdict"] for record in records for p in record["profiles"].values() for each in p["outcomes"]}
     papers: dict[str, list[Record]] = {}
     for record in records:
         papers.setdefault(record["paper"], []).append(record)
-    return templates.get_template("page.html").render(
+    made = {_page_of(paper): templates.get_template("paper.html").render(records=of) for paper, of in papers.items()}
+    index = templates.get_template("index.html").render(
         records=records,
         papers=papers,
-        profiles=list(dict.fromkeys(profile for record in records for profile in record["profiles"])),
         meanings=_PROFILES,
         verdicts={name: why for name, (_, why) in _VERDICTS.items() if name in known or name != "not judged"},
-        quick=sum(record["quick"] for record in records),
-        versions=sorted({record["fourhop"] for record in records}),
-        panels=panels,
-        charts={
-            panel["key"]: asdict(describe(panel["chart"]))
-            for rows in panels.values()
-            for row in rows
-            for panel in row
-            if panel["svg"]
-        },
     )
+    return {**made, PAGE: index}
+
+
+def _profiles(records: list[Record]) -> list[str]:
+    return list(dict.fromkeys(profile for record in records for profile in record["profiles"]))
+
+
+def _outcomes(records: list[Record], profile: str) -> list[Record]:
+    """What became of every check of several figures."""
+    return [each for record in records for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]]
+
+
+def _leading(records: list[Record]) -> dict[str, Any]:
+    """The main claims of a paper, as figure and number of the check, and the first chart of the first of them."""
+    claims = [
+        (record, number)
+        for record in records
+        for number, check in enumerate(next(iter(record["profiles"].values()))["outcomes"])
+        if check["main"]
+    ]
+    drawn = [row for row in _panels(claims[0][0]) if row[0]["svg"]] if claims else []
+    return {"claims": claims, "panels": drawn[0] if drawn else []}
 
 
 def _panels(record: Record) -> list[list[dict[str, Any]]]:
@@ -117,6 +155,7 @@ def _panels(record: Record) -> list[list[dict[str, Any]]]:
                     "label": label,
                     "described": f"{label}: {chart.y_label}" + (f" over {chart.x_label}" if chart.x_label else ""),
                     "chart": chart,
+                    "drawing": None if chart.kind == "table" else asdict(describe(chart)),
                     "svg": None if chart.kind == "table" else draw.svg(chart, key),
                 }
             )
@@ -125,7 +164,21 @@ def _panels(record: Record) -> list[list[dict[str, Any]]]:
 
 def _id(record: Record, *part: str) -> str:
     """What the page calls a figure or a part of it; names of folders and files may hold more than an id does."""
-    return re.sub(r"[^\w.-]", "-", "-".join((record["paper"], record["figure"], *part)))
+    return _slug("-".join((record["paper"], record["figure"], *part)))
+
+
+def _page_of(paper: str) -> str:
+    return f"paper-{_slug(paper)}.html"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.-]", "-", text)
+
+
+def _counts(outcomes: list[Record]) -> str:
+    """`3 reproduced, 1 partly`."""
+    found = Counter(each["verdict"] for each in outcomes)
+    return ", ".join(f"{found[name]} {name}" for name in _VERDICTS if found[name]) or "none"
 
 
 def _counted(number: int, what: str) -> str:

@@ -84,6 +84,8 @@ class Check:
     """What the text leaves open and this check decides."""
     why: str | Mapping[Profile, str]
     """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
+    main: bool
+    """Whether it is one of the paper's main claims, which the report's overview answers."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
@@ -114,13 +116,19 @@ class Study:
         return draw
 
     def check(
-        self, statement: str, *, paper: str, assumed: str = "", why: str | Mapping[Profile, str] = ""
+        self,
+        statement: str,
+        *,
+        paper: str,
+        assumed: str = "",
+        why: str | Mapping[Profile, str] = "",
+        main: bool = False,
     ) -> Callable[[F], F]:
-        """Register a check of `statement`, of which the paper says `paper`."""
+        """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview."""
 
         def register(evaluate: F) -> F:
             name = evaluate.__name__
-            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, evaluate)
+            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, main, evaluate)
             return evaluate
 
         return register

@@ -2,7 +2,6 @@
 // switch, all of it by mouse and by keyboard. Without this script the page shows everything but that.
 "use strict";
 (() => {
-  const charts = JSON.parse(document.getElementById("charts").textContent);
   const root = document.documentElement;
   const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const POINTS = { circle: ["circle", 0], square: ["rect", 0], diamond: ["rectRot", 0], triangle: ["triangle", 0], "triangle down": ["triangle", 180] };
@@ -141,7 +140,7 @@
   };
 
   const open = (figure) => {
-    const chart = charts[figure.dataset.chart];
+    const chart = JSON.parse(figure.querySelector("script").textContent);
     const box = figure.querySelector(".live");
     if (!live.has(figure)) {
       const plot = document.createElement("div");
@@ -194,7 +193,7 @@
     figure.querySelector(".live").hidden = !on;
     if (on) open(figure);
   };
-  document.querySelectorAll("figure[data-chart]").forEach((figure) => {
+  document.querySelectorAll("figure[data-label]").forEach((figure) => {
     const button = figure.querySelector("button.explore");
     button.hidden = false;
     button.addEventListener("click", () => show(figure, button.getAttribute("aria-pressed") !== "true"));

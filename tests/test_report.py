@@ -27,6 +27,9 @@ NASTY = "</script><b>&\"'"
 SCRIPT = "<script>bad('\"')</script>\" bad='1' $x^2$"
 
 
+NAMES = [f"{name}{acks}" for name in ("NewReno", "TCP-AP", "TCP-AP, authors' code") for acks in ("", " + delayed ACK")]
+
+
 def charts() -> list[Chart]:
     hops: list[float] = [1.0, 2.0, 4.0, 8.0]
     reno = Line("NewReno", hops, [800.0, 400.0, 210.0, 120.0], [780.0, 390.0, 190.0, None], [820.0, 410.0, 230.0, None])
@@ -39,7 +42,7 @@ def charts() -> list[Chart]:
         Chart("lines", (reno, vegas), "hops", "goodput (kbit/s)", name="hops", caption=f"Means. {NASTY}"),
         Chart("series", (wave,), "time (s)", "goodput (kbit/s)", name="over_time"),
         Chart("bars", (first, second), "", "goodput (kbit/s)", name="shares"),
-        Chart("table", columns=("a", "b"), rows=(("x", "1 [0.5, 1.5]"),), name="numbers"),
+        Chart("table", columns=("hops", *NAMES), rows=(("8", *["1 [0.5, 1.5]"] * len(NAMES)),), name="numbers"),
     ]
 
 
@@ -324,6 +327,16 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
 
 
 @needs_browser
+def test_tables_of_seven_columns_are_whole_or_scroll(page: Path, browser: Chromium) -> None:
+    tables = "[...document.querySelectorAll('.panels .scroll')]"
+    lines = "[...it.querySelectorAll('td')].every(cell => cell.getClientRects()[0].height < 45)"
+    browser.open(page, width=1400)
+    assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[True, True]] * 4
+    browser.open(page, width=390)
+    assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[False, True]] * 4
+
+
+@needs_browser
 def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: Chromium) -> None:
     browser.complaints.clear()
     browser.open(page)
@@ -349,6 +362,17 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
         "Vegas, lower: 170 [160, 180] kbit/s",
     ]
     assert browser.complaints == []
+
+
+def test_both_profiles_have_the_same_scale() -> None:
+    made = record("one", "first", ("reproduced", "partly"))
+    high = made["profiles"]["standard"]["charts"][0]["lines"][0]
+    high["y"] = [2.0 * y for y in high["y"]]
+    values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
+    first, second = (json.loads(each) for each in values[:2])
+    assert first["curves"] != second["curves"]
+    assert first["y"] == second["y"]
+    assert first["y"]["high"] > 1600.0
 
 
 @needs_browser

@@ -263,6 +263,25 @@ def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_o
     assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]
 
 
+def test_a_transport_has_one_colour_in_every_chart() -> None:
+    def styles(kind: str, *labels: str) -> dict[str, tuple[str | None, tuple[float, ...]]]:
+        x: list[float] | list[str] = ["a"] if kind == "bars" else [1.0]
+        chart = Chart(kind, tuple(Line(label, x, [1.0], [None], [None]) for label in labels), "x", "y")  # type: ignore[arg-type]
+        return {curve.label: (curve.colour, curve.dash) for curve in describe(chart).curves}
+
+    one = styles("lines", "NewReno", "NewReno + delayed ACK", "TCP-AP (fairness 0.9)", "Vegas", "each HELLO")
+    other = styles("lines", "Vegas", "TCP-AP", "NewReno")
+    assert one["NewReno"] == other["NewReno"]
+    assert one["Vegas"] == other["Vegas"]
+    assert one["TCP-AP (fairness 0.9)"] == other["TCP-AP"]
+    assert one["NewReno + delayed ACK"][0] == one["NewReno"][0]
+    assert len(set(one.values())) == 5, "what shares a colour has another dash"
+    assert one["each HELLO"][0] not in {one[name][0] for name in ("NewReno", "Vegas", "TCP-AP (fairness 0.9)")}
+    # Bars have no dash.
+    assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
+    assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
+
+
 def test_limits_leave_room_and_hold_what_was_asked_for() -> None:
     line = Line("x", [1.0, 2.0], [10.0, 12.0], [9.0, 11.0], [11.0, 13.0])
     for chart, limits in (

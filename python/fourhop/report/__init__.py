@@ -1,4 +1,4 @@
-"""The report: every figure that was reproduced, its checks and what is behind it; an overview, and a page for each paper."""
+"""The report: figures that were measured again, checks, what is behind them; an overview, a page for each paper."""
 
 from fourhop.report.build import build
 

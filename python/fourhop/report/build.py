@@ -141,25 +141,29 @@ def _leading(records: list[Record]) -> dict[str, Any]:
 
 
 def _panels(record: Record) -> list[list[dict[str, Any]]]:
-    """Each chart once for each profile, side by side where there is room."""
-    rows: dict[str, list[dict[str, Any]]] = {}
+    """Each chart once for each profile, side by side where there is room, and on the same scale."""
+    rows: dict[str, dict[str, Chart]] = {}
     for profile, each in record["profiles"].items():
         for plain in each["charts"]:
-            chart = Chart.from_dict(plain)
-            key = _id(record, chart.name, profile)
-            label = f"{record['title']}, {chart.name.replace('_', ' ')}, profile {profile}"
-            rows.setdefault(chart.name, []).append(
-                {
-                    "profile": profile,
-                    "key": key,
-                    "label": label,
-                    "described": f"{label}: {chart.y_label}" + (f" over {chart.x_label}" if chart.x_label else ""),
-                    "chart": chart,
-                    "drawing": None if chart.kind == "table" else asdict(describe(chart)),
-                    "svg": None if chart.kind == "table" else draw.svg(chart, key),
-                }
-            )
-    return list(rows.values())
+            rows.setdefault(plain["name"], {})[profile] = Chart.from_dict(plain)
+    return [
+        [_panel(record, profile, chart, list(row.values())) for profile, chart in row.items()] for row in rows.values()
+    ]
+
+
+def _panel(record: Record, profile: str, chart: Chart, row: list[Chart]) -> dict[str, Any]:
+    key = _id(record, chart.name, profile)
+    label = f"{record['title']}, {chart.name.replace('_', ' ')}, profile {profile}"
+    drawing = None if chart.kind == "table" else describe(chart, row)
+    return {
+        "profile": profile,
+        "key": key,
+        "label": label,
+        "described": f"{label}: {chart.y_label}" + (f" over {chart.x_label}" if chart.x_label else ""),
+        "chart": chart,
+        "drawing": drawing and asdict(drawing),
+        "svg": drawing and draw.svg(drawing, key),
+    }
 
 
 def _id(record: Record, *part: str) -> str:

@@ -44,11 +44,11 @@ LEGEND_IN = 0.19
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "triangle down": "v"}
 
 
-def figure(chart: Chart) -> Figure:
+def figure(chart: Chart | Drawing) -> Figure:
     """A chart as a matplotlib figure. A table has none: it is read as a table."""
     import matplotlib
 
-    drawing = describe(chart)
+    drawing = describe(chart) if isinstance(chart, Chart) else chart
     columns = _columns(drawing.curves)
     rows = math.ceil(len(drawing.curves) / columns)
     with matplotlib.rc_context(_STYLE):
@@ -66,7 +66,7 @@ def figure(chart: Chart) -> Figure:
     return made
 
 
-def svg(chart: Chart, prefix: str) -> str:
+def svg(chart: Chart | Drawing, prefix: str) -> str:
     """A chart as an SVG element to put into a page; `prefix` keeps its ids apart from those of others."""
     import matplotlib
 

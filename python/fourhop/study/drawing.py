@@ -6,6 +6,7 @@ so that both show the same.
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -14,6 +15,13 @@ from typing import overload
 
 from fourhop import plots
 from fourhop.study.chart import Chart, Kind, Line
+
+_TRANSPORTS = {
+    "NewReno": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "RBP": 4, "C3TCP": 5, "SACK": 6, "Reno": 6,
+    "window limit": 3, "Westwood+": 4, "CUBIC": 5,
+}  # fmt: skip
+"""Colours of the palette by what a label begins with: a transport has the same in every chart. The last ones share
+theirs with systems that they are not drawn beside."""
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (4.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.6))
 """Strokes and gaps, in widths of the line."""
@@ -86,11 +94,15 @@ class Drawing:
     """Values last until the next one, rather than changing evenly towards it."""
 
 
-def describe(chart: Chart) -> Drawing:
-    """How a chart is drawn. A table is not drawn."""
+def describe(chart: Chart, beside: Sequence[Chart] = ()) -> Drawing:
+    """How a chart is drawn, on the same scale as those `beside` it. A table is not drawn."""
     groups = list(dict.fromkeys(str(x) for line in chart.lines for x in line.x)) if chart.kind == "bars" else []
-    curves = tuple(_curve(index, line, groups, series=chart.kind == "series") for index, line in enumerate(chart.lines))
-    y = _y_axis(chart, curves)
+    styles = _styles([line.label for line in chart.lines], bars=chart.kind == "bars")
+    curves = tuple(
+        _curve(index, line, groups, *style, series=chart.kind == "series")
+        for index, (line, style) in enumerate(zip(chart.lines, styles, strict=True))
+    )
+    y = _y_axis(chart, [line for each in (chart, *beside) for line in each.lines])
     curves = tuple(
         replace(
             curve,
@@ -102,8 +114,32 @@ def describe(chart: Chart) -> Drawing:
     return Drawing(chart.kind, _x_axis(chart, curves, groups), y, curves, chart.steps)
 
 
-def _curve(index: int, line: Line, groups: Sequence[str], *, series: bool) -> Curve:
-    colour = plots.OKABE_ITO[index % len(plots.OKABE_ITO)]
+def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
+    """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
+
+    What shares a colour differs by its dash; bars, which have none, by how pale they are.
+    """
+    known = [next((c for name, c in _TRANSPORTS.items() if label.startswith(name)), None) for label in labels]
+    count = len(plots.OKABE_ITO)
+    left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
+    places = [next(left) if place is None else place for place in known]
+    made: list[tuple[str | None, tuple[float, ...]]] = []
+    for index, place in enumerate(places):
+        before = places[:index].count(place)
+        colour = None if place == count - 1 else plots.OKABE_ITO[place]
+        dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
+        made.append((_pale(plots.OKABE_ITO[place], before) if bars and before else colour, dash))
+    return made
+
+
+def _pale(colour: str, steps: int) -> str:
+    share = max(0.3, 0.6**steps)
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
+
+
+def _curve(
+    index: int, line: Line, groups: Sequence[str], colour: str | None, dash: tuple[float, ...], *, series: bool
+) -> Curve:
     whole = [low is not None and high is not None for low, high in zip(line.low, line.high, strict=True)]
 
     def ends(side: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -111,8 +147,8 @@ def _curve(index: int, line: Line, groups: Sequence[str], *, series: bool) -> Cu
 
     return Curve(
         line.label,
-        None if colour == plots.OKABE_ITO[-1] else colour,
-        DASHES[index % len(DASHES)],
+        colour,
+        dash,
         MARKERS[index % len(MARKERS)],
         HATCHES[index % len(HATCHES)],
         tuple(float(groups.index(str(x))) if groups else _short(float(x)) for x in line.x),
@@ -164,9 +200,10 @@ def _at_places(places: Sequence[float], along: Sequence[float], *, every: bool) 
     return tuple(ticks)
 
 
-def _y_axis(chart: Chart, curves: Sequence[Curve]) -> Axis:
-    means = [y for curve in curves for y in curve.y if y is not None]
-    ends = [end for curve in curves for side in (curve.low, curve.high) for end in side if end is not None]
+def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
+    means = [y for line in lines for y in line.y if y is not None]
+    pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
+    ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
     top = max([*means, *ends], default=1.0)
     low = min([*means, *ends], default=0.0) if chart.y_min is None else chart.y_min
     margin = _MARGIN * ((top - low) or 1.0)

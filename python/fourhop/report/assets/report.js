@@ -153,7 +153,7 @@
       const readout = document.createElement("div");
       readout.className = "readout";
       readout.setAttribute("aria-live", "polite");
-      readout.textContent = "Point at a value, or use the arrow keys on the chart.";
+      readout.textContent = matchMedia("(hover: hover)").matches ? "Point at a value, or use the arrow keys on the chart." : "Touch a value.";
       box.append(plot, readout);
       const made = build(canvas, chart);
       const cursor = { line: -1, index: -1 };

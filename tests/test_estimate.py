@@ -195,7 +195,7 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     of = {name: sample(value, value) for name, value in {"a": 2.0, "b": 0.9, "c": 0.2, "d": 0.8, "e": 0.5}.items()}
     claims = {**{name: above(each, 1.0) for name, each in of.items()}, "f": above(sample(-1.0, 2.0), 1.0)}
     assert most(claims).measured == (
-        "1 of 6 hold; fails: b, c, d, e; undecided: f (farthest from its bound: c: 0.2 [0.2, 0.2] kbit/s)"
+        "1 of 6 hold; fails: b; c; d; e; undecided: f (farthest from its bound: c: 0.2 [0.2, 0.2] kbit/s)"
     )
     # Bounds of different sizes are compared by shares of them: 180 is a tenth short, 0.5 a half.
     mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}

@@ -334,6 +334,9 @@ def test_tables_of_seven_columns_are_whole_or_scroll(page: Path, browser: Chromi
     assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[True, True]] * 4
     browser.open(page, width=390)
     assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[False, True]] * 4
+    # A statement has the whole width of a phone.
+    width = "document.querySelector('.checks tbody th').getBoundingClientRect().width"
+    assert browser.js(width) > 300
 
 
 @needs_browser

@@ -93,7 +93,7 @@ def pages(records: list[Record]) -> dict[str, str]:
         "counted": _counted,
         "counts": _counts,
         "duration": _duration,
-        "leading": _leading,
+        "claims": _claims,
         "outcomes": _outcomes,
         "profiles": _profiles,
     }
@@ -101,6 +101,7 @@ def pages(records: list[Record]) -> dict[str, str]:
         "asset": _asset,
         "id": _id,
         "names": _NAMES,
+        "notes": _notes,
         "page_of": _page_of,
         "panels_of": _panels,
         "signs": {name: sign for name, (sign, _) in _VERDICTS.items()},
@@ -128,16 +129,21 @@ def _outcomes(records: list[Record], profile: str) -> list[Record]:
     return [each for record in records for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]]
 
 
-def _leading(records: list[Record]) -> dict[str, Any]:
-    """The main claims of a paper, as figure and number of the check, and the first chart of the first of them."""
-    claims = [
+def _claims(records: list[Record], *, main: bool = False) -> list[tuple[Record, int]]:
+    """The checks of figures, all or the main claims, as figure and number of the check."""
+    return [
         (record, number)
         for record in records
         for number, check in enumerate(next(iter(record["profiles"].values()))["outcomes"])
-        if check["main"]
+        if check["main"] or not main
     ]
-    drawn = [row for row in _panels(claims[0][0]) if row[0]["svg"]] if claims else []
-    return {"claims": claims, "panels": drawn[0] if drawn else []}
+
+
+def _notes(outcome: Record) -> list[str]:
+    """What is said below a verdict; of a check that could not answer there is less."""
+    asked = f"asked: {outcome['criterion']}" if outcome["criterion"] else ""
+    thought = f"We think: {outcome['why']}" if outcome.get("why") else ""
+    return list(filter(None, (outcome["reason"] or asked, thought, outcome.get("method", ""))))
 
 
 def _panels(record: Record) -> list[list[dict[str, Any]]]:

@@ -152,7 +152,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         else "its own bound"
     )
     what = criteria.pop() if len(criteria) == 1 else own
-    lost = "".join(f"; {_WORDS[which]}: {', '.join(outcomes[which])}" for which in (False, None) if outcomes[which])
+    lost = "".join(f"; {_WORDS[which]}: {'; '.join(outcomes[which])}" for which in (False, None) if outcomes[which])
     # The one that is farthest on the wrong side of its bound says most; if all hold, the one that nearly does not.
     name, worst = max(claims.items(), key=lambda each: (not each[1].holds, each[1].beyond))
     place = "closest to its bound" if worst.holds else "farthest from its bound"

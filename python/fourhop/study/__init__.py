@@ -31,7 +31,7 @@ from fourhop.study.claims import (
     rises,
 )
 from fourhop.study.estimate import Estimate, Sample, combine, peak, ratio, share, slope, trough
-from fourhop.study.study import STEADY, Check, Data, Profile, Study
+from fourhop.study.study import STEADY, Check, Data, Profile, Study, Why
 
 __all__ = [
     "STEADY",
@@ -46,6 +46,7 @@ __all__ = [
     "Run",
     "Sample",
     "Study",
+    "Why",
     "about",
     "above",
     "bars",

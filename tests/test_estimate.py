@@ -184,9 +184,25 @@ def test_several_claims() -> None:
     assert most({"a": yes, "b": yes, "c": yes, "d": no}, 0.75).holds is True
     assert most({"a": yes, "b": yes, "c": open_, "d": no}, 0.75).holds is None
     assert most({"a": yes, "b": no, "c": open_, "d": no}, 0.75).holds is False
-    assert "b: 0.5 [0.5, 0.5] kbit/s" in every({"a": yes, "b": no}).measured
+    assert every({"a": yes, "b": no}).measured == (
+        "1 of 2 hold; fails: b (farthest from its bound: b: 0.5 [0.5, 0.5] kbit/s)"
+    )
     with pytest.raises(ValueError, match="given none"):
         every({})
+
+
+def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
+    of = {name: sample(value, value) for name, value in {"a": 2.0, "b": 0.9, "c": 0.2, "d": 0.8, "e": 0.5}.items()}
+    claims = {**{name: above(each, 1.0) for name, each in of.items()}, "f": above(sample(-1.0, 2.0), 1.0)}
+    assert most(claims).measured == (
+        "1 of 6 hold; fails: b; c; d; e; undecided: f (farthest from its bound: c: 0.2 [0.2, 0.2] kbit/s)"
+    )
+    # Bounds of different sizes are compared by shares of them: 180 is a tenth short, 0.5 a half.
+    mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}
+    assert "farthest from its bound: narrow: 1.5" in every(mixed).measured
+    # If all hold, the one that does so by the least.
+    held = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
+    assert every(held).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"
 
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12)

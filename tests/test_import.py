@@ -13,7 +13,7 @@ import pytest
 import fourhop
 from tests.conftest import used_by_children
 
-SLOW = ("matplotlib", "numpy", "pandas", "polars", "rich", "scipy")
+SLOW = ("jinja2", "matplotlib", "numpy", "pandas", "polars", "rich", "scipy")
 
 
 @pytest.mark.parametrize(

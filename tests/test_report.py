@@ -11,16 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
 from fourhop import report
 from fourhop.errors import FourhopError
-from fourhop.study import Chart, table
+from fourhop.report.build import pages
+from fourhop.study import Chart, draw, table
 from fourhop.study.chart import Line
 from tests.browser import CHROMIUM, Chromium
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 NASTY = "</script><b>&\"'"
+SCRIPT = "<script>bad('\"')</script>\" bad='1' $x^2$"
+
+
+NAMES = [f"{name}{acks}" for name in ("NewReno", "TCP-AP", "TCP-AP, authors' code") for acks in ("", " + delayed ACK")]
 
 
 def charts() -> list[Chart]:
@@ -35,12 +42,13 @@ def charts() -> list[Chart]:
         Chart("lines", (reno, vegas), "hops", "goodput (kbit/s)", name="hops", caption=f"Means. {NASTY}"),
         Chart("series", (wave,), "time (s)", "goodput (kbit/s)", name="over_time"),
         Chart("bars", (first, second), "", "goodput (kbit/s)", name="shares"),
-        Chart("table", columns=("a", "b"), rows=(("x", "1 [0.5, 1.5]"),), name="numbers"),
+        Chart("table", columns=("hops", *NAMES), rows=(("8", *["1 [0.5, 1.5]"] * len(NAMES)),), name="numbers"),
     ]
 
 
 def outcome(verdict: str) -> dict[str, Any]:
     return {
+        "main": True,
         "name": "c", "statement": f"Vegas is ahead {NASTY}", "paper": "by 20 %", "assumed": "at 4 hops",
         "verdict": verdict, "criterion": "above 1.2", "weaker": None, "measured": "1.3 [1.25, 1.35]", "value": 1.3,
         "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck",
@@ -84,7 +92,7 @@ def write(out: Path, *records: dict[str, Any]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two papers, three figures, every verdict and every kind of chart."""
     return write(
         tmp_path_factory.mktemp("report"),
@@ -92,6 +100,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         record("one", "second", ("not reproduced", "not reproduced")),
         record("two", "third", ("not judged", "not judged"), quick=True),
     )
+
+
+@pytest.fixture(scope="module")
+def page(index: Path) -> Path:
+    """The page of a paper: two figures."""
+    return index.parent / "paper-one.html"
 
 
 class Tree(HTMLParser):
@@ -105,11 +119,17 @@ class Tree(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.outside: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.values = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in self.VOID:
             self.open.append(tag)
+        self.tags.append(tag)
         for name, value in attrs:
+            self.attributes.add(name)
             if name == "id" and value:
                 self.ids.append(value)
             if name == "href" and value and tag == "a":
@@ -122,12 +142,20 @@ class Tree(HTMLParser):
         if tag not in self.VOID:
             self.open.pop()
 
+    def handle_data(self, data: str) -> None:
+        if "script" not in self.open:
+            self.texts.append(data)
+        elif data.startswith("{"):
+            self.values += json.dumps(json.loads(data))
+
     def handle_endtag(self, tag: str) -> None:
         assert self.open, tag
         assert self.open.pop() == tag, f"</{tag}> in {self.open[-3:]}"
 
 
-def test_the_page_is_one_file_that_is_well_formed(page: Path) -> None:
+@pytest.mark.parametrize("name", ["index.html", "paper-one.html", "paper-two.html"])
+def test_a_page_is_one_file_that_is_well_formed(index: Path, name: str) -> None:
+    page = index.parent / name
     text = page.read_text(encoding="utf-8")
     tree = Tree()
     tree.feed(text)
@@ -137,15 +165,14 @@ def test_the_page_is_one_file_that_is_well_formed(page: Path) -> None:
     assert "@import" not in text
     assert not re.search(r"<(script|link|img|iframe)[^>]*\b(src|href)=\"(?!data:)", text)
     for link in tree.links:
-        target = link.removeprefix("#")
-        assert target in tree.ids if link.startswith("#") else (page.parent / link).is_file(), link
+        file, _, place = link.partition("#")
+        there = page.parent / file if file else page
+        assert there.is_file(), link
+        assert not place or f'id="{place}"' in there.read_text(encoding="utf-8"), link
 
 
 def test_the_page_says_what_was_measured(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    overview = text[text.index('class="overview"') : text.index("</table>")]
-    verdicts = re.findall(r"</span> ([a-z ]+)</span>", overview)
-    assert verdicts == ["reproduced", "partly", "not reproduced", "not reproduced", "not judged", "not judged"]
     for said in (
         "1.3 [1.25, 1.35]",
         "by 20 %",
@@ -158,19 +185,93 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
         "3 of 12 runs",
     ):
         assert said in text, said
-    assert "1 figures are" not in text
     assert "<b>&" not in text, "what records say is text, not markup"
     assert "Chart.js Contributors" in text, "the licence of the library comes with it"
 
 
-def test_the_page_is_a_function_of_its_records(page: Path, tmp_path: Path) -> None:
+def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
+    text = index.read_text(encoding="utf-8")
+    assert text.index('id="paper-one.html-title"') < text.index('id="paper-two.html-title"')
+    assert "Behaviour of ns-2.35: of 2 main claims, 1 reproduced, 1 not reproduced; of 2 statements, 1 rep" in text
+    assert "Standards as written: of 2 main claims, 1 partly, 1 not reproduced" in text
+    assert "Behaviour of ns-2.35: 1 statement, not judged, as these are short runs." in text
+    bars = re.findall(r'class="tally"[^>]*><span class="([a-z-]+)" style="flex: 1">1</span></span>', text)
+    assert bars == ["reproduced", "partly", "not-reproduced", "not-reproduced"]
+    assert "1 figure is from short runs" in text
+    # For each paper the first chart of the figure that its first main claim is about.
+    assert re.findall(r'<figure id="([^"]+)"', text) == [
+        "one-first-hops-ns2", "one-first-hops-standard", "two-third-hops-ns2", "two-third-hops-standard",
+    ]  # fmt: skip
+
+
+def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) -> None:
+    n = 10_000
+    wave = Line("x", [0.01 * t for t in range(n)], [100.0 + t * 37 % 100 for t in range(n)], [None] * n, [None] * n)
+    shown = [charts()[0].to_dict(), Chart("series", (wave,), "time (s)", "goodput", name="over_time").to_dict()]
+    many = [record(f"paper-{number}", "figure", ("reproduced", "partly")) for number in range(3)]
+    for profile in (profile for made in many for profile in made["profiles"].values()):
+        profile["charts"] = shown
+    index = write(tmp_path, *many)
+    assert index.stat().st_size < 2_000_000 < sum(path.stat().st_size for path in index.parent.glob("*.html"))
+
+
+def hostile(value: Any, key: str = "") -> Any:
+    """A record of which every text is markup; what a study cannot choose stays as it is."""
+    if isinstance(value, dict):
+        return {name: hostile(each, name) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [hostile(each, key) for each in value]
+    return value + SCRIPT if isinstance(value, str) and key not in ("verdict", "kind") else value
+
+
+def test_no_text_of_a_study_is_markup() -> None:
+    made = pages([hostile(record("one", "first", ("reproduced", "not reproduced")))])
+    assert sorted(made) == sorted(["index.html", *(name for name in made if name.startswith("paper-one"))])
+    for name, text in made.items():
+        no_markup(text, overview=name == "index.html")
+
+
+def no_markup(made: str, *, overview: bool) -> None:
+    assert "<script>bad" not in made, "in no element, attribute, value or figure"
+    tree = Tree()
+    tree.feed(made)
+    assert tree.open == []
+    assert not [name for name in tree.attributes if "bad" in name], "no quote ends an attribute"
+    figures = 1 if overview else 3
+    assert tree.tags.count("script") == 2 * figures + 2, "values of each figure for both profiles, library, ours"
+    text = " ".join(tree.texts)
+    shown = (
+        "one", "first", "Goodput", "figure 1", "Second.", "A ", "by 20 %", "at 4 hops", "above 1.2", "luck", "abc123",
+        "1.3 [1.25, 1.35]", "replications, Fieller", "numbers", "Means.", "chain", '# <i>', "1 [0.5, 1.5]",
+    )  # fmt: skip
+    for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 [1.25, 1.35]", "Means.") if overview else shown:
+        assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
+    # What matplotlib writes and what the browser's charts are given: labels of axes, curves and bars.
+    for said in ("NewReno", "hops", "goodput (kbit/s)") + (() if overview else ("upper",)):
+        word = said + SCRIPT.split()[0]
+        assert word in "".join(tree.texts), f"{said} in the figure"
+        assert json.dumps(word)[1:-1] in tree.values, f"{said} in the values"
+
+
+def test_the_pages_are_a_function_of_the_records(index: Path, tmp_path: Path) -> None:
     again = write(
         tmp_path,
         record("two", "third", ("not judged", "not judged"), quick=True),
         record("one", "second", ("not reproduced", "not reproduced")),
         record("one", "first", ("reproduced", "partly")),
     )
-    assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+    for made in index.parent.glob("*.html"):
+        assert (again.parent / made.name).read_text(encoding="utf-8") == made.read_text(encoding="utf-8")
+
+
+def test_a_check_that_could_not_answer_and_a_record_of_an_earlier_version_are_shown(tmp_path: Path) -> None:
+    old = record("one", "first", ("not judged", "not judged"), quick=True)
+    bare = {"name": "c", "statement": "s", "paper": "p", "assumed": "", "verdict": "not judged"}
+    for profile in old["profiles"].values():
+        profile["outcomes"] = [{**bare, "measured": "unknown: no flow", "criterion": "", "reason": ""}]
+    index = write(tmp_path, old)
+    assert "unknown: no flow" in (index.parent / "paper-one.html").read_text(encoding="utf-8")
+    assert "Main claim" not in index.read_text(encoding="utf-8")
 
 
 def test_a_report_needs_records(tmp_path: Path) -> None:
@@ -211,9 +312,9 @@ SHOWN = "(it => { const box = it.getBoundingClientRect(); return box.width > 100
 def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, width: int, dark: bool) -> None:
     browser.complaints.clear()
     browser.open(page, width=width, dark=dark)
-    # Three figures, two profiles, three charts that are drawn and a table.
-    assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
-    assert browser.js("document.querySelectorAll('figure table').length") == 3 * 2
+    # Two figures, two profiles, three charts that are drawn and a table.
+    assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
+    assert browser.js("document.querySelectorAll('figure table').length") == 2 * 2
     wide = browser.js("document.documentElement.scrollWidth")
     assert wide <= width, "nothing sticks out to the side"
     # Ink and page differ, in the figures too.
@@ -226,11 +327,24 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
 
 
 @needs_browser
+def test_tables_of_seven_columns_are_whole_or_scroll(page: Path, browser: Chromium) -> None:
+    tables = "[...document.querySelectorAll('.panels .scroll')]"
+    lines = "[...it.querySelectorAll('td')].every(cell => cell.getClientRects()[0].height < 45)"
+    browser.open(page, width=1400)
+    assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[True, True]] * 4
+    browser.open(page, width=390)
+    assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[False, True]] * 4
+    # A statement has the whole width of a phone.
+    width = "document.querySelector('.checks tbody th').getBoundingClientRect().width"
+    assert browser.js(width) > 300
+
+
+@needs_browser
 def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: Chromium) -> None:
     browser.complaints.clear()
     browser.open(page)
     buttons = browser.js("document.querySelectorAll('button.explore:not([hidden])').length")
-    assert buttons == 3 * 2 * 3
+    assert buttons == 2 * 2 * 3
     said = []
     for _ in range(6):
         browser.tab_to("it.matches('button.explore[aria-pressed=false]')")
@@ -251,6 +365,52 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
         "Vegas, lower: 170 [160, 180] kbit/s",
     ]
     assert browser.complaints == []
+
+
+def test_both_profiles_have_the_same_scale() -> None:
+    made = record("one", "first", ("reproduced", "partly"))
+    high = made["profiles"]["standard"]["charts"][0]["lines"][0]
+    high["y"] = [2.0 * y for y in high["y"]]
+    values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
+    first, second = (json.loads(each) for each in values[:2])
+    assert first["curves"] != second["curves"]
+    assert first["y"] == second["y"]
+    assert first["y"]["high"] > 1600.0
+
+
+@needs_browser
+def test_figure_and_chart_show_the_same(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    for chart in charts()[:3]:
+        browser.js(f"document.querySelector('[id$={chart.name}-ns2] button').click()")
+        there = browser.js(
+            f"(() => {{ const canvas = document.querySelector('[id$={chart.name}-ns2] canvas');"
+            " const { scales, data } = Chart.getChart(canvas);"
+            " return { x: [scales.x.min, scales.x.max, scales.x.ticks.map(tick => String(tick.label))],"
+            " y: [scales.y.min, scales.y.max, scales.y.ticks.map(tick => tick.label)],"
+            " colours: data.datasets.map(set => set.borderColor) }; })()"
+        )
+        (axes,) = draw.figure(chart).axes
+        assert there["y"] == [*axes.get_ylim(), [label.get_text() for label in axes.get_yticklabels()]]
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert there["x"] == ([0, 1, labels] if chart.kind == "bars" else [*axes.get_xlim(), labels])
+        handles: list[Any] = axes.get_legend_handles_labels()[0]
+        marks = [handle[0] if isinstance(handle, tuple) else handle for handle in handles]
+        drawn = [mark.get_facecolor() if isinstance(mark, Rectangle) else mark.get_color() for mark in marks]
+        assert [to_hex(colour) for colour in drawn] == [colour.lower() for colour in there["colours"]]
+
+
+@needs_browser
+def test_a_value_without_an_interval_is_open_in_the_browser_too(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    browser.js("document.querySelector('[id$=hops-ns2] button').click()")
+    fills, back = browser.js(
+        "(() => { const canvas = document.querySelector('[id$=hops-ns2] canvas');"
+        " const points = Chart.getChart(canvas).getDatasetMeta(0).data;"
+        " return [points.map(point => point.options.backgroundColor),"
+        " getComputedStyle(document.documentElement).getPropertyValue('--page').trim()]; })()"
+    )
+    assert [fill == back for fill in fills] == [False, False, False, True]
 
 
 @needs_browser
@@ -309,7 +469,7 @@ def test_without_a_script_the_figures_are_there(page: Path, browser: Chromium) -
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.open(page)
-        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
+        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
         assert browser.js("[...document.querySelectorAll('button')].every(it => it.hidden)")
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
@@ -322,7 +482,7 @@ def test_print_has_the_figures_and_no_buttons(page: Path, browser: Chromium, tmp
     browser.js("document.querySelector('button.explore').click()")
     browser.call("Emulation.setEmulatedMedia", media="print")
     try:
-        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 3 * 2 * 3
+        assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
         assert browser.js(
             "[...document.querySelectorAll('button, .live')].every(it => getComputedStyle(it).display === 'none')"
         )

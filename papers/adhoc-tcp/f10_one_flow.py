@@ -56,6 +56,7 @@ def precision(data: Data) -> Chart:
 
 @study.check(
     "Ad hoc TCP at both ends carries more than SACK at every speed",
+    main=True,
     paper="outperforms the others in throughput",
     assumed="partly: at the lowest or the highest speed",
     why={"standard": "it carries 11 % less: two segments are fewer than the path could carry there (figure 1)"},
@@ -73,6 +74,7 @@ def more(data: Data) -> Claim:
 
 @study.check(
     "Its normalized goodput is up to 15 % above that of SACK",
+    main=True,
     paper="at most 15 %",
     assumed="largest gain over the speeds 12 to 18 %; partly: above SACK at some speed",
     why={"ns2": "the gain is larger, 20 %"},

@@ -88,6 +88,7 @@ def precision(data: Data) -> Chart:
 
 @study.check(
     "Flows of ad hoc TCP share evenly",
+    main=True,
     paper="a fair share of the medium",
     assumed="each flow has 20 to 30 % of the goodput at every speed; partly: 15 to 35 %",
     why="shares scatter from run to run; the outer pairs, nearer to the edge, may have fewer relays",

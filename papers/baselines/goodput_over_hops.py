@@ -91,6 +91,7 @@ def flat_from_eight(data: Data) -> Claim:
 
 @study.check(
     "A window limit beats NewReno beyond four hops",
+    main=True,
     paper="a small window is best; the limit is what tcp-ap compares with in figure 15",
     assumed="at every length from 5 to 16; partly: at three quarters of them",
     why={
@@ -112,6 +113,7 @@ def limit_beats_newreno(data: Data) -> Claim:
 
 @study.check(
     "Vegas is well ahead of NewReno on long chains",
+    main=True,
     paper="Vegas keeps its window small where NewReno overruns the chain",
     assumed="well: by more than 10 % at the best of 6 to 16 hops",
     why={"standard": "as for the window limit: what NewReno loses in ns2 by overrunning the chain is mostly gone"},

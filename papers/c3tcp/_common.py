@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Cells, Claim, Data, Profile, Sample, Study
+from fourhop.study import Cells, Claim, Data, Profile, Sample, Study, Why
 
 PAPER = "Kliazovich, Granelli 2005"
 
@@ -95,25 +95,10 @@ def rate(cells: Cells, name: str, when: tuple[float, float], flow: str = "tcp") 
     return cells.over_time("goodput_bps", flow, *when, variant=name)
 
 
-Why = str | Mapping[Profile, str]
-
-
 def check_both(
-    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_newest: Why | None = None
+    study: Study, statement: str, *, why: Why = "", why_newest: Why | None = None, main: bool = False, **said: str
 ) -> Callable[[Callable[[Data, str], Claim]], None]:
-    """Register a check twice, of averaged and of newest measurements; the function gets which it is to look at.
-
-    `{c3}` in the statement becomes the label.
-    """
-
-    def register(evaluate: Callable[[Data, str], Claim]) -> None:
-        for name in C3:
-
-            def of(data: Data, name: str = name) -> Claim:
-                return evaluate(data, name)
-
-            of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
-            thought = why if name == "c3" or why_newest is None else why_newest
-            study.check(statement.format(c3=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
-
-    return register
+    """Register a check of averaged and of newest measurements; the function gets which it is to look at."""
+    labels = {name: LABELS[name] for name in C3}
+    thought = {name: why if name == "c3" or why_newest is None else why_newest for name in labels}
+    return study.check_each(labels, statement, why=thought, main=main, **said)

@@ -90,7 +90,7 @@ def standard_overflows(data: Data) -> Claim:
 
 @check_both(
     study,
-    "Beside UDP, {c3} leaves at most 10 packets at node 2",
+    "Beside UDP, {} leaves at most 10 packets at node 2",
     paper="at most about 10",
     assumed="the longest queue of a run, in the mean over runs; partly: below 15",
 )
@@ -101,7 +101,7 @@ def crossed(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "Alone, {c3} leaves 0 to 3 packets at node 2",
+    "Alone, {} leaves 0 to 3 packets at node 2",
     paper="0 to 3",
     assumed="the longest queue of a run, in the mean over runs; partly: the mean over time",
     why_newest="a single measurement after a short back-off tells more than there is, and the window it allows sends a "
@@ -113,7 +113,7 @@ def alone(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3} keeps the queue shorter than standard TCP does",
+    "{} keeps the queue shorter than standard TCP does",
     paper="knowledge of the capacity greatly reduces it",
     assumed="mean over time, beside UDP: at most half; partly: less",
 )

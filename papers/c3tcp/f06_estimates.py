@@ -64,7 +64,7 @@ def numbers(data: Data) -> Chart:
 
 @check_both(
     study,
-    "{c3}: the estimated bandwidth falls when cross traffic comes, and returns",
+    "{}: the estimated bandwidth falls when cross traffic comes, and returns",
     paper="it follows the available capacity",
     assumed="beside UDP below 80 % of what it was alone, and within 15 % of that after; partly: it falls at all",
     why_newest="it falls by a fifth, but single measurements spread so much that the interval reaches across the bound",
@@ -77,7 +77,7 @@ def follows(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3}: the estimated delay has no queueing in it",
+    "{}: the estimated delay has no queueing in it",
     paper="queueing is not part of the estimate; access to the medium makes it vary",
     assumed="within 15 % of the true delay without queueing, alone and beside UDP; partly: below standard TCP's "
     "round trip",

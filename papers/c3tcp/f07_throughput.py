@@ -99,7 +99,8 @@ def unsteadiness(data: Data, name: str, when: tuple[float, float]) -> Sample:
 
 @check_both(
     study,
-    "{c3} has about 27 % more than standard TCP",
+    "{} has about 27 % more than standard TCP",
+    main=True,
     paper="around 27 %",
     assumed="over the whole run, give or take 15 % of the ratio; partly: more at all",
     why=NO_COLLAPSE,
@@ -111,7 +112,7 @@ def gains(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3} has more than standard TCP beside UDP",
+    "{} has more than standard TCP beside UDP",
     paper="standard TCP congests the path in this time",
     assumed="from 16 to 30 s: at least 10 % more; partly: more at all",
     why=NO_COLLAPSE,
@@ -123,7 +124,8 @@ def gains_beside_udp(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3} is steadier than standard TCP",
+    "{} is steadier than standard TCP",
+    main=True,
     paper="steady in all phases",
     assumed="coefficient of variation of the goodput over steps of 250 ms while UDP is on: at most half; partly: less",
     why_newest="about half: the window jumps with single measurements",

@@ -54,7 +54,7 @@ def silence(data: Data, name: str) -> Sample:
 
 @check_both(
     study,
-    "{c3}, Vegas and Westwood are alike while the flow is alone",
+    "{}, Vegas and Westwood are alike while the flow is alone",
     paper="less than 2 % apart",
     assumed="from 3 to 15 s; partly: less than 5 %",
     why="Westwood keeps a queue full where C3TCP, like Vegas, leaves the path idle at times",
@@ -67,7 +67,7 @@ def alike(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3} is ahead of Westwood by about 18 % and of Vegas by about 7 %",
+    "{} is ahead of Westwood by about 18 % and of Vegas by about 7 %",
     paper="around 18 % and 7 %",
     assumed="over the whole run, give or take 5 % of the ratio; partly: ahead of both",
     why="neither of the two loses here what it loses in the paper: Vegas is never silent, and Westwood, like standard "

@@ -94,7 +94,7 @@ def numbers(data: Data) -> Chart:
 
 @check_both(
     study,
-    "{c3}: the estimated delay is the true one",
+    "{}: the estimated delay is the true one",
     paper="says nothing of truth: our own",
     assumed="within 10 % at each load; partly: within 25 %",
     why="the formula counts SIFS, ACK and DIFS of each link, which overlap with the next link's work",
@@ -107,7 +107,7 @@ def delay_is_true(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3}: the estimated bandwidth is what the path has to give",
+    "{}: the estimated bandwidth is what the path has to give",
     paper="says nothing of truth: our own",
     assumed="within 15 % at each load; partly: within a factor of two",
     why={

@@ -92,7 +92,7 @@ def numbers(data: Data) -> Chart:
 
 @check_both(
     study,
-    "{c3} is ahead of standard TCP on longer strings",
+    "{} is ahead of standard TCP on longer strings",
     paper="good agreement with the results shown",
     assumed="on all of 4 to 10 hops; partly: on three quarters",
     why="the product of bandwidth and delay takes a chain for a pipe: over h hops it allows about h segments, of which "
@@ -107,7 +107,7 @@ def longer(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3}: two flows share",
+    "{}: two flows share",
     paper="says nothing: our own",
     assumed="Jain's index above 0.95; partly: above that of standard TCP",
 )
@@ -118,7 +118,7 @@ def shares(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{c3}: a flow to a moving node sends less again than standard TCP",
+    "{}: a flow to a moving node sends less again than standard TCP",
     paper="says nothing: our own",
     assumed="at most half of the segments sent again, for at least 90 % of the goodput; partly: fewer",
     why="where the path grows longer the measurements of the shorter one still count, and the window is too small for "

@@ -283,7 +283,7 @@ def _register(name: str) -> None:
 
     where = "everywhere; partly: on most networks"
     more.__name__, cheaper.__name__ = f"more_{name}", f"cheaper_{name}"
-    study.check(f"{LABELS[name]} carries more than NewReno", paper=OWN, assumed=where, why=MORE[name])(more)
+    study.check(f"{LABELS[name]} carries more than NewReno", main=True, paper=OWN, assumed=where, why=MORE[name])(more)
     study.check(
         f"{LABELS[name]} radiates less for a kilobyte than NewReno",
         paper=OWN,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Claim, Data, Profile, Study
+from fourhop.study import Claim, Data, Profile, Study, Why
 
 PAPER = "ElRakabawy, Klemm, Lindemann, MobiHoc 2005"
 
@@ -114,25 +114,13 @@ def variant(scenario: Scenario, name: str, *flows: int) -> Scenario:
     return scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
 
 
-Why = str | Mapping[Profile, str]
-
-
 def check_both(
-    study: Study, statement: str, *, paper: str, assumed: str = "", why: Why = "", why_code: Why | None = None
+    study: Study, statement: str, *, why: Why = "", why_code: Why | None = None, main: bool = False, **said: str
 ) -> Callable[[Callable[[Data, str], Claim]], None]:
-    """Register a check twice, of `ap` and of `ap-code`; the function gets which of the two it is to look at.
+    """Register a check of `ap` and of `ap-code`; the function gets which of the two it is to look at.
 
-    `{ap}` in the statement becomes the label. `why_code` is what we think of the authors' code, if it is not `why`.
+    `why_code` is what we think of the authors' code, if it is not `why`.
     """
-
-    def register(evaluate: Callable[[Data, str], Claim]) -> None:
-        for name in ("ap", "ap-code"):
-
-            def of(data: Data, name: str = name) -> Claim:
-                return evaluate(data, name)
-
-            of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
-            thought = why if name == "ap" or why_code is None else why_code
-            study.check(statement.format(ap=LABELS[name]), paper=paper, assumed=assumed, why=thought)(of)
-
-    return register
+    labels = {name: LABELS[name] for name in ("ap", "ap-code")}
+    thought = {name: why if name == "ap" or why_code is None else why_code for name in labels}
+    return study.check_each(labels, statement, why=thought, main=main, **said)

@@ -94,7 +94,7 @@ def mean_difference(
 
 @check_both(
     study,
-    "{ap}: the goodput of both flows is highest for large alpha and N",
+    "{}: the goodput of both flows is highest for large alpha and N",
     paper="highest for large values of both",
     assumed="alpha = 0.7, 0.9 with N = 100, 200, against the mean of all others; partly: against N = 10",
     why={"standard": NO_SMOOTHING},
@@ -109,7 +109,7 @@ def large_is_best(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap}: for N of 50 and more the goodput grows slightly with alpha",
+    "{}: for N of 50 and more the goodput grows slightly with alpha",
     paper="increases slightly",
     assumed="the slope of a line, for each N; partly: for one of the three",
     why={"ns2": "flat for N = 50; the authors' code shows it for each N", "standard": NO_SMOOTHING},
@@ -121,7 +121,7 @@ def grows(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap}: for N = 10 the goodput falls with alpha",
+    "{}: for N = 10 the goodput falls with alpha",
     paper="decreases",
     assumed="the slope of a line",
     why="it does so by 1 to 2 %, which the interval does not settle; the authors' code shows it",
@@ -132,7 +132,7 @@ def falls_for_10(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap} is fair whatever alpha and N",
+    "{} is fair whatever alpha and N",
     paper="an index above 0.99 for every set",
     assumed="over the whole run; partly: for three quarters of the sets",
     why="nearly every index is above 0.99, but batches of 5,000 packets differ so much that the interval reaches "
@@ -149,7 +149,7 @@ def is_fair(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap}: the default, N = 50 and alpha = 0.7, has nearly the best goodput",
+    "{}: the default, N = 50 and alpha = 0.7, has nearly the best goodput",
     paper="adequate goodput",
     assumed="above 95 % of any other set; partly: above 90 %",
     why={

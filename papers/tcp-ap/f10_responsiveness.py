@@ -114,7 +114,7 @@ def second_share(data: Data, name: str, when: tuple[float, float]) -> Sample:
 
 @check_both(
     study,
-    "{ap}: the second flow quickly gets its share",
+    "{}: the second flow quickly gets its share",
     paper="bandwidth is shared fairly when several flows compete",
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
     why=OUTLIERS,
@@ -128,7 +128,7 @@ def shares(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap}: the second flow takes everything when the first has gone",
+    "{}: the second flow takes everything when the first has gone",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
     why=OUTLIERS,

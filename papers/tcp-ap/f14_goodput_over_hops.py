@@ -114,7 +114,8 @@ def ahead(data: Data, over: str, under: str, lengths: tuple[int, ...]) -> Claim:
 
 @check_both(
     study,
-    "{ap} beats NewReno on every chain",
+    "{} beats NewReno on every chain",
+    main=True,
     paper="for all hops",
     assumed="4 to 16; partly: on three quarters",
     why={
@@ -129,7 +130,8 @@ def beats_newreno(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap} gains up to 84 % over NewReno",
+    "{} gains up to 84 % over NewReno",
+    main=True,
     paper="up to 84 %",
     assumed="the largest of all lengths, give or take 15 %; partly: above 50 %",
     why={
@@ -145,7 +147,7 @@ def gains_84(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap} beats NewReno with delayed acknowledgements beyond 8 hops",
+    "{} beats NewReno with delayed acknowledgements beyond 8 hops",
     paper="for h > 8",
     assumed="9, 10, 12, 14 and 16; partly: four of them",
     why={
@@ -159,7 +161,7 @@ def beats_delayed(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "Delayed acknowledgements add 7 to 17 % to {ap}",
+    "Delayed acknowledgements add 7 to 17 % to {}",
     paper="7 to 17 %",
     assumed="at every length; partly: something at three quarters of them",
     why={

@@ -116,7 +116,7 @@ def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
 
 @check_both(
     study,
-    "{ap} with agreeing clocks is up to 27 % over NewReno with the best window limit",
+    "{} with agreeing clocks is up to 27 % over NewReno with the best window limit",
     paper="up to 27 %",
     assumed="17 to 37 %; partly: ahead at one length at least",
     why={
@@ -134,7 +134,7 @@ def ahead_of_limit(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "Delayed acknowledgements add 9 to 36 % to {ap} with agreeing clocks",
+    "Delayed acknowledgements add 9 to 36 % to {} with agreeing clocks",
     paper="9 to 36 %",
     assumed="at every length; partly: something at three quarters of them",
     why={
@@ -151,7 +151,7 @@ def delaying_adds(data: Data, name: str) -> Claim:
 
 @check_both(
     study,
-    "{ap} with agreeing clocks and delayed acknowledgements comes within 5 to 16 % of the best UDP",
+    "{} with agreeing clocks and delayed acknowledgements comes within 5 to 16 % of the best UDP",
     paper="5 to 16 % less",
     assumed="at every length; partly: within 25 % at three quarters of them",
     why="UDP loses next to nothing up to its best rate, which here hardly falls beyond 6 hops, and then breaks down "

@@ -146,6 +146,7 @@ def newreno_delayed(data: Data) -> Claim:
 
 @study.check(
     "TCP-AP shares evenly, with and without delayed ACKs",
+    main=True,
     paper="optimal",
     assumed="optimal: an index above 0.99; partly: above 0.95",
     why={"ns2": "0.99 itself lies in the interval; one long round trip slows a flow for tens of seconds (figure 17)"},

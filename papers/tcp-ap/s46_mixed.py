@@ -76,7 +76,7 @@ def goodput(data: Data) -> Chart:
 
 @check_both(
     study,
-    "NewReno takes most of the bandwidth from {ap}",
+    "NewReno takes most of the bandwidth from {}",
     paper="most of the available bandwidth",
     assumed="at least two thirds; partly: more than half",
     why_code="it takes 69 %, which the interval does not tell from two thirds",

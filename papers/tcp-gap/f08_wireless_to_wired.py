@@ -58,6 +58,7 @@ def newreno_ahead_when_short(data: Data) -> Claim:
 
 @study.check(
     "TCP-GAP is ahead from four hops on",
+    main=True,
     paper="for all h >= 4",
     assumed="4 to 8; partly: on three quarters",
     why={"standard": f"{FEW_LOSSES}: over 4 hops it has 661 kbit/s, in ns2 491"},
@@ -69,6 +70,7 @@ def ahead_when_long(data: Data) -> Claim:
 
 @study.check(
     "TCP-GAP gains up to 41 %",
+    main=True,
     paper="up to 41 %",
     assumed="the largest of 4 to 8 hops, give or take 15 % of the ratio; partly: above 20 %",
     why={

@@ -124,6 +124,7 @@ def mixed_without(data: Data) -> Claim:
 
 @study.check(
     "Goodput control makes flows of opposite directions equal",
+    main=True,
     paper="optimal fairness",
     assumed="an index above 0.99; partly: above that without goodput control",
 )

@@ -92,6 +92,7 @@ def ahead(data: Data, protocol: str) -> Claim:
 
 @study.check(
     "From 3 hops on RBP is 10 to 50 % ahead",
+    main=True,
     paper="10 % to 50 %, depending on the number of hops",
     assumed="at three quarters of 3 to 15 hops; partly: ahead at three quarters",
     why="the interval RTT / (cwnd + 1) is shorter than what acknowledgements keep anyway, so that pacing only takes "

@@ -68,6 +68,7 @@ def table_5(data: Data) -> Chart:
 
 @study.check(
     "Pacing has no advantage",
+    main=True,
     paper="none: 4.21 / 4.69, 2.13 / 2.22, 1.31 / 1.44, 1.08 / 1.24 Mbit/s",
     assumed="at no length a gain of 5 % or more; partly: at three of four lengths",
 )

@@ -1,4 +1,4 @@
-"""The report: one page with every figure that was reproduced, its checks and what is behind it."""
+"""The report: figures that were measured again, checks, what is behind them; an overview, a page for each paper."""
 
 from fourhop.report.build import build
 

@@ -9,6 +9,7 @@
 | `estimate` | ratios, differences and slopes with their intervals |
 | `claims` | statements held against intervals, and verdicts |
 | `chart` | figures as data |
+| `drawing` | how figures are drawn: limits, ticks, colours, marks |
 | `draw` | figures as vector graphics |
 | `find` | studies found in the folder of the papers |
 | `execute` | running a study and writing down what came of it |
@@ -30,7 +31,7 @@ from fourhop.study.claims import (
     rises,
 )
 from fourhop.study.estimate import Estimate, Sample, combine, peak, ratio, share, slope, trough
-from fourhop.study.study import STEADY, Check, Data, Profile, Study
+from fourhop.study.study import STEADY, Check, Data, Profile, Study, Why
 
 __all__ = [
     "STEADY",
@@ -45,6 +46,7 @@ __all__ = [
     "Run",
     "Sample",
     "Study",
+    "Why",
     "about",
     "above",
     "bars",

@@ -1,9 +1,9 @@
-"""Charts as data: what is drawn, without how. The page draws it twice, as a vector figure and interactively.
+"""Charts as data: what is drawn, without how. `drawing` says how, once for the vector figure and the interactive one.
 
 | kind | x | for |
 |---|---|---|
 | `lines` | numbers | means over a parameter, with intervals |
-| `series` | times in s | what happens over time, without intervals or with a band |
+| `series` | times in s | what happens over time, without intervals |
 | `bars` | names | flows, links, schemes |
 | `table` | | numbers that are read, not seen |
 """
@@ -14,11 +14,15 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fourhop.errors import FourhopError
+from fourhop.stats import Interval
 from fourhop.study.cells import KBPS, Cells
 from fourhop.study.estimate import Estimate, Sample, number
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Kind = Literal["lines", "series", "bars", "table"]
 
@@ -80,6 +84,8 @@ class Chart:
     y_min: float | None = 0.0
     y_max: float | None = None
     x_log: bool = False
+    steps: bool = False
+    """Whether values last until the next one, as those of a window do."""
     columns: tuple[str, ...] = ()
     """Of a table."""
     rows: tuple[tuple[str, ...], ...] = ()
@@ -133,9 +139,9 @@ def lines(
     )
 
 
-def line(label: str, points: Mapping[Any, Sample | Estimate]) -> Line:
-    """A curve, or bars of one colour, from what was measured at each place."""
-    each = [_point(measured) for measured in points.values()]
+def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scale: float = 1.0) -> Line:
+    """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`."""
+    each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
     if len(places) > 0 and all(isinstance(place, int | float) or _QUANTITY.fullmatch(place) for place in places):
         places = [_plain(place) for place in places]
@@ -182,21 +188,36 @@ def series(
     """A line over time for each flow, and for each value of `by`; of one run, that of `seed` or the first one."""
     import polars as pl
 
-    label, scale = _SERIES_SCALE.get(quantity, (quantity.replace("_", " "), 1.0))
     groups = {"": cells} if by is None else cells.by(by)
     names = flows if flows is not None else {name: name for name in cells.flows}
-    made = []
+    made: list[Line] = []
+    label = ""
     for value, group in groups.items():
         table = group.series()
         if table.is_empty():
             raise FourhopError("a chart over time: found no time series, allowed: a scenario with sample_every")
-        chosen = table.filter(pl.col("seed") == (table["seed"].min() if seed is None else seed))
-        for flow, shown in names.items():
-            rows = chosen.filter(pl.col("flow") == flow).sort("time_s")
-            y = [None if x is None else scale * x for x in rows[quantity].to_list()]
-            name = ", ".join(filter(None, (_label(value, labels), shown if len(names) > 1 or not value else "")))
-            made.append(Line(name, rows["time_s"].to_list(), y, [None] * len(y), [None] * len(y)))
+        one = table.filter(pl.col("seed") == (table["seed"].min() if seed is None else seed))
+        of = _label(value, labels)
+        shown = {
+            flow: ", ".join(filter(None, (of, name if len(names) > 1 or not value else "")))
+            for flow, name in names.items()
+        }
+        lines, label = over_time(one, quantity, shown)
+        made += lines
     return Chart("series", tuple(made), "time (s)", y_label or label)
+
+
+def over_time(table: pl.DataFrame, quantity: str, flows: Mapping[str, str]) -> tuple[list[Line], str]:
+    """A line for each of the flows, renamed, of a run's time series, and the label of their axis."""
+    import polars as pl
+
+    label, scale = _SERIES_SCALE.get(quantity, (quantity.replace("_", " "), 1.0))
+    made = []
+    for flow, shown in flows.items():
+        rows = table.filter(pl.col("flow") == flow).sort("time_s")
+        y = [None if x is None else scale * x for x in rows[quantity].to_list()]
+        made.append(Line(shown, rows["time_s"].to_list(), y, [None] * len(y), [None] * len(y)))
+    return made, label
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
@@ -239,15 +260,10 @@ def _plain(place: float | str) -> float:
     return float(found[1]) * _UNITS[found[2]] if found else place  # type: ignore[return-value]
 
 
-def _point(measured: Sample | Estimate) -> tuple[float | None, float | None, float | None]:
-    if isinstance(measured, Sample):
-        interval = measured.interval
-        return _known(interval.mean), _known(interval.low), _known(interval.high)
-    return _known(measured.value), _known(measured.low), _known(measured.high)
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else value
+def _point(measured: Sample | Estimate | Interval, scale: float) -> list[float | None]:
+    interval = measured.interval if isinstance(measured, Sample) else measured
+    value = interval.mean if isinstance(interval, Interval) else interval.value
+    return [None if x is None or not math.isfinite(x) else scale * x for x in (value, interval.low, interval.high)]
 
 
 def _text(value: object) -> str:

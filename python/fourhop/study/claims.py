@@ -45,6 +45,9 @@ class Claim:
     unit: str = ""
     method: str = ""
     """How the interval was made."""
+    beyond: float = -math.inf
+    """How far the value is on the wrong side of its bound, as a share of the bound where that is not 0; negative on the
+    right side."""
     weaker: Claim | None = None
     """The form that makes it `partly`."""
 
@@ -117,7 +120,12 @@ def between(measured: Estimate | Sample, low: float, high: float, criterion: str
         top,
         estimate.unit,
         estimate.method,
+        max(_beyond(low - estimate.value, low), _beyond(estimate.value - high, high)),
     )
+
+
+def _beyond(far: float, bound: float) -> float:
+    return -math.inf if math.isnan(far) or math.isinf(bound) else far / (abs(bound) or 1.0)
 
 
 def every(claims: Mapping[str, Claim]) -> Claim:
@@ -134,10 +142,9 @@ def most(claims: Mapping[str, Claim], share: float = 0.75) -> Claim:
 def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     if not claims:
         raise ValueError("a claim about several things was given none")
-    held = [name for name, claim in claims.items() if claim.holds]
-    failed = [name for name, claim in claims.items() if claim.holds is False]
-    undecided = len(claims) - len(held) - len(failed)
-    holds = True if len(held) >= least else None if len(held) + undecided >= least else False
+    outcomes = {holds: [name for name, claim in claims.items() if claim.holds is holds] for holds in _WORDS}
+    held, undecided = len(outcomes[True]), len(outcomes[None])
+    holds = True if held >= least else None if held + undecided >= least else False
     criteria = {claim.criterion for claim in claims.values()}
     own = (
         "; ".join(f"{name} {claim.criterion}" for name, claim in claims.items())
@@ -145,13 +152,18 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         else "its own bound"
     )
     what = criteria.pop() if len(criteria) == 1 else own
-    text = f"{len(held)} of {len(claims)} hold"
-    others = [(name, claim) for name, claim in claims.items() if not claim.holds] or list(claims.items())
-    # The one farthest from its bound says most; without an order between bounds, the first that does not hold.
-    shown = "; ".join(f"{name}: {claim.measured}" for name, claim in others[:3])
-    more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
+    lost = "".join(f"; {_WORDS[which]}: {'; '.join(outcomes[which])}" for which in (False, None) if outcomes[which])
+    # The one that is farthest on the wrong side of its bound says most; if all hold, the one that nearly does not.
+    name, worst = max(claims.items(), key=lambda each: (not each[1].holds, each[1].beyond))
+    place = "closest to its bound" if worst.holds else "farthest from its bound"
     method = next((claim.method for claim in claims.values()), "")
-    return Claim(f"{words} {len(claims)}: {what}", holds, f"{text} ({shown}{more})", method=method)
+    return Claim(
+        f"{words} {len(claims)}: {what}",
+        holds,
+        f"{held} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
+        method=method,
+        beyond=max(claim.beyond for claim in claims.values()),
+    )
 
 
 def ordered(samples: Sequence[tuple[str, Sample]]) -> Claim:

@@ -1,4 +1,4 @@
-"""Charts as vector graphics: matplotlib, intervals drawn, colours and shapes that everyone tells apart, no title.
+"""Charts as vector graphics: what `drawing` describes, by matplotlib.
 
 The SVG of a report takes text and ink from the page (`currentColor`), so that it is readable on a dark one too.
 """
@@ -12,19 +12,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fourhop import plots
-from fourhop.study.chart import Chart, Line
+from fourhop.study.chart import Chart
+from fourhop.study.drawing import Curve, Drawing, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What stands for the page's own ink and grid while matplotlib draws. No palette uses them.
+# What stands for the page's own ink, grid and paper while matplotlib draws. No palette uses them.
 _INK = "#010203"
-_GRID = "#040506"
-_PAGE = {_INK: "currentColor", _GRID: "var(--grid, #ddd)"}
+_GRID = "#dddedf"
+_PAPER = "#fefdfc"
+_PAGE = {_INK: "currentColor", _GRID: "var(--grid, #ddd)", _PAPER: "var(--page, #fff)"}
 
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "text.color": _INK,
     "axes.labelcolor": _INK,
     "axes.edgecolor": _INK,
@@ -38,31 +41,32 @@ HEIGHT_IN = 3.4
 LEGEND_IN = 0.19
 """A row of the legend."""
 
-_HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++")
+_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "triangle down": "v"}
 
 
-def colour(index: int) -> str:
-    """Colour of a line: the last of the palette is the page's ink."""
-    found = plots.OKABE_ITO[index % len(plots.OKABE_ITO)]
-    return _INK if found == "#000000" else found
-
-
-def figure(chart: Chart) -> Figure:
+def figure(chart: Chart | Drawing) -> Figure:
     """A chart as a matplotlib figure. A table has none: it is read as a table."""
-    rows = math.ceil(len(chart.lines) / _columns(chart.lines)) if chart.lines else 0
-    # A long legend does not take its room from what is drawn.
-    made, axes = plots.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
-    axes.grid(axis="y", color=_GRID, linewidth=0.6)
-    {"lines": _lines, "series": _series, "bars": _bars}[chart.kind](axes, chart)
-    axes.set_xlabel(chart.x_label)
-    axes.set_ylabel(chart.y_label)
-    _limits(axes, chart)
-    if len(chart.lines) > 1:
-        made.legend(loc="outside upper left", ncols=_columns(chart.lines), frameon=False, fontsize=9)
+    import matplotlib
+
+    drawing = describe(chart) if isinstance(chart, Chart) else chart
+    columns = _columns(drawing.curves)
+    rows = math.ceil(len(drawing.curves) / columns)
+    with matplotlib.rc_context(_STYLE):
+        # A long legend does not take its room from what is drawn.
+        made, axes = plots.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
+        axes.grid(axis="y", color=_GRID, linewidth=0.6)
+        _axes(axes, drawing)
+        for index, curve in enumerate(drawing.curves):
+            if drawing.kind == "bars":
+                _bars(axes, curve, index, drawing)
+            else:
+                _line(axes, curve, drawing)
+        if len(drawing.curves) > 1:
+            made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
     return made
 
 
-def svg(chart: Chart, prefix: str, description: str) -> str:
+def svg(chart: Chart | Drawing, prefix: str) -> str:
     """A chart as an SVG element to put into a page; `prefix` keeps its ids apart from those of others."""
     import matplotlib
 
@@ -79,101 +83,99 @@ def svg(chart: Chart, prefix: str, description: str) -> str:
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
     # The size follows the page, the proportions the figure.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{_escaped(description)}"', 1)
+    return re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
 
 
-def _lines(axes: Axes, chart: Chart) -> None:
-    for index, line in enumerate(chart.lines):
-        kept = [i for i, y in enumerate(line.y) if y is not None]
-        y = [_plain(line.y[i]) for i in kept]
-        _, caps, _ = axes.errorbar(
-            [float(line.x[i]) for i in kept],
-            y,
-            yerr=_errors(line, kept),
-            label=line.label,
-            capsize=3.0,
-            linewidth=1.3,
-            markersize=4.5,
-            color=colour(index),
-            marker="osD^vPX"[index % 7],
-            linestyle=("-", "--", "-.", ":")[index % 4],
-        )
-        for cap in caps:
-            cap.set_markeredgewidth(1.0)
-    places = sorted({float(x) for line in chart.lines for x in line.x})
-    if chart.x_log:
+def _axes(axes: Axes, drawing: Drawing) -> None:
+    if drawing.x.log:
         axes.set_xscale("log")
-    elif len(places) <= 16 and all(x.is_integer() for x in places):
-        axes.set_xticks(places)
+        axes.minorticks_off()
+    for axis, to_draw in ((axes.xaxis, drawing.x), (axes.yaxis, drawing.y)):
+        axis.set_ticks([place for place, _ in to_draw.ticks], [label for _, label in to_draw.ticks])
+        axis.set_label_text(to_draw.label)
+    axes.set_xlim(drawing.x.low, drawing.x.high)
+    axes.set_ylim(drawing.y.low, drawing.y.high)
 
 
-def _series(axes: Axes, chart: Chart) -> None:
-    for index, line in enumerate(chart.lines):
-        x = [float(x) for x in line.x]
-        # A gap where nothing was measured.
-        y = [math.nan if each is None else each for each in line.y]
-        axes.plot(
-            x, y, label=line.label, color=colour(index), linewidth=1.2, linestyle=("-", "--", "-.", ":")[index % 4]
-        )
-        if any(low is not None for low in line.low):
-            low, high = ([math.nan if each is None else each for each in side] for side in (line.low, line.high))
-            axes.fill_between(x, low, high, color=colour(index), alpha=0.18, linewidth=0.0)
-
-
-def _bars(axes: Axes, chart: Chart) -> None:
-    groups = list(dict.fromkeys(str(x) for line in chart.lines for x in line.x))
-    width = 0.8 / max(1, len(chart.lines))
-    for index, line in enumerate(chart.lines):
-        kept = [i for i, y in enumerate(line.y) if y is not None]
-        offset = (index - (len(chart.lines) - 1) / 2.0) * width
-        axes.bar(
-            [groups.index(str(line.x[i])) + offset for i in kept],
-            [_plain(line.y[i]) for i in kept],
-            width * 0.92,
-            yerr=_errors(line, kept),
-            label=line.label,
-            color=colour(index),
-            edgecolor="white",
-            hatch=_HATCHES[index % len(_HATCHES)],
-            linewidth=0.5,
-            error_kw={"capsize": 3.0, "elinewidth": 1.0, "ecolor": _INK},
-        )
-    if groups != [""]:
-        axes.set_xticks(range(len(groups)), groups)
-    else:
-        axes.set_xticks([])
-
-
-def _errors(line: Line, kept: Sequence[int]) -> Any:
-    down = [_plain(line.y[i]) - _plain(line.low[i], line.y[i]) for i in kept]
-    up = [_plain(line.high[i], line.y[i]) - _plain(line.y[i]) for i in kept]
-    return [[max(0.0, each) for each in side] for side in (down, up)]
-
-
-def _plain(value: float | None, otherwise: float | None = 0.0) -> float:
-    return (otherwise or 0.0) if value is None else value
-
-
-def _limits(axes: Axes, chart: Chart) -> None:
-    if chart.y_max is not None:
-        axes.set_ylim(top=chart.y_max)
-    if chart.y_min is None:
+def _line(axes: Axes, curve: Curve, drawing: Drawing) -> None:
+    style: dict[str, Any] = {
+        "label": curve.label,
+        "color": curve.colour or _INK,
+        "linestyle": (0, curve.dash) if curve.dash else "-",
+        "linewidth": 1.3,
+    }
+    if drawing.kind == "series":
+        axes.plot(curve.x, _plain(curve.y), drawstyle="steps-post" if drawing.steps else "default", **style)
         return
-    axes.set_ylim(bottom=chart.y_min)
-    if chart.y_max is None:
-        # One wide interval must not flatten every curve: beyond twice the largest value it is cut off.
-        largest = max((y for line in chart.lines for y in line.y if y is not None), default=0.0)
-        top = axes.get_ylim()[1]
-        if largest > 0.0 and top > 2.0 * largest:
-            axes.set_ylim(top=2.0 * largest)
+    _, caps, _ = axes.errorbar(
+        curve.x,
+        _plain(curve.y),
+        yerr=_errors(curve),
+        capsize=3.0,
+        markersize=4.5,
+        marker=_MARKERS[curve.marker],
+        **style,
+    )
+    for cap in caps:
+        cap.set_markeredgewidth(1.0)
+    # Over the closed marks of the same places.
+    unsure = [i for i, low in enumerate(curve.low) if low is None]
+    x, y = ([_plain(side)[i] for i in unsure] for side in (curve.x, curve.y))
+    axes.plot(x, y, _MARKERS[curve.marker], markersize=4.5, color=style["color"], markerfacecolor=_PAPER, zorder=2.2)
+    _arrows(axes, curve, drawing, 0.0, style["color"])
 
 
-def _columns(lines: Sequence[Line]) -> int:
+def _bars(axes: Axes, curve: Curve, index: int, drawing: Drawing) -> None:
+    """The bars of one colour, each beside those of the others in its group."""
+    width = 0.8 / len(drawing.curves)
+    offset = (index - (len(drawing.curves) - 1) / 2.0) * width
+    colour = curve.colour or _INK
+    made = axes.bar(
+        [group + offset for group in curve.x],
+        _plain(curve.y),
+        width * 0.92,
+        yerr=_errors(curve),
+        label=curve.label,
+        color=colour,
+        edgecolor=_PAPER,
+        hatch=curve.hatch,
+        error_kw={"capsize": 3.0, "elinewidth": 1.0, "ecolor": _INK},
+    )
+    for bar, low in zip(made, curve.low, strict=True):
+        if low is None:
+            bar.set(facecolor=_PAPER, edgecolor=colour)
+    _arrows(axes, curve, drawing, offset, _INK)
+
+
+def _arrows(axes: Axes, curve: Curve, drawing: Drawing, offset: float, colour: str) -> None:
+    """Say of intervals that leave the axis where they do."""
+    from matplotlib.markers import CARETDOWN, CARETUP
+
+    for cut, edge, marker in ((curve.cut_low, drawing.y.low, CARETDOWN), (curve.cut_high, drawing.y.high, CARETUP)):
+        axes.plot(
+            [curve.x[i] + offset for i in cut],
+            [edge] * len(cut),
+            marker=marker,
+            markersize=5.0,
+            color=colour,
+            linestyle="none",
+        )
+
+
+def _errors(curve: Curve) -> list[list[float]]:
+    """How far the intervals reach down and up; not a number where there is none, which draws none."""
+    y, low, high = (_plain(each) for each in (curve.y, curve.low, curve.high))
+    # An interval need not hold the value: that of a ratio is not around it.
+    down = [max(0.0, a - b) if b == b else b for a, b in zip(y, low, strict=True)]
+    up = [max(0.0, b - a) if b == b else b for a, b in zip(y, high, strict=True)]
+    return [down, up]
+
+
+def _plain(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]
+
+
+def _columns(curves: Sequence[Curve]) -> int:
     """As many columns as fit above the axes."""
-    longest = max(len(line.label) for line in lines) + 6
-    return max(1, min(len(lines), int(WIDTH_IN * 12.5) // longest, 4))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    longest = max((len(curve.label) for curve in curves), default=0) + 6
+    return max(1, min(len(curves), int(WIDTH_IN * 12.5) // longest, 4))

@@ -130,7 +130,7 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
 
 def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
     """Hold one check against what was measured."""
-    base = {"name": check.name, "statement": check.statement, "paper": check.paper, "assumed": check.assumed}
+    base = {name: getattr(check, name) for name in ("name", "statement", "paper", "assumed", "main")}
     try:
         claim = check.evaluate(data)
         if not isinstance(claim, Claim):

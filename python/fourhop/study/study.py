@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 Profile = Literal["ns2", "standard"]
 
+Why = str | Mapping[Profile, str]
+"""Why something is not as the paper says: for all profiles, or for each."""
+
 PROFILES: tuple[Profile, ...] = ("ns2", "standard")
 
 STEADY: Mapping[str, Any] = {"packets": 55_000, "batches": 10, "duration": "100000s"}
@@ -82,8 +85,10 @@ class Check:
     """What the paper says, in numbers if it gives any."""
     assumed: str
     """What the text leaves open and this check decides."""
-    why: str | Mapping[Profile, str]
+    why: Why
     """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
+    main: bool
+    """Whether it is one of the paper's main claims, which the report's overview answers."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
@@ -114,14 +119,39 @@ class Study:
         return draw
 
     def check(
-        self, statement: str, *, paper: str, assumed: str = "", why: str | Mapping[Profile, str] = ""
+        self,
+        statement: str,
+        *,
+        paper: str,
+        assumed: str = "",
+        why: Why = "",
+        main: bool = False,
     ) -> Callable[[F], F]:
-        """Register a check of `statement`, of which the paper says `paper`."""
+        """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview."""
 
         def register(evaluate: F) -> F:
             name = evaluate.__name__
-            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, evaluate)
+            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, main, evaluate)
             return evaluate
+
+        return register
+
+    def check_each(
+        self, labels: Mapping[str, str], statement: str, *, why: Mapping[str, Why], main: bool = False, **said: str
+    ) -> Callable[[Callable[[Data, str], Claim]], None]:
+        """Register a check of each of several variants, which `labels` has by short name; the function gets the name.
+
+        `{}` in the statement becomes the label. If it is a main claim, it is one of the first variant.
+        """
+
+        def register(evaluate: Callable[[Data, str], Claim]) -> None:
+            for place, (name, label) in enumerate(labels.items()):
+
+                def of(data: Data, name: str = name) -> Claim:
+                    return evaluate(data, name)
+
+                of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
+                self.check(statement.format(label), why=why[name], main=main and place == 0, **said)(of)
 
         return register
 

@@ -2,28 +2,24 @@
 // switch, all of it by mouse and by keyboard. Without this script the page shows everything but that.
 "use strict";
 (() => {
-  const charts = JSON.parse(document.getElementById("charts").textContent);
   const root = document.documentElement;
   const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", null];
-  const DASHES = [[], [6, 3], [6, 3, 1, 3], [2, 3]];
-  const POINTS = ["circle", "rect", "rectRot", "triangle", "crossRot", "star", "cross"];
-  const colour = (index) => PALETTE[index % PALETTE.length] || style("--ink");
+  const POINTS = { circle: ["circle", 0], square: ["rect", 0], diamond: ["rectRot", 0], triangle: ["triangle", 0], "triangle down": ["triangle", 180] };
   const live = new Map();
 
   const number = (value) =>
     value === null || value === undefined ? "unknown"
       : Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 
-  const sentence = (chart, line, index) => {
-    const [place, of] = split(chart.x_label);
-    const where = chart.kind === "bars" ? String(line.x[index]) : `${place} ${number(line.x[index])} ${of}`.trim();
-    const range = line.low[index] === null ? "" : ` [${number(line.low[index])}, ${number(line.high[index])}]`;
-    const value = line.y[index] === null ? "not known" : `${number(line.y[index])}${range} ${split(chart.y_label)[1]}`.trim();
-    return `${line.label ? line.label + ", " : ""}${where ? where + ": " : ""}${value}`;
+  const sentence = (chart, curve, index) => {
+    const { name, unit, ticks } = chart.x;
+    const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ");
+    const where = chart.kind === "bars" ? group() : `${name} ${number(curve.x[index])} ${unit}`.trim();
+    const range = known(curve, index) ? ` [${number(curve.low[index])}, ${number(curve.high[index])}]` : "";
+    const value = curve.y[index] === null ? "not known" : `${number(curve.y[index])}${range} ${chart.y.unit}`.trim();
+    return `${curve.label ? curve.label + ", " : ""}${where ? where + ": " : ""}${value}`;
   };
-  // A label is a name and its unit: `goodput (kbit/s)`.
-  const split = (label) => (/^(.*?)\s*(?:\(([^()]*)\))?\s*$/.exec(label).slice(1).map((part) => part || ""));
+  const known = (curve, index) => (curve.low[index] ?? null) !== null;
 
   // Chart.js draws no intervals of its own.
   const intervals = {
@@ -35,18 +31,25 @@
       ctx.rect(chartArea.left, chartArea.top, chartArea.width, chartArea.height);
       ctx.clip();
       drawn.data.datasets.forEach((set, number) => {
-        const meta = drawn.getDatasetMeta(number);
-        if (!drawn.isDatasetVisible(number) || set.kind === "series") return;
-        ctx.strokeStyle = set.kind === "bars" ? style("--ink") : set.borderColor;
+        if (!drawn.isDatasetVisible(number)) return;
+        const { curve } = set;
+        ctx.strokeStyle = set.bars ? style("--ink") : set.borderColor;
         ctx.lineWidth = 1.25;
-        meta.data.forEach((point, index) => {
-          const [low, high] = [set.low[index], set.high[index]];
-          if (low === null || high === null || !Number.isFinite(point.x)) return;
-          const [top, bottom] = [scales.y.getPixelForValue(high), scales.y.getPixelForValue(low)];
+        drawn.getDatasetMeta(number).data.forEach((point, place) => {
+          const index = set.bars ? curve.x.indexOf(place) : place;
+          if (!known(curve, index) || !Number.isFinite(point.x)) return;
+          // A cap, or where the interval goes on beyond the axis an arrow.
+          const ends = [[curve.high, curve.cut_high, chartArea.top, 6], [curve.low, curve.cut_low, chartArea.bottom, -6]];
+          const [top, bottom] = ends.map(([end]) => scales.y.getPixelForValue(end[index]));
           ctx.beginPath();
           ctx.moveTo(point.x, top); ctx.lineTo(point.x, bottom);
-          ctx.moveTo(point.x - 4, top); ctx.lineTo(point.x + 4, top);
-          ctx.moveTo(point.x - 4, bottom); ctx.lineTo(point.x + 4, bottom);
+          for (const [end, cut, edge, back] of ends) {
+            const leaves = cut.includes(index);
+            const y = leaves ? edge : scales.y.getPixelForValue(end[index]);
+            ctx.moveTo(point.x - 4, y + (leaves ? back : 0));
+            if (leaves) ctx.lineTo(point.x, y);
+            ctx.lineTo(point.x + 4, y + (leaves ? back : 0));
+          }
           ctx.stroke();
         });
       });
@@ -56,59 +59,57 @@
 
   const build = (canvas, chart) => {
     const bars = chart.kind === "bars";
-    const names = bars ? [...new Set(chart.lines.flatMap((line) => line.x.map(String)))] : null;
-    const at = (list, line) => names.map((name) => { const i = line.x.map(String).indexOf(name); return i < 0 ? null : list[i]; });
-    const datasets = chart.lines.map((line, index) => ({
-      kind: chart.kind,
-      label: line.label,
-      data: bars ? at(line.y, line) : line.x.map((x, i) => ({ x, y: line.y[i] })),
-      low: bars ? at(line.low, line) : line.low,
-      high: bars ? at(line.high, line) : line.high,
-      pointRadius: chart.kind === "series" ? 0 : 4,
-      pointHoverRadius: 6, pointHitRadius: 8, borderWidth: chart.kind === "series" ? 1.5 : 2,
-      pointStyle: POINTS[index % POINTS.length], borderDash: DASHES[index % DASHES.length], spanGaps: false,
-    }));
-    const values = chart.lines.flatMap((line) => line.y.filter((y) => y !== null));
-    const tops = chart.lines.flatMap((line) => line.high.filter((y) => y !== null));
-    const largest = Math.max(0, ...values);
-    // A tick at each place that was measured, while they are few.
-    const places = [...new Set(chart.lines.flatMap((line) => line.x))];
-    const ticks = (axis) => { if (chart.kind === "lines" && places.length <= 20) axis.ticks = places.map((value) => ({ value })); };
+    const groups = chart.x.ticks.map(([, label]) => label.split("\n"));
+    const datasets = chart.curves.map((curve) => {
+      const [pointStyle, pointRotation] = POINTS[curve.marker];
+      return {
+        bars, curve,
+        label: curve.label,
+        data: bars ? groups.map((_, group) => curve.y[curve.x.indexOf(group)] ?? null) : curve.x.map((x, i) => ({ x, y: curve.y[i] })),
+        pointRadius: chart.kind === "lines" ? 4 : 0,
+        pointHoverRadius: 6, pointHitRadius: 8, borderWidth: 2, pointBorderWidth: 1.5, pointStyle, pointRotation,
+        borderDash: curve.dash.map((part) => 2 * part), stepped: chart.steps ? "before" : false, spanGaps: false,
+        categoryPercentage: 0.8, barPercentage: 0.92,
+      };
+    });
+    const axis = ({ name, unit, low, high, ticks, log }) => ({
+      type: log ? "logarithmic" : "linear", min: low, max: high,
+      title: { display: true, text: unit ? `${name} (${unit})` : name },
+      afterBuildTicks: (scale) => { scale.ticks = ticks.map(([value]) => ({ value })); },
+      ticks: { callback: (value) => (ticks.find(([place]) => place === value) || ["", ""])[1] },
+    });
     const made = new Chart(canvas, {
       type: bars ? "bar" : "line",
-      data: bars ? { labels: names, datasets } : { datasets },
+      data: { labels: bars ? groups : undefined, datasets },
       plugins: [intervals],
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, parsing: bars ? undefined : true,
+        animation: false, responsive: true, maintainAspectRatio: false,
         interaction: { mode: "nearest", intersect: false, axis: bars ? "x" : "xy" },
-        scales: {
-          x: bars ? { grid: { display: false } }
-            : { type: chart.x_log ? "logarithmic" : "linear", title: { display: true, text: chart.x_label }, grid: { display: false },
-              bounds: "data", min: chart.kind === "series" ? 0 : undefined, offset: chart.kind === "lines", afterBuildTicks: ticks },
-          y: {
-            title: { display: true, text: chart.y_label },
-            min: chart.y_min === null ? undefined : chart.y_min,
-            max: chart.y_max !== null ? chart.y_max : largest > 0 && Math.max(...tops, 0) > 2 * largest ? 2 * largest : undefined,
-            suggestedMax: Math.max(largest, ...tops.filter((y) => y <= 2 * largest), 0),
-          },
-        },
+        scales: { x: { ...(bars ? {} : axis(chart.x)), grid: { display: false } }, y: axis(chart.y) },
         plugins: {
           legend: { display: false },
-          tooltip: { callbacks: { title: () => "", label: (item) => sentence(chart, chart.lines[item.datasetIndex], place(chart, item)) } },
+          tooltip: { callbacks: { title: () => "", label: (item) => {
+            const { curve } = item.dataset;
+            return sentence(chart, curve, bars ? curve.x.indexOf(item.dataIndex) : item.dataIndex);
+          } } },
         },
       },
     });
     paint(made);
     return made;
   };
-  const place = (chart, item) =>
-    chart.kind === "bars" ? chart.lines[item.datasetIndex].x.map(String).indexOf(item.label) : item.dataIndex;
 
   const paint = (made) => {
     const [ink, soft, grid] = [style("--ink"), style("--soft"), style("--grid")];
-    made.data.datasets.forEach((set, index) => {
-      set.borderColor = set.backgroundColor = set.pointBackgroundColor = colour(index);
-    });
+    for (const set of made.data.datasets) {
+      set.borderColor = set.curve.colour || ink;
+      // A value without an interval is open.
+      const fill = ({ dataIndex }) => {
+        const index = set.bars ? set.curve.x.indexOf(dataIndex) : dataIndex;
+        return set.curve.low[index] === null ? style("--page") : set.borderColor;
+      };
+      Object.assign(set, set.bars ? { backgroundColor: fill } : { pointBackgroundColor: fill });
+    }
     for (const scale of Object.values(made.options.scales)) {
       scale.ticks = { ...scale.ticks, color: soft };
       scale.border = { color: soft };
@@ -121,15 +122,15 @@
 
   // Arrow keys move over the values: left and right along a series, up and down between the series that are shown.
   const keys = (event, made, chart, readout, cursor) => {
-    const shown = chart.lines.map((_, index) => index).filter((index) => made.isDatasetVisible(index));
+    const shown = chart.curves.map((_, index) => index).filter((index) => made.isDatasetVisible(index));
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e9], End: [0, 1e9] }[event.key];
     if (!step || !shown.length) return;
     event.preventDefault();
     const row = shown.indexOf(cursor.line);
     cursor.line = shown[row < 0 ? 0 : (row + step[0] + shown.length) % shown.length];
-    const line = chart.lines[cursor.line];
+    const line = chart.curves[cursor.line];
     cursor.index = cursor.index < 0 ? 0 : Math.min(line.x.length - 1, Math.max(0, cursor.index + step[1]));
-    const index = chart.kind === "bars" ? made.data.labels.indexOf(String(line.x[cursor.index])) : cursor.index;
+    const index = chart.kind === "bars" ? line.x[cursor.index] : cursor.index;
     const active = [{ datasetIndex: cursor.line, index }];
     const point = made.getDatasetMeta(cursor.line).data[index];
     made.setActiveElements(active);
@@ -139,7 +140,7 @@
   };
 
   const open = (figure) => {
-    const chart = charts[figure.dataset.chart];
+    const chart = JSON.parse(figure.querySelector("script").textContent);
     const box = figure.querySelector(".live");
     if (!live.has(figure)) {
       const plot = document.createElement("div");
@@ -152,12 +153,12 @@
       const readout = document.createElement("div");
       readout.className = "readout";
       readout.setAttribute("aria-live", "polite");
-      readout.textContent = "Point at a value, or use the arrow keys on the chart.";
+      readout.textContent = matchMedia("(hover: hover)").matches ? "Point at a value, or use the arrow keys on the chart." : "Touch a value.";
       box.append(plot, readout);
       const made = build(canvas, chart);
       const cursor = { line: -1, index: -1 };
       canvas.addEventListener("keydown", (event) => keys(event, made, chart, readout, cursor));
-      if (chart.lines.length > 1) box.append(switches(made, chart));
+      if (chart.curves.length > 1) box.append(switches(made, chart));
       live.set(figure, made);
     }
     // At once, and again when the page has been laid out with the chart in it.
@@ -170,7 +171,7 @@
     const legend = document.createElement("legend");
     legend.textContent = "Show";
     set.append(legend);
-    chart.lines.forEach((line, index) => {
+    chart.curves.forEach((curve, index) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
       input.type = "checkbox";
@@ -178,8 +179,8 @@
       input.addEventListener("change", () => made.setDatasetVisibility(index, input.checked) || made.update());
       const key = document.createElement("span");
       key.className = "key";
-      key.style.background = PALETTE[index % PALETTE.length] || "var(--ink)";
-      label.append(input, key, document.createTextNode(line.label));
+      key.style.background = curve.colour || "var(--ink)";
+      label.append(input, key, document.createTextNode(curve.label));
       set.append(label);
     });
     return set;
@@ -192,7 +193,7 @@
     figure.querySelector(".live").hidden = !on;
     if (on) open(figure);
   };
-  document.querySelectorAll("figure[data-chart]").forEach((figure) => {
+  document.querySelectorAll("figure[data-label]").forEach((figure) => {
     const button = figure.querySelector("button.explore");
     button.hidden = false;
     button.addEventListener("click", () => show(figure, button.getAttribute("aria-pressed") !== "true"));

@@ -1,0 +1,248 @@
+"""A chart as it is drawn: limits, ticks, colours, lines and marks, settled once for every renderer.
+
+`draw` makes a vector graphic of it, `report.js` an interactive chart. Neither computes anything of its own but pixels,
+so that both show the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+from fourhop import plots
+from fourhop.study.chart import Chart, Kind, Line
+
+_TRANSPORTS = {
+    "NewReno": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "RBP": 4, "C3TCP": 5, "SACK": 6, "Reno": 6,
+    "window limit": 3, "Westwood+": 4, "CUBIC": 5,
+}  # fmt: skip
+"""Colours of the palette by what a label begins with: a transport has the same in every chart. The last ones share
+theirs with systems that they are not drawn beside."""
+
+DASHES: tuple[tuple[float, ...], ...] = ((), (4.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.6))
+"""Strokes and gaps, in widths of the line."""
+
+MARKERS = ("circle", "square", "diamond", "triangle", "triangle down")
+"""Shapes that can be open, so that a value without an interval shows."""
+
+HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++")
+
+_CHARACTERS = 48
+"""How many characters of a tick's label fit beside each other along the axis of x."""
+
+_MARGIN = 0.05
+"""Room beyond the outermost values, as a share of the axis."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows, from `low` to `high`."""
+
+    name: str
+    unit: str
+    """Empty if there is none."""
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    """Places and labels; a label of several lines is broken already."""
+    log: bool = False
+
+    @property
+    def label(self) -> str:
+        """Name and unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve, or the bars of one colour.
+
+    `None` in `y`: nothing measured. `None` in `low` and `high`: no interval, so there is no whisker, and the point or
+    bar is open, lest it be taken for a value that is known exactly. For series, which have neither, both are empty.
+    """
+
+    label: str
+    colour: str | None
+    """`None` is the ink of the page."""
+    dash: tuple[float, ...]
+    marker: str
+    """The shape of its points, where points are shown."""
+    hatch: str
+    x: tuple[float, ...]
+    """Of bars the group, counted from 0."""
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    cut_low: tuple[int, ...] = ()
+    """Values whose interval goes on below the axis, by their place in `x`: an arrow says so."""
+    cut_high: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Everything that a renderer needs."""
+
+    kind: Kind
+    x: Axis
+    y: Axis
+    curves: tuple[Curve, ...]
+    steps: bool
+    """Values last until the next one, rather than changing evenly towards it."""
+
+
+def describe(chart: Chart, beside: Sequence[Chart] = ()) -> Drawing:
+    """How a chart is drawn, on the same scale as those `beside` it. A table is not drawn."""
+    groups = list(dict.fromkeys(str(x) for line in chart.lines for x in line.x)) if chart.kind == "bars" else []
+    styles = _styles([line.label for line in chart.lines], bars=chart.kind == "bars")
+    curves = tuple(
+        _curve(index, line, groups, *style, series=chart.kind == "series")
+        for index, (line, style) in enumerate(zip(chart.lines, styles, strict=True))
+    )
+    y = _y_axis(chart, [line for each in (chart, *beside) for line in each.lines])
+    curves = tuple(
+        replace(
+            curve,
+            cut_low=tuple(i for i, low in enumerate(curve.low) if low is not None and low < y.low),
+            cut_high=tuple(i for i, high in enumerate(curve.high) if high is not None and high > y.high),
+        )
+        for curve in curves
+    )
+    return Drawing(chart.kind, _x_axis(chart, curves, groups), y, curves, chart.steps)
+
+
+def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
+    """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
+
+    What shares a colour differs by its dash; bars, which have none, by how pale they are.
+    """
+    known = [next((c for name, c in _TRANSPORTS.items() if label.startswith(name)), None) for label in labels]
+    count = len(plots.OKABE_ITO)
+    left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
+    places = [next(left) if place is None else place for place in known]
+    made: list[tuple[str | None, tuple[float, ...]]] = []
+    for index, place in enumerate(places):
+        before = places[:index].count(place)
+        colour = None if place == count - 1 else plots.OKABE_ITO[place]
+        dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
+        made.append((_pale(plots.OKABE_ITO[place], before) if bars and before else colour, dash))
+    return made
+
+
+def _pale(colour: str, steps: int) -> str:
+    share = max(0.3, 0.6**steps)
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
+
+
+def _curve(
+    index: int, line: Line, groups: Sequence[str], colour: str | None, dash: tuple[float, ...], *, series: bool
+) -> Curve:
+    whole = [low is not None and high is not None for low, high in zip(line.low, line.high, strict=True)]
+
+    def ends(side: Sequence[float | None]) -> tuple[float | None, ...]:
+        return () if series else tuple(_short(end) if known else None for end, known in zip(side, whole, strict=True))
+
+    return Curve(
+        line.label,
+        colour,
+        dash,
+        MARKERS[index % len(MARKERS)],
+        HATCHES[index % len(HATCHES)],
+        tuple(float(groups.index(str(x))) if groups else _short(float(x)) for x in line.x),
+        tuple(_short(y) for y in line.y),
+        ends(line.low),
+        ends(line.high),
+    )
+
+
+def _x_axis(chart: Chart, curves: Sequence[Curve], groups: Sequence[str]) -> Axis:
+    name, unit = _name_and_unit(chart.x_label)
+    if chart.kind == "bars":
+        room = max(8, _CHARACTERS // max(1, len(groups)))
+        ticks = tuple(
+            (float(place), textwrap.fill(group, room, break_long_words=False))
+            for place, group in enumerate(groups)
+            if group
+        )
+        return Axis(name, unit, -0.5, max(0, len(groups) - 1) + 0.5, ticks)
+    places = sorted({x for curve in curves for x in curve.x})
+    if not places:
+        return Axis(name, unit, 0.0, 1.0, ())
+    scale = math.log10 if chart.x_log else float
+    first, last = scale(places[0]), scale(places[-1])
+    margin = 0.0 if chart.kind == "series" else _MARGIN * ((last - first) or 1.0)
+    low, high = first - margin, last + margin
+    if chart.x_log:
+        low, high = 10.0**low, 10.0**high
+    ticks = _at_places(places, [scale(place) for place in places], every=not chart.x_log)
+    if not ticks or chart.kind == "series":
+        ticks = _ticks(low, high, whole=all(place.is_integer() for place in places))
+    return Axis(name, unit, _short(low), _short(high), ticks, chart.x_log)
+
+
+def _at_places(places: Sequence[float], along: Sequence[float], *, every: bool) -> tuple[tuple[float, str], ...]:
+    """A tick at each place that was measured, if the labels fit beside each other; or else, unless `every`, at some."""
+    ticks: list[tuple[float, str]] = []
+    taken = -math.inf
+    span = (along[-1] - along[0]) or 1.0
+    for place, where in zip(places, along, strict=True):
+        label = f"{place:.6g}"
+        reach = 0.5 * (len(label) + 1) / _CHARACTERS * span
+        if where - reach < taken:
+            if every:
+                return ()
+            continue
+        ticks.append((place, label))
+        taken = where + reach
+    return tuple(ticks)
+
+
+def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
+    means = [y for line in lines for y in line.y if y is not None]
+    pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
+    ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
+    top = max([*means, *ends], default=1.0)
+    low = min([*means, *ends], default=0.0) if chart.y_min is None else chart.y_min
+    margin = _MARGIN * ((top - low) or 1.0)
+    high = top + margin
+    if chart.y_min is None:
+        low -= margin
+    else:
+        # One wide interval must not flatten every curve: beyond twice the largest value it is cut off.
+        largest = max(means, default=0.0)
+        high = 2.0 * largest if high > 2.0 * largest > low else high
+    high = high if chart.y_max is None else chart.y_max
+    high = high if high > low else low + 1.0
+    return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high))
+
+
+def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float, str], ...]:
+    """Round values between the two."""
+    from matplotlib.ticker import MaxNLocator
+
+    found = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10], integer=whole).tick_values(low, high)
+    values = [_short(float(value)) for value in found if low <= value <= high]
+    digits = max((len(f"{value:.6g}".partition(".")[2]) for value in values if abs(value) < 1e6), default=0)
+    return tuple((value, f"{value + 0.0:.{digits}f}") for value in values)
+
+
+def _name_and_unit(label: str) -> tuple[str, str]:
+    """The two parts of a label such as `goodput (kbit/s)`.
+
+    >>> _name_and_unit("goodput (kbit/s)"), _name_and_unit("hops")
+    (('goodput', 'kbit/s'), ('hops', ''))
+    """
+    name, parenthesis, unit = label.rpartition(" (")
+    return (name, unit[:-1]) if parenthesis and unit.endswith(")") else (label, "")
+
+
+@overload
+def _short(value: float) -> float: ...
+@overload
+def _short(value: None) -> None: ...
+def _short(value: float | None) -> float | None:
+    """Six significant digits: more than can be seen, less than would be written."""
+    return None if value is None else float(f"{value:.6g}")

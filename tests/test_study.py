@@ -277,7 +277,8 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     assert one["NewReno + delayed ACK"][0] == one["NewReno"][0]
     assert len(set(one.values())) == 5, "what shares a colour has another dash"
     assert one["each HELLO"][0] not in {one[name][0] for name in ("NewReno", "Vegas", "TCP-AP (fairness 0.9)")}
-    # Bars have no dash.
+    # Bars have no dash, but are paler.
+    assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
 

@@ -133,7 +133,7 @@ def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tupl
 
 
 def _pale(colour: str, steps: int) -> str:
-    share = max(0.3, 0.6**steps)
+    share = (1.0, 0.7, 0.45, 0.25)[min(steps, 3)]
     return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
 
 

@@ -179,7 +179,10 @@
       input.addEventListener("change", () => made.setDatasetVisibility(index, input.checked) || made.update());
       const key = document.createElement("span");
       key.className = "key";
-      key.style.background = curve.colour || "var(--ink)";
+      const colour = curve.colour || "var(--ink)";
+      const [on, off] = curve.dash.map((part) => 2 * part);
+      const dashed = on && chart.kind !== "bars";
+      key.style.background = dashed ? `repeating-linear-gradient(90deg, ${colour} 0 ${on}px, transparent 0 ${on + off}px)` : colour;
       label.append(input, key, document.createTextNode(curve.label));
       set.append(label);
     });

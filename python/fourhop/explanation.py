@@ -75,10 +75,10 @@ class Explanation:
 
     def figure(self) -> Figure:
         """The quantities above each other over time, from the round trips to the goodput."""
-        from fourhop import plots
+        from fourhop import style
 
         shown = [panel for panel in _PANELS if panel[0] in self.medians]
-        made, first = plots.figure(6.4, 0.6 + 1.15 * len(shown))
+        made, first = style.figure(6.4, 0.6 + 1.15 * len(shown))
         first.remove()
         axes = made.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for index, (place, (column, label, scale, unit)) in enumerate(zip(axes, shown, strict=True)):
@@ -91,7 +91,7 @@ class Explanation:
             place.plot(
                 self.series["time_s"].to_numpy(),
                 self.series[column].cast(float).to_numpy() * scale,
-                color=plots.OKABE_ITO[index % len(plots.OKABE_ITO)],
+                color=style.OKABE_ITO[index % len(style.OKABE_ITO)],
                 linestyle="none" if dots else "-",
                 marker="." if dots else "",
                 markersize=2.5,

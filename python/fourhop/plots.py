@@ -12,36 +12,19 @@ from typing import TYPE_CHECKING, Literal
 
 from fourhop.errors import FourhopError
 from fourhop.stats import Interval
+from fourhop.study import draw
+from fourhop.study.chart import Chart, line, over_time
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from fourhop.result import Result
 
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito (2008), without the yellow that vanishes on white, the two farthest apart first."""
-
 Quantity = Literal["goodput_bps", "cwnd_segments", "srtt_s", "pacing_interval_s"]
-
-
-def figure(width_in: float = 4.8, height_in: float = 3.2) -> tuple[Figure, Axes]:
-    """An empty figure in the style of the package, one column of a paper wide."""
-    from matplotlib.figure import Figure
-
-    made = Figure(figsize=(width_in, height_in), layout="constrained")
-    axes = made.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="0.88", linewidth=0.6)
-    axes.set_axisbelow(True)
-    return made, axes
 
 
 def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]]) -> Figure:
     """Goodput over the number of hops, one curve a label; bars are 95 % intervals, of what `Interval.method` says."""
-    from fourhop.study import draw
-    from fourhop.study.chart import Chart, line
-
     lines = tuple(line(label, dict(points), scale=1e-3) for label, points in curves.items())
     return draw.figure(Chart("lines", lines, "hops", "goodput (kbit/s)"))
 
@@ -52,9 +35,6 @@ def time_series(result: Result, quantity: Quantity = "goodput_bps", *, seed: int
     Raises `FourhopError` if the scenario records none (its key `sample_every`) or no run has that seed.
     """
     import polars as pl
-
-    from fourhop.study import draw
-    from fourhop.study.chart import Chart, over_time
 
     chosen = result.seeds[0] if seed is None else seed
     table = result.series.filter(pl.col("seed") == chosen)

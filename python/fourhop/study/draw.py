@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fourhop import plots
+from fourhop import style
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import Curve, Drawing, describe
 
@@ -53,7 +53,7 @@ def figure(chart: Chart | Drawing) -> Figure:
     rows = math.ceil(len(drawing.curves) / columns)
     with matplotlib.rc_context(_STYLE):
         # A long legend does not take its room from what is drawn.
-        made, axes = plots.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
+        made, axes = style.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
         axes.grid(axis="y", color=_GRID, linewidth=0.6)
         _axes(axes, drawing)
         for index, curve in enumerate(drawing.curves):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from fourhop import plots
+from fourhop import style
 from fourhop.study.chart import Chart, Kind, Line
 
 _TRANSPORTS = {
@@ -120,15 +120,15 @@ def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tupl
     What shares a colour differs by its dash; bars, which have none, by how pale they are.
     """
     known = [next((c for name, c in _TRANSPORTS.items() if label.startswith(name)), None) for label in labels]
-    count = len(plots.OKABE_ITO)
+    count = len(style.OKABE_ITO)
     left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
     places = [next(left) if place is None else place for place in known]
     made: list[tuple[str | None, tuple[float, ...]]] = []
     for index, place in enumerate(places):
         before = places[:index].count(place)
-        colour = None if place == count - 1 else plots.OKABE_ITO[place]
+        colour = None if place == count - 1 else style.OKABE_ITO[place]
         dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
-        made.append((_pale(plots.OKABE_ITO[place], before) if bars and before else colour, dash))
+        made.append((_pale(style.OKABE_ITO[place], before) if bars and before else colour, dash))
     return made
 
 

@@ -1,4 +1,4 @@
-"""What all figures of the package have in common: the palette and the empty axes. `plots` and the charts of studies draw on it."""
+"""What all figures of the package have in common: the palette and the empty axes, for `plots` and for studies."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 import subprocess
@@ -466,7 +467,6 @@ def test_an_unwritable_folder_is_refused_before_the_first_run(
 
 
 def test_seeds_with_which_a_scenario_cannot_run_are_named_and_the_others_kept(tmp_path: Path) -> None:
-    # Connected with some seeds and not with others, as only one network is drawn a seed.
     lucky = [seed for seed in range(40) if connected(seed)]
     assert 0 < len(lucky) < 40
     with pytest.raises(IncompleteError, match=f"{40 - len(lucky)} runs failed; {len(lucky)} finished") as raised:
@@ -478,20 +478,36 @@ def test_seeds_with_which_a_scenario_cannot_run_are_named_and_the_others_kept(tm
 
 
 def test_a_scenario_that_can_run_with_no_seed_is_given_up(tmp_path: Path) -> None:
-    far = Scenario.random(nodes=3, width="90km", height="90km", duration="2s", topology={"redraws": 1}, seed=1)
+    far, seed = hopeless_network()
     with pytest.raises(fourhop.ScenarioError, match="redraws") as raised:
-        fourhop.sweep(far, runs=100_000, out=tmp_path, jobs=1)
-    assert raised.value.__notes__ == [f"point 0 ({far.name}) with seed 1; no run finished"]
+        fourhop.sweep(far, seed=seed, runs=500, out=tmp_path, jobs=1)
+    assert raised.value.__notes__ == [f"point 0 ({far.name}) with seed {seed}; no run finished"]
 
 
-def thin_network(seed: int) -> Scenario:
+def test_a_point_that_can_run_with_no_seed_does_not_stop_the_others(tmp_path: Path) -> None:
+    # The far one is the longer, so its runs come first.
+    far, seed = hopeless_network()
+    with pytest.raises(IncompleteError, match="20 runs failed; 30 finished") as raised:
+        fourhop.sweep(variants={"far": far, "near": SHORT}, runs=30, seed=seed, out=tmp_path, jobs=1)
+    assert f"point 0 (variant=far) with seed {seed}: " in str(raised.value)
+
+
+def hopeless_network() -> tuple[Scenario, int]:
+    """A scenario that is connected with its own seed, and the first of 20 seeds with which it is not."""
+    lucky = [seed for seed in range(2000) if connected(seed, "900m")]
+    gap = next(one for one, following in itertools.pairwise(lucky) if following - one > 20)
+    return thin_network(lucky[0], "900m").with_(duration="20s"), gap + 1
+
+
+def thin_network(seed: int, side: str = "500m") -> Scenario:
+    """Connected with some seeds and not with others, as only one network is drawn a seed."""
     topology = {"redraws": 1}
-    return Scenario.random(nodes=4, width="500m", height="500m", duration="2s", topology=topology, seed=seed)
+    return Scenario.random(nodes=4, width=side, height=side, duration="2s", topology=topology, seed=seed)
 
 
-def connected(seed: int) -> bool:
+def connected(seed: int, side: str = "500m") -> bool:
     try:
-        thin_network(seed)
+        thin_network(seed, side)
     except fourhop.ScenarioError:
         return False
     return True

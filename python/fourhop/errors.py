@@ -27,13 +27,10 @@ class IncompleteError(FourhopError):
     saved: bool = False
     """Whether that is in the folder asked for."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
-        """`problems`: a line each."""
-        super().__init__("\n".join([*problems[:_SHOWN], *_rest(problems)]))
-
-
-def _rest(problems: Sequence[str]) -> list[str]:
-    return [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+    def __init__(self, problems: Sequence[str], *summary: str) -> None:
+        """`problems`: a line each, the first of which are shown; `summary`: lines that always are."""
+        rest = [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        super().__init__("\n".join([*problems[:_SHOWN], *rest, *summary]))
 
 
 class SweepInterrupted(KeyboardInterrupt):

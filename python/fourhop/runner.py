@@ -177,7 +177,7 @@ def measure(
             result.save(out)
             saved = True
         except FourhopError as error:
-            failed = IncompleteError([*([str(failed)] if failed else []), str(error)])
+            failed = IncompleteError([], *([str(failed)] if failed else []), str(error))
         else:
             if recorded is not None:
                 recorded.settle(out)

@@ -16,9 +16,6 @@ from fourhop.rundata import RunData
 from fourhop.sweeps.local import Executor, Finished
 from fourhop.sweeps.schedule import Plan, Task
 
-HOPELESS = 20
-"""Runs that fail before one succeeds after which the rest is given up: they would fail, too."""
-
 _POLL_S = 0.1
 
 
@@ -91,21 +88,19 @@ class Loop:
         """
         if not self.failed:
             return None
-        problems = [f"{describe(task)}: {error}" for task, error in self.failed.items()]
+        in_order = sorted(self.failed.items(), key=lambda item: (item[0].point, item[0].seed))
+        problems = [f"{describe(task)}: {error}" for task, error in in_order]
         if not self.plan.done:
-            task, error = next(iter(self.failed.items()))
+            task, error = in_order[0]
             error.add_note(f"{describe(task)}; no run finished")
             raise error
-        return IncompleteError([*problems, f"{len(problems)} runs failed; {self.plan.done} finished runs {kept}"])
+        runs = "1 run" if len(problems) == 1 else f"{len(problems)} runs"
+        return IncompleteError(problems, f"{runs} failed; {self.plan.done} finished runs {kept}")
 
     @property
     def elapsed_s(self) -> float:
         """Wall clock since the start."""
         return time.monotonic() - self._started
-
-    def is_finished(self) -> bool:
-        """Whether nothing is left to do that has a chance."""
-        return self.plan.is_finished() or (not self.computed and len(self.failed) >= HOPELESS)
 
     def reuse(self) -> None:
         """Finish all tasks whose runs are there, and leave the others to `run`."""
@@ -125,8 +120,8 @@ class Loop:
         After Ctrl-C what had finished is kept before `KeyboardInterrupt` goes on.
         """
         try:
-            while not self.is_finished():
-                while executor.free > 0 and not self.is_finished() and (task := self._next()) is not None:
+            while not self.plan.is_finished():
+                while executor.free > 0 and not self.plan.is_finished() and (task := self._next()) is not None:
                     name = self._kept.name(task)
                     if name in self._running:
                         # The same scenario at another point: one run serves both.
@@ -134,7 +129,7 @@ class Loop:
                     elif not self._found(task):
                         self._running[name] = [task]
                         executor.submit(task)
-                if not self.is_finished():
+                if not self.plan.is_finished():
                     self._take(executor, _POLL_S)
                 report()
         except KeyboardInterrupt:
@@ -144,7 +139,12 @@ class Loop:
             executor.stop()
 
     def _next(self) -> Task | None:
-        return self._waiting.pop() if self._waiting else self.plan.further()
+        while self._waiting:
+            task = self._waiting.pop()
+            # The rest of a point that was given up is not needed any more.
+            if not self.plan.is_done(task.point):
+                return task
+        return self.plan.further()
 
     def _found(self, task: Task) -> bool:
         """Finish a task whose run is there; another process may have put it there since the last look."""

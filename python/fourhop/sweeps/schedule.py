@@ -17,6 +17,9 @@ from fourhop import stats
 from fourhop.rundata import RunData
 from fourhop.scenario import Scenario
 
+HOPELESS = 20
+"""Runs of a point that fail before one succeeds after which it gets no more: they would fail, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -104,6 +107,9 @@ class _State:
     next_seed: int
     missing: int
     running: int = 0
+    """Runs taken that are neither done nor failed."""
+    done: int = 0
+    failed: int = 0
     wall_s: list[float] = field(default_factory=list)
 
 
@@ -184,16 +190,16 @@ class Plan:
         self.done += 1
         if run is not None:
             state.prefix.add(task.seed, run)
-        if state.prefix.is_closed if self.judges(task.point) else state.missing == 0:
-            self._open.discard(task.point)
+        state.done += 1
+        self._close(task.point)
 
     def fail(self, task: Task) -> None:
-        """A run cannot be done. Its point gets its other runs; one with a target is closed, as its prefix is broken."""
+        """A run cannot be done. Its point gets its other runs, one with a target only those begun: its prefix ends."""
         state = self._states[task.point]
         state.running -= 1
         state.missing -= 1
-        if self.judges(task.point) or state.missing == 0:
-            self._open.discard(task.point)
+        state.failed += 1
+        self._close(task.point)
 
     def is_finished(self) -> bool:
         """Whether every point has what it needs."""
@@ -241,9 +247,17 @@ class Plan:
             state.missing * (_mean(state.wall_s) if state.wall_s else state.estimate * scale) for state in self._states
         )
 
+    def _close(self, point: int) -> None:
+        """Close a point that has what it needs, or can have."""
+        state = self._states[point]
+        broken = state.failed > 0 and state.running == 0
+        enough = state.prefix.is_closed or broken if self.judges(point) else state.missing == 0
+        if enough or (state.failed >= HOPELESS and state.done == 0):
+            self._open.discard(point)
+
     def _has_upcoming(self, point: int) -> bool:
         state = self._states[point]
-        return point in self._open and state.next_seed < self._first + state.rule.most
+        return point in self._open and not state.failed and state.next_seed < self._first + state.rule.most
 
     def _share(self, point: int) -> float:
         """How far a point is: an interval narrows with the root of the number of runs."""

@@ -6,7 +6,8 @@ use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// What the simulator remembers about a packet; it is not on the wire and protocols that run on real devices ignore it.
+/// What the simulator remembers about a packet; it is not on the wire, and packets that come from devices have none of it. Only
+/// options that a device cannot offer look at it, each of which says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
     /// When the source made it.
@@ -26,7 +27,7 @@ pub struct PacketMeta {
     pub echo: Time,
 }
 
-/// An IPv4 packet (RFC 791), never fragmented.
+/// An IPv4 packet (RFC 791). The network fragments none; a host's own may be a fragment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ipv4Packet {
     /// Source address.

@@ -5,6 +5,7 @@ use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Field, Section, Value, Values};
 use super::movement;
 use super::resolve::{Resolved, resolve};
+use super::schema::section_names;
 use super::sections;
 use super::sections::{
     AdhocTcp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, RateControl,
@@ -18,25 +19,6 @@ use crate::mobility::file::Tracks;
 use crate::topology::Topology;
 use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Dur, Time};
-
-/// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 15] = [
-    "topology",
-    "mobility",
-    "radio",
-    "mac",
-    "link",
-    "routing",
-    "tcp",
-    "tcp_ap",
-    "adhoc_tcp",
-    "c3tcp",
-    "wired",
-    "wires",
-    "gateway",
-    "traffic",
-    "flows",
-];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -220,7 +202,8 @@ impl Builder {
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
         let whole = self.root.at.clone();
         let root = Some(&self.root);
-        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &SECTIONS, &mut self.problems)?;
+        let sections = section_names();
+        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &sections, &mut self.problems)?;
         resolved.values.entry("name").or_insert_with(|| Value::Text(stem(file).to_owned()));
         let general = General::from_values(&resolved.values);
         if general.warmup.is_some_and(|warmup| warmup >= general.duration) {

@@ -3,6 +3,7 @@
 //! Scenarios and results cross as JSON texts: one shape, defined once by the simulator, and cheap beside a run.
 
 mod error;
+mod interrupt;
 mod run;
 mod scenario;
 
@@ -24,6 +25,12 @@ mod _core {
     #[pyfunction]
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    /// Most bytes of a scenario's text.
+    #[pyfunction]
+    fn largest_scenario() -> usize {
+        fourhop_sim::scenario::LARGEST
     }
 
     /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).

@@ -68,7 +68,8 @@ pub enum RunError {
 /// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
 pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Control) -> Result<RunResult, RunError> {
     let begun = Instant::now();
-    let (mut setup, mut flows) = translate::setup(scenario, seed)?;
+    let stopped_or = |error| if control.is_stopped() { RunError::Stopped } else { RunError::Scenario(error) };
+    let (mut setup, mut flows) = translate::setup(scenario, seed, control).map_err(stopped_or)?;
     if let Some(paced) = &options.paced_udp {
         paced.replace(&mut setup, &mut flows)?;
     }

@@ -5,6 +5,7 @@ use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Field, Section, Value, Values};
 use super::movement;
 use super::resolve::{Resolved, resolve};
+use super::schema::section_names;
 use super::sections;
 use super::sections::{
     AdhocTcp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, RateControl,
@@ -13,30 +14,12 @@ use super::sections::{
 };
 use super::tree::{self, Data, Node};
 use super::wired::{self, WiredSide};
+use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
 use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Dur, Time};
-
-/// Keys of the top level that are sections of their own.
-pub const SECTIONS: [&str; 15] = [
-    "topology",
-    "mobility",
-    "radio",
-    "mac",
-    "link",
-    "routing",
-    "tcp",
-    "tcp_ap",
-    "adhoc_tcp",
-    "c3tcp",
-    "wired",
-    "wires",
-    "gateway",
-    "traffic",
-    "flows",
-];
 
 /// Start of the first flow, where nothing is said.
 pub const FIRST_START: Time = Time::from_secs(1);
@@ -51,13 +34,13 @@ pub(super) struct Builder {
 }
 
 /// Builds a scenario out of a tree and overrides.
-pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+pub fn build(mut root: Node, file: &str, overrides: &[String], control: &Control) -> Result<Scenario, ScenarioError> {
     let mut problems = Vec::new();
     tree::apply(&mut root, overrides, &mut problems);
     // With an unknown profile the rest is still checked; the scenario is refused anyway.
     let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
     let mut builder = Builder { root, profile, problems };
-    let scenario = builder.scenario(file);
+    let scenario = builder.scenario(file, control);
     let mut problems = builder.problems;
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(scenario),
@@ -69,7 +52,7 @@ pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenari
 }
 
 impl Builder {
-    fn scenario(&mut self, file: &str) -> Option<Scenario> {
+    fn scenario(&mut self, file: &str, control: &Control) -> Option<Scenario> {
         let general = self.general(file);
         let radio = self.radio();
         let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy);
@@ -171,7 +154,7 @@ impl Builder {
             traffic: traffic?,
             flows: flows?,
         };
-        if let Err(mut error) = scenario.positions(scenario.seed) {
+        if let Err(mut error) = scenario.positions_under(scenario.seed, control) {
             for problem in &mut error.problems {
                 let at = topology_resolved.problem("kind", "", "");
                 (problem.line, problem.column) = (at.line, at.column);
@@ -220,7 +203,8 @@ impl Builder {
     fn general(&mut self, file: &str) -> Option<(Resolved, General)> {
         let whole = self.root.at.clone();
         let root = Some(&self.root);
-        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &SECTIONS, &mut self.problems)?;
+        let sections = section_names();
+        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &sections, &mut self.problems)?;
         resolved.values.entry("name").or_insert_with(|| Value::Text(stem(file).to_owned()));
         let general = General::from_values(&resolved.values);
         if general.warmup.is_some_and(|warmup| warmup >= general.duration) {

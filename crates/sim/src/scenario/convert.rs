@@ -148,6 +148,7 @@ impl Scenario {
     /// What happens to packets that cross a gateway, if anything.
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
+        let rfc = gateway::FqCodelConfig::rfc8290();
         let per_mille = |number: f64| (number * 1e3).round() as u32;
         match keys.kind {
             GatewayKind::Plain => None,
@@ -172,9 +173,9 @@ impl Scenario {
             GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
                 capacity: keys.capacity,
                 backlog: keys.backlog,
-                limit: keys.queue.unwrap_or(10_240),
+                limit: keys.queue.unwrap_or(rfc.limit),
                 codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
-                ..gateway::FqCodelConfig::rfc8290()
+                ..rfc
             })),
         }
     }

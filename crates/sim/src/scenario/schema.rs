@@ -1,6 +1,5 @@
 //! The tables of keys as JSON Schema, for editors, and as a page of documentation.
 
-use super::build::SECTIONS;
 use super::key::{Choice, Fallback, Key, Kind, Section, Value};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
@@ -44,6 +43,11 @@ fn tables() -> [Table; 16] {
     ]
 }
 
+/// Keys of the top level that are sections of their own, in the order of a file.
+pub fn section_names() -> Vec<&'static str> {
+    tables().iter().map(|table| table.name).filter(|name| !name.is_empty()).collect()
+}
+
 /// The JSON Schema (draft 2020-12) of a scenario. It knows every key, its form and its documentation; ranges of
 /// quantities, and what concerns several keys together, only the reader checks.
 pub fn schema() -> String {
@@ -57,7 +61,6 @@ pub fn schema() -> String {
         };
         properties.insert(section.name.to_owned(), schema);
     }
-    debug_assert!(SECTIONS.iter().all(|name| properties.contains_key(*name)));
     let schema: Schema = json_schema!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fourhop scenario",

@@ -22,7 +22,44 @@ choice! {
     }
 }
 
-section! {
+/// A section with the keys that say what a flow sends between keys of its own.
+macro_rules! traffic_section {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident = $path:literal { $($before:tt)+ } sends { $($after:tt)+ }
+    ) => {
+        section! {
+            $(#[doc = $about])+
+            $name = $path {
+                $($before)+
+                /// Amount to send.
+                size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
+                /// Mean size of a file.
+                mean_size: Option<Bytes>, size("1B", "1GB"), Both("30kB"), &["files"];
+                /// Shape of the Pareto distribution of sizes.
+                shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
+                /// Mean pause between the end of a file and the beginning of the next.
+                mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
+                /// Have files a connection each, or one for all?
+                connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
+                /// Rate of payload.
+                rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
+                /// Payload of a packet.
+                payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
+                /// Time between requests.
+                interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
+                /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
+                /// if that is longer).
+                outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
+                $($after)+
+                /// Limit of the window in segments.
+                window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
+            }
+        }
+    };
+}
+
+traffic_section! {
     /// The topology's natural pairs of nodes, all with the same traffic: a chain from first to last node, each of the
     /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to
     /// bottom, random pairs elsewhere.
@@ -33,37 +70,17 @@ section! {
         transport: String, Kind::Transport, Required;
         /// What each flow sends.
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
-        /// Amount to send.
-        size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
-        /// Mean size of a file.
-        mean_size: Option<Bytes>, size("1B", "1GB"), Both("30kB"), &["files"];
-        /// Shape of the Pareto distribution of sizes.
-        shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
-        /// Mean pause between the end of a file and the beginning of the next.
-        mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
-        /// Have files a connection each, or one for all?
-        connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
-        /// Rate of payload.
-        rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
-        /// Payload of a packet.
-        payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
-        /// Time between requests.
-        interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
-        /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
-        /// if that is longer).
-        outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
+    } sends {
         /// When the first flow starts.
         start: Dur, time("0s", "1000000s"), Both("1s");
         /// How much later each further flow starts.
         stagger: Dur, time("0s", "1000000s"), Both("100ms");
         /// When the flows stop; none: at the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
-        /// Limit of the window in segments.
-        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
     }
 }
 
-section! {
+traffic_section! {
     /// One flow, given by its ends.
     FlowKeys = "flows" {
         /// Name in results.
@@ -77,30 +94,10 @@ section! {
         transport: String, Kind::Transport, Required;
         /// What it sends.
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
-        /// Amount to send.
-        size: Option<Bytes>, size("1B", "1000GB"), Required, &["transfer"];
-        /// Mean size of a file.
-        mean_size: Option<Bytes>, size("1B", "1GB"), Both("30kB"), &["files"];
-        /// Shape of the Pareto distribution of sizes.
-        shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
-        /// Mean pause between the end of a file and the beginning of the next.
-        mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
-        /// Have files a connection each, or one for all?
-        connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
-        /// Rate of payload.
-        rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
-        /// Payload of a packet.
-        payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
-        /// Time between requests.
-        interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
-        /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
-        /// if that is longer).
-        outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
+    } sends {
         /// When it starts.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");
         /// When it stops; none: at the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
-        /// Limit of the window in segments.
-        window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
     }
 }

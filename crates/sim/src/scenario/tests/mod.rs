@@ -4,8 +4,10 @@ mod bad_input;
 mod c3tcp;
 mod documents;
 mod files;
+mod limits;
 mod mobility;
 mod resolved;
+mod tables;
 mod wired;
 
 use super::*;

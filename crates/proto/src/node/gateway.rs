@@ -119,7 +119,7 @@ impl Node {
             return;
         }
         packet.ttl -= 1;
-        self.router.handle_leaving(now, packet.src, neighbour_ip(from));
+        self.router.handle_used(now, packet.dst, Some(packet.src), neighbour_ip(from));
         self.cross(now, Side::Wireless, packet);
     }
 

@@ -135,11 +135,12 @@ impl Router {
         }
     }
 
-    /// A packet from `src`, received from neighbour `from`, leaves the mesh here: the route back to its source was used.
-    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+    /// Traffic for `dst` was forwarded by somebody else, such as a kernel, or left the mesh here: routes were used. Its source
+    /// is `src`, the neighbour that brought it `from`, where known.
+    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         match self {
             Router::Static(_) => {}
-            Router::Aodv(r) => r.handle_leaving(now, src, from),
+            Router::Aodv(r) => r.handle_used(now, dst, src, from),
         }
     }
 
@@ -218,7 +219,7 @@ impl Router {
     pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
         match self {
             Router::Static(r) => r.next_hop(dst),
-            Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.next_hop),
+            Router::Aodv(r) => r.next_hop(dst),
         }
     }
 

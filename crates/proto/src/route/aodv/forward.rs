@@ -32,11 +32,7 @@ impl Aodv {
     /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
     /// option that the neighbour lives.
     pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        if let Some(from) = from
-            && self.config.signal.is_none()
-        {
-            self.hello.heard(now, from);
-        }
+        self.data_from(now, from);
         if packet.src == self.addr {
             out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
             return;
@@ -54,26 +50,61 @@ impl Aodv {
         }
     }
 
+    /// Traffic for `dst` was forwarded by somebody else, such as a kernel that was told the routes, or left the mesh here.
+    /// Where its source and the neighbour that brought it are known, they are `src` and `from`; the source of a node's own
+    /// traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
+    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
+        self.data_from(now, from);
+        if self.serves(dst) {
+            self.keep_way_back(now, src);
+        } else if let Some(next_hop) = self.next_hop(dst) {
+            self.keep_alive(now, dst, next_hop, src);
+        }
+    }
+
+    /// A neighbour that data comes from lives. With [`SignalConfig`](super::SignalConfig) only its messages prove it.
+    fn data_from(&mut self, now: Time, from: Option<Ipv4Addr>) {
+        if let Some(from) = from
+            && self.config.signal.is_none()
+        {
+            self.hello.heard(now, from);
+        }
+    }
+
+    /// The next hop of a valid route to `dst`.
+    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop)
+    }
+
     /// Sends the packet if there is a valid route for it.
     pub(super) fn try_forward(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
         let (dst, src) = (packet.dst, packet.src);
-        let Some(next_hop) = self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop) else {
-            return Some(packet);
-        };
-        if src == self.addr {
+        let Some(next_hop) = self.next_hop(dst) else { return Some(packet) };
+        self.keep_alive(now, dst, next_hop, Some(src));
+        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
+        None
+    }
+
+    /// Data of `src` goes to `dst` through `next_hop`.
+    fn keep_alive(&mut self, now: Time, dst: Ipv4Addr, next_hop: Ipv4Addr, src: Option<Ipv4Addr>) {
+        if src == Some(self.addr) {
             self.usages.note(dst, next_hop);
         }
         self.refresh(now, dst);
         if self.config.refresh == Refresh::WholePath {
             self.refresh(now, next_hop);
-            if src != self.addr
-                && let Some(previous_hop) = self.refresh(now, src)
-            {
-                self.refresh(now, previous_hop);
-            }
+            self.keep_way_back(now, src);
         }
-        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
-        None
+    }
+
+    /// Data of `src` came over the route that leads back to it.
+    fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
+        if self.config.refresh == Refresh::WholePath
+            && let Some(src) = src.filter(|&src| src != self.addr)
+            && let Some(previous_hop) = self.refresh(now, src)
+        {
+            self.refresh(now, previous_hop);
+        }
     }
 
     /// A valid route was used: it lives on. Returns its next hop.

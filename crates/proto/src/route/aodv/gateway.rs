@@ -12,7 +12,7 @@
 //! For packets that come in from outside the gateway is the source: it searches for their destinations itself.
 
 use super::request::saturating_millis;
-use super::{Action, Aodv, Envelope, Refresh};
+use super::{Action, Aodv, Envelope};
 use crate::route::{AddressPlan, Prefix};
 use crate::wire::{Ipv4Packet, Rrep, Rreq};
 use core::net::Ipv4Addr;
@@ -44,21 +44,6 @@ impl Aodv {
     /// A packet from outside for a node of the mesh. Its TTL stays as it is.
     pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.forward_or_search(now, packet, out);
-    }
-
-    /// A packet from `src` leaves the mesh: it keeps the way back to its source alive as one does that is forwarded (RFC
-    /// 3561 section 6.2).
-    pub fn handle_leaving(&mut self, now: Time, src: Ipv4Addr, from: Option<Ipv4Addr>) {
-        if let Some(from) = from
-            && self.config.signal.is_none()
-        {
-            self.hello.heard(now, from);
-        }
-        if self.config.refresh == Refresh::WholePath
-            && let Some(previous_hop) = self.refresh(now, src)
-        {
-            self.refresh(now, previous_hop);
-        }
     }
 
     pub(super) fn reply_as_gateway(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {

@@ -108,12 +108,12 @@ fn a_gateway_searches_for_the_destinations_of_packets_from_the_wire() {
 }
 
 #[test]
-fn what_leaves_by_the_wire_keeps_the_way_back_alive() {
+fn what_leaves_the_mesh_keeps_the_way_back_alive() {
     let mut bench = gateway(Config::standard());
     bench.receive_rreq(4, 5, rreq(1, 10, 1, WIRED, None));
     let before = bench.route(1).expires;
     bench.now = before - ms(1);
-    bench.aodv.handle_leaving(bench.now, ip(1), Some(ip(4)));
+    bench.aodv.handle_used(bench.now, ip(WIRED), Some(ip(1)), Some(ip(4)));
     assert_eq!(bench.route(1).expires, bench.now + bench.aodv.config().active_route_timeout);
     assert_eq!(bench.route(4).expires, bench.route(1).expires, "and that to the neighbour it came from");
 }

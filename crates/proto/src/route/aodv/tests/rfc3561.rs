@@ -481,3 +481,41 @@ fn rings_and_floods_stop_at_their_largest_values() {
         assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.held()), (1, 0));
     }
 }
+
+/// What a kernel forwards counts as what is forwarded here.
+#[test]
+fn traffic_of_others_keeps_the_same_routes_alive() {
+    // Before and after the routes to the neighbours have ended.
+    for (config, age) in [(Config::standard(), 2_900), (Config::standard(), 4_000), (Config::ns2(), 4_000)] {
+        let [mut told, mut forwarding] = [0, 1].map(|_| {
+            let mut bench = Bench::new(config);
+            bench.learn(9, 6, 3, 20);
+            bench.learn(1, 4, 2, 10);
+            bench.pass(ms(age));
+            bench
+        });
+        assert_eq!(sent(&forwarding.transit(1, 9, 1)), [(1, via(6))]);
+        told.aodv.handle_used(told.now, ip(9), Some(ip(1)), Some(ip(4)));
+        told.aodv.handle_used(told.now, ip(77), Some(ip(78)), None);
+        let routes = |bench: &Bench| bench.aodv.routes().cloned().collect::<Vec<_>>();
+        assert_eq!(routes(&told), routes(&forwarding));
+        let least = told.now + config.active_route_timeout;
+        assert!(told.route(9).expires >= least, "{age} ms: {config:?}");
+        assert!(age > 3_000 || (told.route(4).expires, told.route(6).expires) == (least, least));
+    }
+}
+
+#[test]
+fn without_a_source_the_way_there_lives_on_and_own_traffic_is_noted() {
+    let mut bench = Bench::standard();
+    bench.learn(9, 6, 3, 20);
+    bench.learn(1, 4, 2, 10);
+    bench.pass(ms(5_000));
+    let before = bench.route(1).expires;
+    bench.aodv.handle_used(bench.now, ip(9), None, None);
+    assert_eq!((bench.route(9).expires, bench.route(1).expires), (bench.now + ms(3_000), before));
+    bench.aodv.handle_used(bench.now, ip(9), Some(ip(5)), None);
+    bench.learn(9, 7, 2, 21);
+    bench.aodv.handle_used(bench.now, ip(9), Some(ip(5)), None);
+    assert_eq!(bench.aodv.usage(ip(9)).route_changes, 1);
+}

@@ -378,6 +378,8 @@ impl Node {
                     }
                 }
                 route::Action::Drop { reason, .. } => self.drops.count(reason),
+                // Nobody mirrors the routes of a node that forwards by itself.
+                route::Action::RouteUp { .. } | route::Action::RouteDown { .. } => {}
             }
         }
         self.perform_link(now, &mut link_actions);

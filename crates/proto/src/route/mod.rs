@@ -32,7 +32,7 @@ pub use wired_routes::{PortId, WiredRoutes};
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
-use fourhop_units::{Dbm, Time};
+use fourhop_units::{Dbm, Dur, Time};
 
 /// Where a packet goes on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +71,23 @@ pub enum Action {
     PurgeQueue {
         /// The broken neighbour.
         next_hop: Ipv4Addr,
+    },
+    /// A route has come up, or leads elsewhere than before. Only where it was asked for ([`Aodv::with_route_changes`]), as
+    /// is [`Action::RouteDown`].
+    RouteUp {
+        /// Where it leads.
+        destination: Ipv4Addr,
+        /// The neighbour to send to.
+        next_hop: Ipv4Addr,
+        /// Hops to the destination.
+        hops: u8,
+        /// How long it lasts if nothing renews it. That something did is not told; the end is, in any case.
+        lifetime: Dur,
+    },
+    /// There is no route to it any more.
+    RouteDown {
+        /// Where it led.
+        destination: Ipv4Addr,
     },
     /// The packet is lost.
     Drop {

@@ -16,6 +16,7 @@
 //! | `repair` | 6.12 |
 //! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
+//! | `told` | route changes for a driver that mirrors them |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
@@ -54,6 +55,7 @@ mod signal;
 mod table;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
@@ -76,6 +78,7 @@ use repair::Repairs;
 use seen::SeenRequests;
 use signal::Signals;
 use table::Table;
+use told::Told;
 
 /// How a message arrived.
 #[derive(Clone, Copy)]
@@ -121,6 +124,8 @@ pub struct Aodv {
     sweep_at: Option<Time>,
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
+    /// What a driver that mirrors the routes was told; none where nobody does.
+    told: Option<Told>,
     counters: Counters,
 }
 
@@ -153,6 +158,7 @@ impl Aodv {
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
             sweep_at: None,
             retry_at: None,
+            told: None,
             counters: Counters::default(),
         }
     }
@@ -160,6 +166,7 @@ impl Aodv {
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
     /// address there. It is consumed, whatever its IP destination.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
+        let begun = out.len();
         let Body::Aodv(message) = packet.body else { return };
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
@@ -174,6 +181,7 @@ impl Aodv {
             AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
             AodvMessage::RrepAck => {}
         }
+        self.tell_changes(now, begun, out);
     }
 
     /// The link layer could not deliver to `next_hop`; `packet` is what it tried, if it gives it back, and `reason` what
@@ -186,6 +194,7 @@ impl Aodv {
         reason: DropReason,
         out: &mut Vec<Action>,
     ) {
+        let begun = out.len();
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
         match packet {
@@ -202,10 +211,12 @@ impl Aodv {
                 }
             }
         }
+        self.tell_changes(now, begun, out);
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        let begun = out.len();
         self.delay.release(now, out);
         if self.sweep_at.is_some_and(|at| at <= now) {
             self.sweep(now, out);
@@ -217,6 +228,7 @@ impl Aodv {
             self.repair_timed_out(now, dst, out);
         }
         self.hello_timeout(now, out);
+        self.tell_changes(now, begun, out);
     }
 
     /// When something becomes due: at this instant, or at a later one if packets renew a route before it.

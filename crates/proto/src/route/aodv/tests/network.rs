@@ -62,6 +62,8 @@ pub struct Network {
     events: BTreeMap<(Time, u64), Event>,
     order: u64,
     pub log: Vec<Transmission>,
+    /// What the drivers of the nodes know of their routes: destination, next hop, hops.
+    pub mirrors: Vec<BTreeMap<Ipv4Addr, (Ipv4Addr, u8)>>,
     pub delivered: Vec<(Time, Ipv4Packet)>,
     pub dropped: Vec<(Time, Ipv4Packet, DropReason)>,
     pub handed_in: usize,
@@ -70,7 +72,7 @@ pub struct Network {
 impl Network {
     pub fn new(nodes: u32, config: Config) -> Network {
         Network {
-            nodes: (0..nodes).map(|n| node(n, config)).collect(),
+            nodes: (0..nodes).map(|n| node(n, config).with_route_changes()).collect(),
             now: at_ms(1_000),
             links: BTreeSet::new(),
             hop: ms(2),
@@ -85,6 +87,7 @@ impl Network {
             events: BTreeMap::new(),
             order: 0,
             log: Vec::new(),
+            mirrors: vec![BTreeMap::new(); nodes as usize],
             delivered: Vec::new(),
             dropped: Vec::new(),
             handed_in: 0,
@@ -130,7 +133,31 @@ impl Network {
         self.events.insert((self.now + delay, self.order), event);
     }
 
+    /// Does the driver of a node know its valid routes, and nothing else?
+    #[track_caller]
+    fn assert_mirrored(&self, at: u32) {
+        let node = &self.nodes[at as usize];
+        let valid =
+            node.routes().filter(|route| route.is_valid()).map(|route| (route.dst, (route.next_hop, route.hops)));
+        assert_eq!(self.mirrors[at as usize], valid.collect(), "node {at} at {}", self.now);
+    }
+
     fn perform(&mut self, at: u32, actions: Vec<Action>) {
+        let mut changes_end = false;
+        for action in &actions {
+            let change = matches!(action, Action::RouteUp { .. } | Action::RouteDown { .. });
+            assert!(!(change && changes_end), "changes come first: {actions:?}");
+            changes_end |= !change;
+            if let Action::RouteUp { destination, lifetime, .. } = action {
+                let route = self.nodes[at as usize].route(*destination).expect("it has just come up");
+                assert_eq!(self.now + *lifetime, route.expires.max(self.now));
+            }
+        }
+        self.apply(at, actions);
+        self.assert_mirrored(at);
+    }
+
+    fn apply(&mut self, at: u32, actions: Vec<Action>) {
         for action in actions {
             match action {
                 Action::Drop { packet, reason } => {
@@ -140,6 +167,13 @@ impl Network {
                 }
                 Action::PurgeQueue { next_hop } => self.purge(at, next_hop),
                 Action::Send { packet, next_hop } => self.transmit(at, packet, next_hop),
+                Action::RouteUp { destination, next_hop, hops, .. } => {
+                    self.mirrors[at as usize].insert(destination, (next_hop, hops));
+                }
+                Action::RouteDown { destination } => {
+                    let gone = self.mirrors[at as usize].remove(&destination);
+                    assert!(gone.is_some(), "node {at} takes back a route to {destination} that it never told");
+                }
             }
         }
     }

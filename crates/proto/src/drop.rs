@@ -79,6 +79,7 @@ reasons! {
     Network, "link-broken", LinkBroken, "the link layer gave it back and routing could not repair";
     Network, "buffer-full", BufferFull, "pushed out of routing's send buffer";
     Network, "buffer-timeout", BufferTimeout, "waited too long for a route";
+    Network, "route-table-full", RouteTableFull, "the routing table had no room for its destination";
     Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
     Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
     Network, "gateway-queue-full", GatewayQueueFull, "a queue at the gateway was full";

@@ -58,6 +58,16 @@ counters! {
         pub hellos_received: u64,
         /// Acknowledgements of replies, sent because a reply asked for one.
         pub rrep_acks_sent: u64,
+        /// Routes forgotten early to make room in a full table.
+        pub routes_displaced: u64,
+        /// Routes and searches for which a full table had no room.
+        pub routes_refused: u64,
+        /// Requests forgotten early to make room for newer ones.
+        pub requests_displaced: u64,
+        /// Messages not passed on because too many waited for their jitter.
+        pub relays_refused: u64,
+        /// Neighbours not watched because there were too many.
+        pub neighbours_refused: u64,
         /// Messages ignored because their sender is received too weakly.
         pub weak_ignored: u64,
     }

@@ -28,8 +28,10 @@ pub struct Usage {
 
 /// One entry for each destination that this node had packets for, in order of address; a flow's peer is found in the
 /// last place looked at.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Usages {
+    /// Most destinations; no others are noted then.
+    most: usize,
     entries: Vec<Entry>,
     last: usize,
 }
@@ -42,17 +44,27 @@ struct Entry {
 }
 
 impl Usages {
-    fn entry(&mut self, dst: Ipv4Addr) -> &mut Entry {
+    pub fn new(most: usize) -> Usages {
+        Usages { most, entries: Vec::new(), last: 0 }
+    }
+
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn entry(&mut self, dst: Ipv4Addr) -> Option<&mut Entry> {
         if self.entries.get(self.last).is_none_or(|entry| entry.dst != dst) {
             self.last = match self.entries.binary_search_by_key(&dst, |entry| entry.dst) {
                 Ok(at) => at,
+                Err(_) if self.entries.len() >= self.most => return None,
                 Err(at) => {
                     self.entries.insert(at, Entry { dst, next_hop: None, usage: Usage::default() });
                     at
                 }
             };
         }
-        &mut self.entries[self.last]
+        self.entries.get_mut(self.last)
     }
 
     /// What this node's own packets for `dst` saw so far.
@@ -63,7 +75,7 @@ impl Usages {
 
     /// A packet made here leaves for `dst` through `next_hop`.
     pub fn note(&mut self, dst: Ipv4Addr, next_hop: Ipv4Addr) {
-        let entry = self.entry(dst);
+        let Some(entry) = self.entry(dst) else { return };
         if entry.next_hop != Some(next_hop) {
             entry.usage.route_changes += u64::from(entry.next_hop.is_some());
             entry.next_hop = Some(next_hop);
@@ -72,7 +84,7 @@ impl Usages {
 
     /// A reply has ended a search for `dst`.
     pub fn discovered(&mut self, dst: Ipv4Addr, took: Dur) {
-        let found = &mut self.entry(dst).usage.discoveries;
+        let Some(Entry { usage: Usage { discoveries: found, .. }, .. }) = self.entry(dst) else { return };
         found.count += 1;
         found.first.get_or_insert(took);
         found.longest = found.longest.max(took);

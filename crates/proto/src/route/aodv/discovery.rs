@@ -10,6 +10,10 @@ impl Aodv {
     /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited for.
     pub(super) fn search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         let config = self.config;
+        if !self.has_room(now, dst) {
+            self.buffer.drop_all(now, dst, DropReason::RouteTableFull, out);
+            return;
+        }
         let route = self.table.entry(dst);
         if route.is_valid() || route.search.timeout.is_some_and(|timeout| timeout > now) {
             return;

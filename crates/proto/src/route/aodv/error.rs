@@ -133,7 +133,7 @@ impl Aodv {
     pub(super) fn no_route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         let addr = packet.dst;
         let (seqno, audience) = if self.config.rerr_without_precursors {
-            (self.table.entry(addr).seqno, Audience::All)
+            (self.table.get(addr).map_or(0, |route| route.seqno), Audience::All)
         } else {
             match self.table.get(addr) {
                 Some(route) if !route.precursors().is_empty() => {

@@ -21,10 +21,12 @@ impl Aodv {
 
     pub(super) fn forward_or_search(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         if let Some(packet) = self.try_forward(now, packet, out) {
-            let dst = packet.dst;
+            let (dst, begun) = (packet.dst, out.len());
             self.hold(now, packet, out);
             if !self.waits_for_repair(dst) {
                 self.search(now, dst, out);
+                // In a full table a search takes the place of a route.
+                self.tell_changes(now, begun, out);
             }
         }
     }
@@ -90,9 +92,9 @@ impl Aodv {
         if src == Some(self.addr) {
             self.usages.note(dst, next_hop);
         }
-        self.refresh(now, dst);
+        self.carry(now, dst);
         if self.config.refresh == Refresh::WholePath {
-            self.refresh(now, next_hop);
+            self.carry(now, next_hop);
             self.keep_way_back(now, src);
         }
     }
@@ -101,17 +103,23 @@ impl Aodv {
     fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
         if self.config.refresh == Refresh::WholePath
             && let Some(src) = src.filter(|&src| src != self.addr)
-            && let Some(previous_hop) = self.refresh(now, src)
+            && let Some(previous_hop) = self.carry(now, src)
         {
-            self.refresh(now, previous_hop);
+            self.carry(now, previous_hop);
         }
     }
 
-    /// A valid route was used: it lives on. Returns its next hop.
-    pub(super) fn refresh(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+    /// A valid route carried data: it lives on. Returns its next hop.
+    fn carry(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        self.refresh(now, dst, true)
+    }
+
+    /// A valid route was used, by data or by a message: it lives on. Returns its next hop.
+    pub(super) fn refresh(&mut self, now: Time, dst: Ipv4Addr, data: bool) -> Option<Ipv4Addr> {
         let until = now + self.config.active_route_timeout;
         let route = self.table.get_mut(dst).filter(|route| route.has_next_hop())?;
         let next_hop = route.next_hop;
+        route.used |= data;
         // A lifetime that grows needs no earlier look at the table than the one already due.
         if until >= route.expires {
             route.expires = until;
@@ -136,7 +144,7 @@ impl Aodv {
     pub(super) fn flush(&mut self, now: Time, dst: Ipv4Addr, spacing: Dur, out: &mut Vec<Action>) {
         let mut at = now;
         while let Some(packet) = self.buffer.pop(now, dst, out) {
-            let Some(next_hop) = self.refresh(now, dst) else {
+            let Some(next_hop) = self.carry(now, dst) else {
                 out.push(Action::Drop { packet, reason: DropReason::NoRoute });
                 continue;
             };

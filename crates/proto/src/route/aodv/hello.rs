@@ -45,6 +45,11 @@ impl Hello {
         Some(lost.map_or(self.next_at, |at| at.min(self.next_at)))
     }
 
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.neighbours.len()
+    }
+
     fn pop_lost(&mut self, now: Time) -> Option<Ipv4Addr> {
         let at = self.neighbours.iter().position(|&(_, until)| until <= now)?;
         Some(self.neighbours.remove(at).0)
@@ -55,12 +60,17 @@ impl Aodv {
     /// A HELLO has arrived: a route to the neighbour, with its sequence number (RFC 3561 section 6.9).
     pub(super) fn handle_hello(&mut self, now: Time, rrep: &Rrep, from: Ipv4Addr, out: &mut Vec<Action>) {
         let Some(config) = self.hello.config else { return };
-        if rrep.destination != from {
+        if rrep.destination != from || !self.has_room(now, from) {
+            return;
+        }
+        let watched = self.hello.neighbours.iter().any(|&(addr, _)| addr == from);
+        if !watched && self.hello.neighbours.len() >= self.limits.neighbours {
+            self.counters.neighbours_refused += 1;
             return;
         }
         self.counters.hellos_received += 1;
         let until = now + config.neighbour_lifetime();
-        if !self.hello.neighbours.iter().any(|&(addr, _)| addr == from) {
+        if !watched {
             self.hello.neighbours.push((from, until));
         }
         let route = self.table.entry(from);

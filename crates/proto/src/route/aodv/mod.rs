@@ -17,6 +17,7 @@
 //! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
 //! | `told` | route changes for a driver that mirrors them |
+//! | `limits` | how much is remembered |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
@@ -46,6 +47,7 @@ mod forward;
 mod gateway;
 mod hello;
 mod lifetime;
+mod limits;
 mod rate;
 mod repair;
 mod reply;
@@ -61,6 +63,7 @@ pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
     Retry, ReverseLifetime, SearchTimeout,
 };
+pub use limits::Limits;
 pub use signal::SignalConfig;
 pub use table::{Route, RouteState, is_newer};
 
@@ -105,6 +108,7 @@ pub struct Aodv {
     /// What it answers for as a gateway; nothing at other nodes.
     served: Vec<Prefix>,
     config: Config,
+    limits: Limits,
     jitter: Stream,
     /// Own sequence number.
     seqno: u32,
@@ -143,6 +147,7 @@ impl Aodv {
             plan: AddressPlan::default(),
             served: Vec::new(),
             config,
+            limits: Limits::AMPLE,
             jitter,
             seqno,
             rreq_id: 1,
@@ -153,7 +158,7 @@ impl Aodv {
             repairs: Repairs::default(),
             hello,
             signals: Signals::default(),
-            usages: Usages::default(),
+            usages: Usages::new(Limits::AMPLE.routes),
             rreq_rate: RateLimit::new(config.rreq_rate_limit),
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
             sweep_at: None,
@@ -299,7 +304,9 @@ impl Aodv {
     fn broadcast(&mut self, now: Time, packet: Ipv4Packet, relayed: bool, out: &mut Vec<Action>) {
         self.hello.broadcast_sent(now);
         let at = if relayed { now + self.jitter.duration(self.config.broadcast_jitter) } else { now };
-        if at > now {
+        if at > now && self.delay.control() >= self.limits.messages {
+            self.counters.relays_refused += 1;
+        } else if at > now {
             self.delay.push(at, packet, NextHop::Broadcast);
         } else {
             out.push(Action::Send { packet, next_hop: NextHop::Broadcast });

@@ -19,6 +19,10 @@ impl Aodv {
         }
         let hops = rrep.hop_count.saturating_add(1);
         let mine = rrep.originator == self.addr;
+        if !self.has_room(now, rrep.destination) {
+            self.counters.rrep_suppressed += 1;
+            return;
+        }
         self.table.entry(rrep.destination);
         let better = self
             .table
@@ -64,12 +68,13 @@ impl Aodv {
             self.counters.rrep_lost += 1;
             return;
         };
-        self.refresh(now, rrep.originator);
-        self.table.entry(rrep.destination).add_precursor(next_hop);
+        self.refresh(now, rrep.originator, false);
+        let limit = self.limits.neighbours;
+        self.table.entry(rrep.destination).add_precursor(next_hop, limit);
         if self.config.neighbour_routes
             && let Some(route) = self.table.get_mut(envelope.from)
         {
-            route.add_precursor(next_hop);
+            route.add_precursor(next_hop, limit);
         }
         self.counters.rrep_forwarded += 1;
         let packet = self.message(AodvMessage::Rrep(rrep), next_hop, envelope.ttl - 1, envelope.created);

@@ -19,6 +19,10 @@ impl Aodv {
             }
             return;
         }
+        self.counters.requests_displaced += self.seen.forget_down_to(self.limits.requests);
+        if !self.has_room(now, rreq.originator) {
+            return;
+        }
         self.update_reverse_route(now, &rreq, envelope.from, out);
         if rreq.destination == self.addr {
             self.reply_as_destination(&rreq, envelope, out);
@@ -34,7 +38,7 @@ impl Aodv {
     /// A message from a neighbour is proof of a route to it, but says nothing of its sequence number (RFC 3561 sections
     /// 6.5 and 6.7).
     pub(super) fn neighbour_seen(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
-        if !self.config.neighbour_routes || neighbour == self.addr {
+        if !self.config.neighbour_routes || neighbour == self.addr || !self.has_room(now, neighbour) {
             return;
         }
         let until = now + self.config.active_route_timeout;
@@ -166,7 +170,7 @@ impl Aodv {
             return;
         };
         let route = self.table.entry(rreq.destination);
-        route.add_precursor(towards_originator);
+        route.add_precursor(towards_originator, self.limits.neighbours);
         let (towards_destination, expires) = (route.next_hop, route.expires);
         let mut rrep = Rrep {
             hop_count: route.hops,
@@ -177,7 +181,7 @@ impl Aodv {
             ack_required: false,
         };
         rrep.lifetime_ms = self.remaining_lifetime(now, expires);
-        self.table.entry(rreq.originator).add_precursor(towards_destination);
+        self.table.entry(rreq.originator).add_precursor(towards_destination, self.limits.neighbours);
         self.counters.rreq_replied_as_intermediate += 1;
         self.originate_reply(rrep, envelope.created, out);
         if rreq.gratuitous {

@@ -31,6 +31,14 @@ impl SeenRequests {
         !known
     }
 
+    /// Forgets the oldest until at most so many are left; returns how many it forgot.
+    pub fn forget_down_to(&mut self, most: usize) -> u64 {
+        let surplus = self.keys.len().saturating_sub(most);
+        self.keys.drain(..surplus);
+        self.forget_at.drain(..surplus);
+        surplus as u64
+    }
+
     /// Copies of one request come soon after one another: the newest are looked at first.
     fn contains(&self, key: u64) -> bool {
         let among = |keys: &[u64]| keys.iter().fold(false, |found, &other| found | (other == key));

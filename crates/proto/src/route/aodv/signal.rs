@@ -53,12 +53,14 @@ impl Signals {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
-    fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm) {
+    /// False if it is one neighbour too many: where all places are taken, the weakest of those not routed over gives way.
+    fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],
-            Err(at) => {
-                let new = Signal { neighbour, latest: strength, smoothed: strength, stable: false };
-                self.0.insert(at, new);
+            Err(_) if self.0.len() >= limit && !self.forget_weakest() => return false,
+            Err(_) => {
+                let at = self.0.partition_point(|signal| signal.neighbour < neighbour);
+                self.0.insert(at, Signal { neighbour, latest: strength, smoothed: strength, stable: false });
                 &mut self.0[at]
             }
         };
@@ -66,6 +68,20 @@ impl Signals {
         signal.smoothed.0 += config.weight * (strength.0 - signal.smoothed.0);
         let needed = if signal.stable { config.threshold } else { config.threshold + config.hysteresis };
         signal.stable = signal.smoothed >= needed;
+        true
+    }
+
+    fn forget_weakest(&mut self) -> bool {
+        let unstable = self.0.iter().enumerate().filter(|(_, signal)| !signal.stable);
+        let weakest = unstable.min_by(|(_, a), (_, b)| a.smoothed.0.total_cmp(&b.smoothed.0)).map(|(at, _)| at);
+        let Some(at) = weakest else { return false };
+        self.0.remove(at);
+        true
+    }
+
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     fn is_stable(&self, neighbour: Ipv4Addr) -> bool {
@@ -86,7 +102,8 @@ impl Aodv {
     /// without [`SignalConfig`] it changes nothing.
     pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
         if let Some(config) = &self.config.signal {
-            self.signals.sample(config, neighbour, strength);
+            let watched = self.signals.sample(config, neighbour, strength, self.limits.neighbours);
+            self.counters.neighbours_refused += u64::from(!watched);
         }
     }
 

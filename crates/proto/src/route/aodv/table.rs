@@ -72,6 +72,8 @@ pub struct Route {
     /// Is the route valid only because the neighbour it leads to was heard since it broke? Then `seqno` is this node's
     /// own increment: a lower bound that the neighbour may have reached itself by now, good for no answer.
     pub heard_only: bool,
+    /// Has data been sent over it since it came up?
+    pub used: bool,
     /// Hops to the destination.
     pub hops: u8,
     /// The neighbour that packets go to; meaningless in an invalid route.
@@ -97,6 +99,7 @@ impl Route {
             seqno: 0,
             seqno_valid: false,
             heard_only: false,
+            used: false,
             hops: Self::UNKNOWN_HOPS,
             next_hop: Ipv4Addr::UNSPECIFIED,
             expires: Time::ZERO,
@@ -174,12 +177,16 @@ impl Route {
             self.hops = Self::UNKNOWN_HOPS;
         }
         self.heard_only = false;
+        self.used = false;
         self.state = RouteState::Invalid;
         self.expires = forget_at;
     }
 
-    pub(super) fn add_precursor(&mut self, neighbour: Ipv4Addr) {
-        if let Err(at) = self.precursors.binary_search(&neighbour) {
+    /// Beyond `limit` a precursor is not noted: route errors to more than one are broadcast in any case.
+    pub(super) fn add_precursor(&mut self, neighbour: Ipv4Addr, limit: usize) {
+        if let Err(at) = self.precursors.binary_search(&neighbour)
+            && self.precursors.len() < limit
+        {
             self.precursors.insert(at, neighbour);
         }
     }

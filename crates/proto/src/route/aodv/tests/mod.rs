@@ -1,6 +1,7 @@
 //! AODV clause by clause, as ns-2 does it, and under random topologies.
 
 mod gateway;
+mod limits;
 mod network;
 mod ns2;
 mod random;

@@ -1,6 +1,7 @@
 //! `[c3tcp]`: what it switches on, and nodes without it.
 
 use super::*;
+use crate::batch::Control;
 use crate::scenario::sections::UNSCALED_WINDOW;
 use fourhop_units::NodeId;
 
@@ -8,7 +9,7 @@ use fourhop_units::NodeId;
 fn it_is_off_unless_asked_for() {
     let plain = with(&[]).unwrap();
     assert!(!plain.c3tcp.enabled && plain.c3tcp.unaware_nodes().is_empty());
-    assert!(crate::translate::setup(&plain, 1, &crate::batch::Control::new()).unwrap().0.c3tcp.is_none());
+    assert!(crate::translate::setup(&plain, 1, &Control::new()).unwrap().0.c3tcp.is_none());
 }
 
 #[test]
@@ -21,7 +22,7 @@ fn windows_count_in_bytes_unless_a_buffer_is_given() {
 #[test]
 fn unaware_nodes_are_one_or_several_of_the_network() {
     let some = with(&["c3tcp.enabled=true", "c3tcp.unaware=[1, 3]", "c3tcp.unaware_nodes=pass"]).unwrap();
-    let (setup, _) = crate::translate::setup(&some, 1, &crate::batch::Control::new()).unwrap();
+    let (setup, _) = crate::translate::setup(&some, 1, &Control::new()).unwrap();
     assert_eq!(setup.c3tcp.unwrap().unaware, [NodeId(1), NodeId(3)]);
     let again = load(&some.to_toml()).unwrap();
     assert_eq!((&again.c3tcp, again.tcp.receive_buffer), (&some.c3tcp, some.tcp.receive_buffer));

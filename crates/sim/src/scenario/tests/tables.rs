@@ -2,6 +2,7 @@
 //! is read from.
 
 use super::*;
+use crate::batch::Control;
 use crate::scenario::key::{Kind, Section, Value, Values};
 use crate::scenario::layer::Profiled;
 use crate::scenario::sections::*;
@@ -201,8 +202,7 @@ fn every_key_has_an_effect() {
     let setup = |overrides: &[&str]| {
         let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
         let scenario = load_toml(EVERYTHING, "everything.toml", &overrides)?;
-        crate::translate::setup(&scenario, scenario.seed, &crate::batch::Control::new())
-            .map(|(setup, _)| format!("{setup:?}"))
+        crate::translate::setup(&scenario, scenario.seed, &Control::new()).map(|(setup, _)| format!("{setup:?}"))
     };
     let bases: Vec<String> = VARIANTS.iter().map(|variant| setup(variant).unwrap_or_else(|e| panic!("{e}"))).collect();
     let mut idle = Vec::new();

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const LIMITS: Limits = Limits { routes: 8, requests: 16, neighbours: 4, messages: 3 };
+const LIMITS: Limits = Limits { routes: 8, requests: 16, neighbours: 4, messages: 1 };
 
 /// Forged nodes have numbers from here on.
 const FORGED: u32 = 1_000;

@@ -223,13 +223,12 @@ fn a_lost_neighbour_heard_again_is_a_neighbour_and_nothing_more() {
 #[test]
 fn a_chain_heals_round_a_broken_link() {
     // 0-1-2-3-4 with a detour 2-5-3.
-    let mut network = Network::chain(5, Config::standard());
+    let mut network = Network::new(6, Config::standard());
+    (0..4).for_each(|n| network.connect(n, n + 1));
     network.send(0, 4, 1);
     network.pass(ms(2_000));
-    for (a, b) in [(2, 5), (5, 3)] {
-        network.nodes.resize_with(6, || node(5, Config::standard()));
-        network.connect(a, b);
-    }
+    network.connect(2, 5);
+    network.connect(5, 3);
     network.cut(2, 3);
     network.send(0, 4, 2);
     network.pass(ms(1_000));

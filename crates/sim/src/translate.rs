@@ -44,7 +44,12 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
 fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {
     let keys = &scenario.c3tcp;
     keys.enabled.then(|| C3tcp {
-        options: ccm::Options { hold: keys.hold, smoothing: keys.smoothing.per_mille(), local_acks: keys.local_acks },
+        options: ccm::Options {
+            hold: keys.hold,
+            smoothing: keys.smoothing.per_mille(),
+            local_acks: keys.local_acks,
+            simulated: true,
+        },
         rule: OptionsRule::Measure { backward_queueing: keys.backward_queueing },
         unaware: keys.unaware_nodes(),
         unaware_rule: match keys.unaware_nodes {

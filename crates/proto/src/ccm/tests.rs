@@ -1,5 +1,7 @@
 //! The module as a whole: packet scripts, and properties of the window it writes.
 
+mod local_acks;
+
 use super::*;
 use crate::mac::options::Echo;
 use crate::wire::{TcpFlags, TcpOptions};
@@ -185,39 +187,4 @@ proptest! {
             }
         }
     }
-}
-
-/// A packet script: data is acknowledged at once, kept, sent again after a time-out, and its FIN left to the peer.
-#[test]
-fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
-    use super::local_acks::{Limits, LocalAcks, Segments};
-    let limits = Limits { window: Some(2_000), shift: 0, own_shift: 0, segment: 1_000 };
-    let (mut local, mut out) = (LocalAcks::default(), Segments::default());
-    let seqs = |segments: &mut Vec<TcpSegment>| segments.drain(..).map(|s| (s.seq, s.payload)).collect::<Vec<_>>();
-    let acks = |segments: &mut Vec<TcpSegment>| segments.drain(..).map(|s| (s.ack, s.window)).collect::<Vec<_>>();
-    local.handle_outgoing(Time::ZERO, syn(1000, None, false), &limits, &mut out);
-    local.handle_incoming(Time::ZERO, syn(1000, None, true), &limits, &mut out);
-    local.handle_incoming(Time::ZERO, segment(1, 0, 1, 3_500), &limits, &mut out);
-    out = Segments::default();
-    // Three segments: two fit the window and leave, three fit the peer's and are acknowledged, a fourth is not.
-    for from in [1, 1_001, 2_001, 3_001] {
-        local.handle_outgoing(Time::ZERO, segment(from, 1_000, 1, 9_000), &limits, &mut out);
-    }
-    assert_eq!(seqs(&mut out.down), [(seq(1), 1_000), (seq(1_001), 1_000)]);
-    assert_eq!(acks(&mut out.up), [(seq(1_001), 2_500), (seq(2_001), 1_500), (seq(3_001), 500)]);
-    assert_eq!((local.held(), local.next_timeout()), (3_000, Some(Time::from_secs(1))));
-    local.handle_timeout(Time::from_secs(1), &mut out);
-    assert_eq!((seqs(&mut out.down), local.next_timeout()), (vec![(seq(1), 1_000)], Some(Time::from_secs(3))));
-    // All but the FIN is acknowledged; a reset ends everything.
-    local.handle_incoming(Time::from_secs(2), segment(1, 0, 2_001, 9_000), &limits, &mut out);
-    assert_eq!(seqs(&mut out.down), [(seq(2_001), 1_000), (seq(3_001), 1_000)]);
-    let mut fin = segment(4_001, 0, 1, 9_000);
-    fin.flags.fin = true;
-    out = Segments::default();
-    local.handle_outgoing(Time::from_secs(2), fin, &limits, &mut out);
-    assert!(out.down.is_empty() && out.up.iter().all(|ack| !ack.ack.after(seq(4_001))));
-    let mut rst = segment(1, 0, 4_001, 0);
-    rst.flags.rst = true;
-    local.handle_incoming(Time::from_secs(2), rst, &limits, &mut out);
-    assert!(!local.holds() && local.next_timeout().is_none());
 }

@@ -7,7 +7,7 @@ use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, 
 use crate::setup::{C3tcp, Flow, Routing, Setup, Source, Traffic};
 use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::mac::OptionsRule;
-use fourhop_proto::node;
+use fourhop_proto::{ccm, node};
 
 /// The setup of the run with `seed`, and its flows as the scenario names them; the search for a random network ends when
 /// `control` is stopped.
@@ -46,7 +46,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
 fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {
     let keys = &scenario.c3tcp;
     keys.enabled.then(|| C3tcp {
-        options: scenario.c3tcp_options(),
+        options: ccm::Options { simulated: true, ..scenario.c3tcp_options() },
         rule: OptionsRule::Measure { backward_queueing: keys.backward_queueing },
         unaware: keys.unaware_nodes(),
         unaware_rule: match keys.unaware_nodes {

@@ -11,13 +11,14 @@ use fourhop_proto::wire::{Body, Frame, FrameKind, MeasuredSegment, Msdu, Payload
 use fourhop_sim::setup::{C3tcp, Setup};
 use fourhop_units::{Dur, NodeId, Time};
 
+const SIMULATED: ccm::Options = ccm::Options { simulated: true, ..ccm::Options::NEWEST };
 const MEASURE: OptionsRule = OptionsRule::Measure { backward_queueing: true };
 
 fn string(unaware: &[u32], unaware_rule: OptionsRule) -> Setup {
     let mut setup = line(node::Config::ns2(), &[0.0, 200.0, 400.0, 600.0]);
     setup.flows = vec![newreno(0, 3, 60)];
     let unaware = unaware.iter().map(|&node| NodeId(node)).collect();
-    setup.c3tcp = Some(C3tcp { options: ccm::Options::NEWEST, rule: MEASURE, unaware, unaware_rule });
+    setup.c3tcp = Some(C3tcp { options: SIMULATED, rule: MEASURE, unaware, unaware_rule });
     setup
 }
 
@@ -84,10 +85,29 @@ fn the_delay_is_the_true_one_but_for_tails_of_exchanges() {
     let estimate = window.current(Time::from_secs(20)).expect("acknowledgements keep coming");
     let tail = (mac.sifs + mac.answer_airtime(mac.answer_to(mac.data_rate)) + mac.difs()) * 6;
     let processing = setup.node.link.delay * 12;
-    let error = (estimate.delay + processing).saturating_sub(estimate.truth + tail);
-    let other = (estimate.truth + tail).saturating_sub(estimate.delay + processing);
+    let truth = estimate.truth.expect("the simulator tells");
+    let error = (estimate.delay + processing).saturating_sub(truth + tail);
+    let other = (truth + tail).saturating_sub(estimate.delay + processing);
     assert!(error.max(other) < Dur::from_micros(20), "{estimate:?}");
     assert!(window.written().unwrap() < 20_000);
+}
+
+/// A real device has no notes of the simulator: it counts links by the time to live. The network does the same with and
+/// without, and nothing but the true delay is missing.
+#[test]
+fn a_real_device_knows_all_but_the_true_delay() {
+    let estimated = |simulated| {
+        let mut setup = string(&[], OptionsRule::Strip);
+        setup.c3tcp.as_mut().unwrap().options.simulated = simulated;
+        let (world, seen) = run(&setup, 5);
+        let address = world.nodes()[0].endpoints()[0].address;
+        let key = ccm::FlowKey { peer: address.peer, local_port: address.local_port, peer_port: address.remote_port };
+        let module = world.nodes()[0].modules().unwrap().of(key).unwrap().window();
+        (module.current(Time::from_secs(5)).unwrap(), module.written(), seen.len())
+    };
+    let (simulated, device) = (estimated(true), estimated(false));
+    assert_eq!((simulated.0.truth.is_some(), device.0.truth), (true, None));
+    assert_eq!(device, (ccm::Estimate { truth: None, ..simulated.0 }, simulated.1, simulated.2));
 }
 
 #[test]

@@ -25,8 +25,8 @@ struct Arrived {
 pub struct Covered {
     /// Bandwidth and delay of the path.
     pub echo: Echo,
-    /// Truth of the simulator: how long the packet was on its way, without waits in queues.
-    pub forward: Dur,
+    /// How long the packet was on its way, without waits in queues, where the simulator has told.
+    pub forward: Option<Dur>,
 }
 
 /// Measurements in the order of their arrival.
@@ -37,7 +37,7 @@ pub struct Coverage {
 
 impl Coverage {
     /// A segment has arrived that was measured on its way.
-    pub fn note(&mut self, segment: &TcpSegment, path: Path, forward: Dur) {
+    pub fn note(&mut self, segment: &TcpSegment, path: Path, forward: Option<Dur>) {
         if segment.payload == 0 {
             return;
         }

@@ -35,7 +35,7 @@ pub use window::{Estimate, Options};
 use crate::mac::options::{self, Back, Carried, Path};
 use crate::wire::TcpSegment;
 use coverage::Coverage;
-use fourhop_units::{Dur, Time};
+use fourhop_units::Time;
 use window::SenderWindow;
 
 /// The module of one connection, for both of its directions. Call [`Ccm::handle_outgoing`] for each segment that TCP
@@ -66,31 +66,33 @@ impl Ccm {
             echo: covered.map(|covered| covered.echo),
             unknown: Vec::new(),
         };
-        let forward = covered.map_or(Dur::ZERO, |covered| covered.forward);
+        let forward = covered.and_then(|covered| covered.forward);
         (!options.is_empty()).then(|| Carried { options, forward, ..Carried::default() })
     }
 
-    /// A segment for the local TCP, on its way for `hops` links, since `created` as the simulator knows; 0 links where
-    /// that cannot be told. Lowers its window field, or leaves the segment as it is.
+    /// A segment for the local TCP, on its way for `hops` links, 0 where that cannot be told; since `created` where the
+    /// simulator tells. Lowers its window field, or leaves the segment as it is.
     pub fn handle_incoming(
         &mut self,
         now: Time,
         segment: &mut TcpSegment,
         carried: Option<&Carried>,
         hops: u8,
-        created: Time,
+        created: Option<Time>,
     ) {
         if let Some(carried) = carried {
-            let on_way = now.saturating_since(created);
+            let on_way = created.map(|created| now.saturating_since(created));
             let options = &carried.options;
             // A node on the way that has measured nothing leaves the sum too small and the least too large.
             if let Some(path) = options.path.filter(|path| complete(path.links, hops)) {
-                self.coverage.note(segment, path, on_way.saturating_sub(carried.waited));
+                let forward = on_way.map(|on_way| on_way.saturating_sub(carried.waited));
+                self.coverage.note(segment, path, forward);
             }
             if let (Some(echo), Some(back)) = (options.echo, options.back)
                 && complete(back.links, hops)
             {
-                self.window.estimate(now, echo, back, carried.forward + on_way);
+                let truth = carried.forward.zip(on_way).map(|(forward, back)| forward + back);
+                self.window.estimate(now, echo, back, truth);
             }
         }
         self.window.handle_incoming(now, segment);

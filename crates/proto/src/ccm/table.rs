@@ -3,6 +3,7 @@
 use super::Ccm;
 use super::local_acks::{LocalAcks, Segments};
 use super::window::Options;
+use crate::wire::bytes::hops_by_ttl;
 use crate::wire::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, TcpSegment};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
@@ -111,10 +112,13 @@ impl Modules {
         let carried = packet.take_carried();
         let Body::Tcp(segment) = &mut packet.body else { return true };
         let key = FlowKey { peer: packet.src, local_port: segment.dst_port, peer_port: segment.src_port };
-        let meta = packet.meta;
+        let (hops, created) = match self.options.simulated {
+            true => (packet.meta.hops, Some(packet.meta.created)),
+            false => (hops_by_ttl(packet.ttl), None),
+        };
         let Some(flow) = self.flow(now, key) else { return true };
         let advertised = segment.window;
-        flow.module.handle_incoming(now, segment, carried.as_ref(), meta.hops, meta.created);
+        flow.module.handle_incoming(now, segment, carried.as_ref(), hops, created);
         let Some(local) = &mut flow.local else { return true };
         // Local acknowledgements hold the window themselves.
         let segment = TcpSegment { window: advertised, ..segment.clone() };

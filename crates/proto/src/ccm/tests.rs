@@ -1,5 +1,7 @@
 //! The module as a whole: packet scripts, and properties of the window it writes.
 
+mod local_acks;
+
 use super::*;
 use crate::mac::options::Echo;
 use crate::wire::{TcpFlags, TcpOptions};
@@ -26,7 +28,7 @@ fn syn(mss: u16, scale: Option<u8>, ack: bool) -> TcpSegment {
 fn sender(mss: u16, ours: Option<u8>, peers: Option<u8>) -> Ccm {
     let mut module = Ccm::new(Options::NEWEST);
     module.handle_outgoing(&syn(mss, ours, false));
-    module.handle_incoming(Time::ZERO, &mut syn(mss, peers, true), None, 0, Time::ZERO);
+    module.handle_incoming(Time::ZERO, &mut syn(mss, peers, true), None, 0, None);
     module
 }
 
@@ -41,7 +43,7 @@ fn echo(kbps: u32, ms: u32, back: u32, links: u8) -> Carried {
 }
 
 fn told(module: &mut Ccm, ms: u64, mut ack: TcpSegment, carried: Option<&Carried>) -> u16 {
-    module.handle_incoming(Time::from_millis(ms), &mut ack, carried, 0, Time::ZERO);
+    module.handle_incoming(Time::from_millis(ms), &mut ack, carried, 0, None);
     ack.window
 }
 
@@ -84,10 +86,10 @@ fn what_is_not_known_is_left_alone() {
     assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), None), 60_000);
     // A node on the way has not measured: three hops, two links.
     let mut ack = segment(0, 0, 2, 60_000);
-    module.handle_incoming(Time::from_millis(110), &mut ack, Some(&echo(800, 20, 10, 2)), 3, Time::ZERO);
+    module.handle_incoming(Time::from_millis(110), &mut ack, Some(&echo(800, 20, 10, 2)), 3, None);
     assert_eq!(ack.window, 60_000);
     let mut ack = segment(0, 0, 3, 60_000);
-    module.handle_incoming(Time::from_millis(120), &mut ack, Some(&echo(800, 20, 10, 2)), 2, Time::ZERO);
+    module.handle_incoming(Time::from_millis(120), &mut ack, Some(&echo(800, 20, 10, 2)), 2, None);
     assert_eq!(ack.window, 3_000);
 }
 
@@ -118,7 +120,7 @@ fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
     let arrive = |module: &mut Ccm, from: u32, bandwidth: u32| {
         let carried = measured(bandwidth, 5);
         let mut data = segment(from, 100, 0, 1000);
-        module.handle_incoming(Time::from_secs(1), &mut data, Some(&carried), 2, Time::from_millis(990));
+        module.handle_incoming(Time::from_secs(1), &mut data, Some(&carried), 2, Some(Time::from_millis(990)));
     };
     let echoed = |module: &mut Ccm, ack: TcpSegment| {
         module.handle_outgoing(&ack).and_then(|carried| carried.options.echo).map(|echo| echo.bandwidth)
@@ -149,7 +151,7 @@ fn only_data_and_acknowledgements_of_measured_data_carry_options() {
     let data = module.handle_outgoing(&segment(1, 100, 5, 1000)).unwrap().options;
     assert_eq!((data.path, data.back, data.echo), (Some(Path::START), None, None));
     let carried = measured(7, 8);
-    module.handle_incoming(Time::ZERO, &mut segment(5, 100, 1, 1000), Some(&carried), 2, Time::ZERO);
+    module.handle_incoming(Time::ZERO, &mut segment(5, 100, 1, 1000), Some(&carried), 2, None);
     let ack = module.handle_outgoing(&segment(101, 0, 105, 1000)).unwrap().options;
     assert_eq!((ack.path, ack.back, ack.echo), (None, Some(Back::default()), Some(Echo { bandwidth: 7, delay: 8 })));
 }
@@ -185,39 +187,4 @@ proptest! {
             }
         }
     }
-}
-
-/// A packet script: data is acknowledged at once, kept, sent again after a time-out, and its FIN left to the peer.
-#[test]
-fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
-    use super::local_acks::{Limits, LocalAcks, Segments};
-    let limits = Limits { window: Some(2_000), shift: 0, own_shift: 0, segment: 1_000 };
-    let (mut local, mut out) = (LocalAcks::default(), Segments::default());
-    let seqs = |segments: &mut Vec<TcpSegment>| segments.drain(..).map(|s| (s.seq, s.payload)).collect::<Vec<_>>();
-    let acks = |segments: &mut Vec<TcpSegment>| segments.drain(..).map(|s| (s.ack, s.window)).collect::<Vec<_>>();
-    local.handle_outgoing(Time::ZERO, syn(1000, None, false), &limits, &mut out);
-    local.handle_incoming(Time::ZERO, syn(1000, None, true), &limits, &mut out);
-    local.handle_incoming(Time::ZERO, segment(1, 0, 1, 3_500), &limits, &mut out);
-    out = Segments::default();
-    // Three segments: two fit the window and leave, three fit the peer's and are acknowledged, a fourth is not.
-    for from in [1, 1_001, 2_001, 3_001] {
-        local.handle_outgoing(Time::ZERO, segment(from, 1_000, 1, 9_000), &limits, &mut out);
-    }
-    assert_eq!(seqs(&mut out.down), [(seq(1), 1_000), (seq(1_001), 1_000)]);
-    assert_eq!(acks(&mut out.up), [(seq(1_001), 2_500), (seq(2_001), 1_500), (seq(3_001), 500)]);
-    assert_eq!((local.held(), local.next_timeout()), (3_000, Some(Time::from_secs(1))));
-    local.handle_timeout(Time::from_secs(1), &mut out);
-    assert_eq!((seqs(&mut out.down), local.next_timeout()), (vec![(seq(1), 1_000)], Some(Time::from_secs(3))));
-    // All but the FIN is acknowledged; a reset ends everything.
-    local.handle_incoming(Time::from_secs(2), segment(1, 0, 2_001, 9_000), &limits, &mut out);
-    assert_eq!(seqs(&mut out.down), [(seq(2_001), 1_000), (seq(3_001), 1_000)]);
-    let mut fin = segment(4_001, 0, 1, 9_000);
-    fin.flags.fin = true;
-    out = Segments::default();
-    local.handle_outgoing(Time::from_secs(2), fin, &limits, &mut out);
-    assert!(out.down.is_empty() && out.up.iter().all(|ack| !ack.ack.after(seq(4_001))));
-    let mut rst = segment(1, 0, 4_001, 0);
-    rst.flags.rst = true;
-    local.handle_incoming(Time::from_secs(2), rst, &limits, &mut out);
-    assert!(!local.holds() && local.next_timeout().is_none());
 }

@@ -20,11 +20,15 @@ pub struct Options {
     pub smoothing: u32,
     /// Does the module acknowledge to the local TCP, for full control of the window?
     pub local_acks: bool,
+    /// Does the module read the simulator's notes on a packet ([`PacketMeta`](crate::wire::PacketMeta)): over how many links it
+    /// has come, and since when it has been on its way? Only the simulator sets this. Without, links are counted by the time
+    /// to live, and [`Estimate::truth`] is not known.
+    pub simulated: bool,
 }
 
 impl Options {
-    /// The newest measurement alone, for three seconds.
-    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0, local_acks: false };
+    /// The newest measurement alone, for three seconds, on a real device.
+    pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0, local_acks: false, simulated: false };
 }
 
 /// What the sender knows of the path.
@@ -36,9 +40,9 @@ pub struct Estimate {
     pub bandwidth: u64,
     /// Delay there, without queueing, and back.
     pub delay: Dur,
-    /// Truth of the simulator: what the newest packet and its acknowledgement really took there, without waits in queues,
-    /// and back.
-    pub truth: Dur,
+    /// What the newest packet and its acknowledgement really took there, without waits in queues, and back, where the
+    /// simulator has told.
+    pub truth: Option<Dur>,
 }
 
 impl Estimate {
@@ -123,7 +127,7 @@ impl SenderWindow {
     }
 
     /// An acknowledgement brings what its link layers measured; `truth` as in [`Estimate`].
-    pub fn estimate(&mut self, now: Time, echo: Echo, back: Back, truth: Dur) {
+    pub fn estimate(&mut self, now: Time, echo: Echo, back: Back, truth: Option<Dur>) {
         let bandwidth = u64::from(echo.bandwidth);
         let delay = Dur::from_micros(u64::from(echo.delay) + u64::from(back.delay));
         let weight = u64::from(self.options.smoothing.min(999));

@@ -117,6 +117,42 @@ mod tests {
         assert_eq!(&found[..5], [100, 200, 271, 329, 379]);
     }
 
+    /// RFC 8289 section 5.5: a rate of drops that was in force a short while ago is taken up again, less the drops it began with;
+    /// "short" is below 16 intervals since the drop that would have been next, and a single drop is no rate.
+    #[test]
+    fn a_recent_drop_rate_is_taken_up_again() {
+        let drop_next = Time::from_secs(9);
+        let resumed = |count, last_count, since: Dur| {
+            let now = drop_next + since;
+            let mut codel = Codel { first_above: Some(now), drop_next, count, last_count, dropping: false };
+            assert_eq!(codel.handle_head(&CONFIG, now, Dur::from_millis(20), 100_000, 1_500), Verdict::Drop);
+            (codel.count, codel.last_count, (codel.drop_next - now).as_millis())
+        };
+        let recent = Dur::from_millis(1_600) - Dur::from_nanos(1);
+        // Ten drops before, of which the first was number 1: 100 ms / sqrt(9).
+        assert_eq!(resumed(10, 1, recent), (9, 9, 33));
+        assert_eq!(resumed(12, 8, Dur::ZERO), (4, 4, 50));
+        assert_eq!(resumed(3, 1, recent), (2, 2, 70));
+        assert_eq!(resumed(2, 1, recent), (1, 1, 100), "one drop is no rate");
+        assert_eq!(resumed(10, 1, Dur::from_millis(1_600)), (1, 1, 100), "too long ago");
+    }
+
+    /// The same in time: eleven drops by 602 ms, then a moment without delay.
+    #[test]
+    fn the_delay_comes_back_after_a_moment() {
+        let mut codel = Codel::default();
+        let mut found = Vec::new();
+        for ms in 0..=800 {
+            let wait = Dur::from_millis(if ms == 605 { 1 } else { 20 });
+            while codel.handle_head(&CONFIG, Time::from_millis(1_000 + ms), wait, 100_000, 1_500) == Verdict::Drop {
+                found.push(ms);
+            }
+        }
+        assert_eq!(found[9..11], [571, 603]);
+        // An interval above the target again, then 100 ms / sqrt(10), 100 ms / sqrt(11).
+        assert_eq!(found[11..], [706, 738, 768, 797]);
+    }
+
     #[test]
     fn a_last_packet_is_never_dropped() {
         let mut codel = Codel::default();

@@ -225,10 +225,10 @@ pub struct Carried {
     pub entered_queue: Time,
     /// When it left the queue.
     pub left_queue: Time,
-    /// Truth of the simulator, not on the wire: how long it has waited in queues so far.
+    /// Not on the wire: how long it has waited in queues so far. Of use to the simulator alone.
     pub waited: Dur,
-    /// Truth of the simulator: on an acknowledgement, how long what it echoes was on its way, without that.
-    pub forward: Dur,
+    /// On an acknowledgement: how long what it echoes was on its way, without that, where the simulator has told.
+    pub forward: Option<Dur>,
 }
 
 #[cfg(test)]
@@ -250,6 +250,27 @@ mod tests {
         // Header Length: 24 octets of MAC header, 1 of itself, 2 + 9 of the option.
         assert_eq!(bytes, [36, 1, 9, 0x00, 0x0f, 0x42, 0x40, 0, 0, 1, 2, 3]);
         assert_eq!((options.len(), options.on_air()), (12, Bytes(14)));
+    }
+
+    /// The field goes behind what is there, and says its own length. What a Header Length of 255 leaves is 231 octets.
+    #[test]
+    fn the_field_is_appended_and_bounded() {
+        let path = Some(Path { bandwidth: 7, delay: 8, links: 9 });
+        for (unknown, len) in [(0, 0), (217, 219), (218, 0)] {
+            let mut options = Options { path, ..Options::default() };
+            if unknown > 0 {
+                options.unknown = [&[77, unknown][..], &[1; 218][..usize::from(unknown)]].concat();
+            }
+            let mut bytes = vec![0xee; 40];
+            options.encode(&mut bytes);
+            assert_eq!(bytes[..40], [0xee; 40]);
+            assert_eq!(
+                (bytes.len() - 40, usize::from(bytes[40])),
+                (12 + len, 24 + 12 + len),
+                "{unknown} unknown octets"
+            );
+            assert_eq!(Options::parse(&bytes[40..]).map(|(read, _)| (read.path, read.unknown.len())), Ok((path, len)));
+        }
     }
 
     #[test]

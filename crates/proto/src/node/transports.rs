@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, EndpointKind, Path};
 use crate::drop::DropReason;
 use crate::tcp::{self, HopSource};
+use crate::wire::bytes::hops_by_ttl;
 use crate::wire::{Body, EchoMessage, Ipv4Packet, PacketMeta};
 use core::net::Ipv4Addr;
 use fourhop_units::{Rate, Time};
@@ -166,13 +167,6 @@ impl Transports {
             self.next_ident = self.next_ident.wrapping_add(1);
         }
     }
-}
-
-/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
-/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems). Hops over wires count too.
-fn hops_by_ttl(ttl: u8) -> u8 {
-    let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
-    (first - ttl).saturating_add(1)
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
     Column {
         name: "c3_true_delay_s",
         about: "the same as the simulator knows it: end to end, without the waits in queues on the way there",
-        value: |flow| flow.capacity.map(|capacity| capacity.truth.as_secs_f64()),
+        value: |flow| Some(flow.capacity?.truth?.as_secs_f64()),
     },
     Column {
         name: "c3_window_bytes",

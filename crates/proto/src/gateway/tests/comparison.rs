@@ -75,6 +75,50 @@ fn fair_shares_are_equal() {
     assert_eq!((run.crossing.held(), run.crossing.next_timeout()), (0, None));
 }
 
+fn limiter(kbps: u64, queue: u32) -> CrossingConfig {
+    let (capacity, idle_timeout) = (Rate::kbps(kbps), Dur::from_millis(500));
+    CrossingConfig::FairShare(FairShareConfig { capacity, queue, flows: 2, idle_timeout })
+}
+
+/// 1000 bytes at 80 kbit/s are 100 ms of the whole capacity. A packet alone leaves at once; as many wait as may, and not one
+/// more; a second flow doubles the distance from the next packet on.
+#[test]
+fn a_share_is_what_one_of_so_many_flows_gets() {
+    let mut run = Run::new(limiter(80, 3));
+    run.packet(0, 0, 1);
+    assert_eq!((run.left.pop(), run.crossing.held()), (Some((0, 0)), 0), "alone: at once");
+    (2..6).for_each(|n| run.packet(0, 0, n));
+    assert_eq!((run.crossing.held(), run.dropped.len()), (3, 1), "three wait, the fourth is one too many");
+    run.packet(150, 1, 1);
+    run.until(1_000);
+    assert_eq!(run.left, [(100, 0), (150, 1), (200, 0), (400, 0)]);
+    // A third flow finds no place and passes unlimited; what comes from the wireless side always does.
+    let mut run = Run::new(limiter(80, 3));
+    (0..3).for_each(|flow| (0..2).for_each(|n| run.packet(0, flow, n)));
+    assert_eq!(run.left, [(0, 0), (0, 1), (0, 2), (0, 2)]);
+    run.crossing.handle_packet(ms(0), Wireless, segment(0, false, 1, 1, 0), &mut run.out);
+    assert!(matches!(run.out.pop(), Some(Action::Forward { to: Wired, .. })));
+}
+
+/// A flow that is silent too long no longer counts: what waits in it goes, and the others keep their times.
+#[test]
+fn a_silent_flow_gives_up_its_share() {
+    let mut run = Run::new(limiter(8, 3));
+    run.packet(0, 0, 1);
+    run.packet(0, 0, 2);
+    run.packet(100, 1, 1);
+    run.packet(100, 1, 2);
+    // 1 s for the first flow, which was alone when it sent, 2 s for the second, which goes on acknowledging.
+    for at in [400, 800, 1_200, 1_600, 2_000] {
+        run.until(at);
+        run.crossing.handle_packet(ms(at), Wireless, segment(1, false, 1, 1, 0), &mut run.out);
+        run.collect(ms(at));
+    }
+    run.until(10_000);
+    assert_eq!(run.left, [(0, 0), (100, 1), (500, 0), (2_100, 1)]);
+    assert_eq!((run.crossing.held(), run.crossing.next_timeout()), (0, None));
+}
+
 fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
     FqCodelConfig { capacity, ..FqCodelConfig::rfc8290() }
 }

@@ -216,8 +216,8 @@ impl Pair {
                 self.now = packet.arrives;
                 if let Some(modules) = &mut self.modules {
                     let advertised = packet.segment.window;
-                    let (carried, sent) = (packet.carried.as_ref(), self.now - LATENCY);
-                    modules[packet.to].handle_incoming(self.now, &mut packet.segment, carried, 1, sent);
+                    let carried = packet.carried.as_ref();
+                    modules[packet.to].handle_incoming(self.now, &mut packet.segment, carried, 1, None);
                     assert!(packet.segment.window <= advertised, "a window is never raised");
                     if self.local.is_some() {
                         packet.segment.window = advertised;

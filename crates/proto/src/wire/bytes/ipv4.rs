@@ -131,6 +131,13 @@ pub fn set_ttl(bytes: &mut [u8], ttl: u8) -> bool {
     is_packet
 }
 
+/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
+/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems). Hops over wires count too.
+pub fn hops_by_ttl(ttl: u8) -> u8 {
+    let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
+    (first - ttl).saturating_add(1)
+}
+
 /// The packet is `total` bytes long now.
 pub(super) fn set_total_len(bytes: &mut [u8], total: u16) {
     checksum::write(bytes, CHECKSUM, 2, &total.to_be_bytes());

@@ -22,7 +22,7 @@ mod tcp;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use ipv4::{Ipv4Error, Ipv4Head, set_ttl};
+pub use ipv4::{Ipv4Error, Ipv4Head, hops_by_ttl, set_ttl};
 pub use tcp::{segment, set_window, write_wired_rtt};
 
 fn be16(bytes: &[u8], at: usize) -> u16 {

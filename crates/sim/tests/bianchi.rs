@@ -1,9 +1,7 @@
 //! Anchors that owe nothing to another simulator: saturation throughput of one cell against Bianchi's model, air times
 //! added up by hand, and the capacity of a chain.
 
-mod common;
-
-use common::{line, udp};
+use crate::common::{line, udp};
 use fourhop_proto::mac;
 use fourhop_proto::node;
 use fourhop_sim::batch::Control;

@@ -1,9 +1,7 @@
 //! C3TCP in the simulator: what options say on the air, held against what the air did; nodes that know nothing of it; a
 //! network without it is as it was.
 
-mod common;
-
-use common::{Seen, build, line, newreno};
+use crate::common::{Seen, build, line, newreno};
 use fourhop_proto::ccm;
 use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::node;

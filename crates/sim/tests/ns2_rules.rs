@@ -1,8 +1,6 @@
 //! Rules of ns-2.35 that can be seen one by one in small networks, each on its own.
 
-mod common;
-
-use common::{Seen, build, line, micros, udp};
+use crate::common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;

@@ -1,9 +1,7 @@
 //! The `sinr` radio in whole networks: with the thresholds of the papers it is the `threshold` radio, with one sender it
 //! loses what the error rates say, and runs with shadows and fading repeat.
 
-mod common;
-
-use common::{build, line, newreno, udp};
+use crate::common::{build, line, newreno, udp};
 use fourhop_proto::node;
 use fourhop_proto::phy::sinr::{Config, Errors, FrameCapture};
 use fourhop_proto::phy::two_ray::TwoRay;

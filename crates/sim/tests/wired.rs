@@ -1,8 +1,6 @@
 //! Hosts, routers, links and gateways: rates and times that can be worked out by hand, and networks of both kinds.
 
-mod common;
-
-use common::{line, newreno};
+use crate::common::{line, newreno};
 use fourhop_proto::app::ping;
 use fourhop_proto::net::port;
 use fourhop_proto::node;

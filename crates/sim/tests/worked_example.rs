@@ -2,9 +2,7 @@
 //! times of a MAC trace of ns-2.35. The back-offs are random: the test reads the slots that were drawn from the first
 //! frame of each exchange and holds every other time to the microsecond.
 
-mod common;
-
-use common::{Seen, build, line, micros, newreno};
+use crate::common::{Seen, build, line, micros, newreno};
 use fourhop_proto::node;
 use fourhop_proto::wire::{Body, FrameKind, Payload};
 use fourhop_sim::batch::Control;

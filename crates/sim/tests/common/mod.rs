@@ -1,5 +1,4 @@
-//! What the tests of the simulator share. Each test binary uses a part of it.
-#![allow(dead_code)]
+//! What the tests of the simulator share.
 
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, transfer};

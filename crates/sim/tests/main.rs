@@ -1,0 +1,33 @@
+//! Tests of whole networks, all in one program: it is linked once.
+
+mod common;
+
+mod adaptive_pacing;
+mod adhoc_tcp;
+mod agreement;
+mod aodv_messages;
+mod bianchi;
+mod c3tcp;
+mod conservation;
+mod determinism;
+mod gateway;
+mod mobility;
+mod ns2_rules;
+mod packets;
+mod pcap;
+mod series;
+mod sinr;
+mod wired;
+mod worked_example;
+
+/// A file that is not named above would be no test at all.
+#[test]
+fn every_file_of_this_folder_is_a_module_of_this_program() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = file.strip_suffix(".rs").filter(|name| *name != "main") {
+            assert!(include_str!("main.rs").contains(&format!("\nmod {module};\n")), "main.rs does not name {file}");
+        }
+    }
+}

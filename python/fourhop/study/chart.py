@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from fourhop import quantity
 from fourhop.errors import FourhopError
 from fourhop.stats import Interval
 from fourhop.study.cells import KBPS, Cells
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["lines", "series", "bars", "table"]
 
-# What units of a scenario are on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1.
-_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_UNITS |= {"bps": 1e-6, "kbps": 1e-3, "Mbps": 1.0, "Gbps": 1e3}
-_UNITS |= {"m": 1.0, "km": 1e3, "B": 1e-3, "kB": 1.0, "MB": 1e3, "GB": 1e6, "dB": 1.0, "dBm": 1.0, "%": 1e-2}
-_QUANTITY = re.compile(rf"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*({'|'.join(_UNITS)})")
+# Quantities of a scenario on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1;
+# others, such as powers, stay in the unit they are written in.
+_ON_AXIS = {"a time": 1e-9, "a rate": 1e-6, "a length": 1.0, "a size": 1e-3, "a share": 1e-2}
 
 Measure = str | Callable[[Cells], "Sample | Estimate"]
 """What is drawn: `goodput`, `throughput`, `fairness`, a column of the tables, or a function of a cell."""
@@ -143,8 +141,9 @@ def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scal
     """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`."""
     each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
-    if len(places) > 0 and all(isinstance(place, int | float) or _QUANTITY.fullmatch(place) for place in places):
-        places = [_plain(place) for place in places]
+    plain = [at for place in places if (at := _plain(place)) is not None]
+    if plain and len(plain) == len(places):
+        places = list(plain)
     return Line(label, places, *(list(column) for column in zip(*each, strict=True)))  # type: ignore[arg-type]
 
 
@@ -250,14 +249,21 @@ def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
     return (labels or {}).get(value, str(value))
 
 
-def _plain(place: float | str) -> float:
-    """A quantity as a number on an axis.
+def _plain(place: float | str) -> float | None:
+    """A number, or a quantity with its unit, as a number on an axis; `None` for a word.
 
-    >>> _plain("100ms"), _plain("11Mbps"), _plain("50%"), _plain(3)
-    (0.1, 11.0, 0.5, 3)
+    >>> _plain("100ms"), _plain("11Mbps"), _plain("50%"), _plain(3), _plain("newreno")
+    (0.1, 11.0, 0.5, 3, None)
     """
-    found = None if not isinstance(place, str) else _QUANTITY.fullmatch(place)
-    return float(found[1]) * _UNITS[found[2]] if found else place  # type: ignore[return-value]
+    if not isinstance(place, str):
+        return place
+    try:
+        found = quantity.parse(place)
+    except ValueError:
+        return None
+    if not found.unit:
+        return None
+    return round(found.value * _ON_AXIS[found.kind], 12) if found.kind in _ON_AXIS else float(found.number)
 
 
 def _point(measured: Sample | Estimate | Interval, scale: float) -> list[float | None]:

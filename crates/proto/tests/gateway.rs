@@ -186,6 +186,17 @@ proptest! {
     }
 }
 
+/// The corpus of the fuzz target, which reaches what it is about.
+#[test]
+fn the_corpus_is_survived() {
+    let download = exercise(include_bytes!("../../../fuzz/corpus/gateway/download"));
+    assert!(download.waited > 0 && download.ended == 1, "{download:?}");
+    let upload = exercise(include_bytes!("../../../fuzz/corpus/gateway/upload"));
+    assert!(upload.options > 0 && upload.ended == 1, "{upload:?}");
+    let garbage = exercise(include_bytes!("../../../fuzz/corpus/gateway/garbage"));
+    assert_eq!((garbage.packets, garbage.followed), (3, 0));
+}
+
 /// The properties above would hold for a gateway that does nothing: their traffic must reach what they are about.
 #[test]
 fn the_traffic_reaches_every_part() {

@@ -1,7 +1,7 @@
 //! A gateway under watch: whatever is put in must come out once, unchanged but for the option, in order within a flow, and
 //! no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
 
-use fourhop_proto::gateway::{Action, Config, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side};
+use fourhop_proto::gateway::{Action, Config, Counters, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side};
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -151,8 +151,9 @@ pub fn small() -> Config {
 }
 
 /// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back, or a packet comes
-/// whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
-pub fn exercise(data: &[u8]) {
+/// whose bytes follow, put right where the next byte says so, that more than rubbish gets through. What the gateway
+/// has counted.
+pub fn exercise(data: &[u8]) -> Counters {
     let mut checked = Checked::new(small());
     let mut rest = data;
     while let Some((&op, after)) = rest.split_first() {
@@ -184,7 +185,9 @@ pub fn exercise(data: &[u8]) {
             }
         }
     }
+    let counters = *checked.gateway().counters();
     checked.finish();
+    counters
 }
 
 /// Makes an IPv4 header with TCP between few addresses and ports out of the first bytes, as far as `how` says.

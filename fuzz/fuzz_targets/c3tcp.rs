@@ -1,0 +1,9 @@
+//! Segments and options at C3TCP's modules: `cargo +nightly fuzz run c3tcp`, in the root of the repository.
+#![no_main]
+
+#[path = "../../crates/proto/tests/c3tcp/checked.rs"]
+mod checked;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    checked::modules(data);
+});

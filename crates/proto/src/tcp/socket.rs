@@ -100,7 +100,7 @@ impl Socket {
             recovery: Recovery::new(),
             strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
-            timers: Timers::default(),
+            timers: Timers::STOPPED,
             cc: transport.controller(&config.cc),
             win: initial,
             policy: config.receiver,

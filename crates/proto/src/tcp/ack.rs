@@ -15,7 +15,7 @@ impl Socket {
     /// nothing that was never sent.
     pub(super) fn process_ack(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         if let Some(queue) = &mut self.queue {
-            queue.resume();
+            queue.suspended = false;
         }
         let ack = self.snd.locate(segment.ack);
         // A window probe does not count as under way: its answers are no duplicates.
@@ -69,11 +69,7 @@ impl Socket {
         };
         let (config, snd, recovery, win) = (&self.config, &self.snd, &mut self.recovery, &mut self.win);
         if partial {
-            let answer = self.strategy.on_partial_ack(acked.segments, config, snd, recovery, win);
-            if answer.ends_back_off {
-                self.rtt.end_back_off();
-            }
-            if answer.restarts_timer {
+            if self.strategy.on_partial_ack(acked.segments, config, snd, recovery, win, &mut self.rtt) {
                 self.restart_retransmit_timer(now);
             }
         } else {

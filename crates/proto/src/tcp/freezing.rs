@@ -77,7 +77,7 @@ impl Socket {
         }
         self.timers.stop(Timer::Retransmit);
         self.timers.stop(Timer::Persist);
-        self.stop_pacing_timers();
+        self.pacer.stop();
         self.timers.set(Timer::Probe, now + self.freeze.interval());
     }
 
@@ -109,14 +109,8 @@ impl Socket {
 
     /// What is under way is taken for lost; slow start will begin with it. The estimates of the round trip stay.
     fn discard_outstanding(&mut self, now: Time) {
-        self.recovery.inflation = 0;
-        self.recovery.dup_acks = 0;
-        self.recovery.limited = 0;
-        self.recovery.recover = self.snd.max;
-        self.strategy.on_timeout(now);
         self.withdraw_queue();
-        self.snd.nxt = self.snd.una;
-        self.recovery.resend = self.snd.outstanding().then_some(self.snd.una);
+        self.go_back(now);
         self.rtt.cancel_timing();
         self.set_ca_state(now, CaState::Loss);
         self.win.set_cwnd(self.cc.loss_window());

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::adhoc::Cause as Freezing;
 use super::config::WindowCut;
 use super::position::Pos;
-use super::recovery::Strategy;
+use super::recovery::{Recovery, Strategy};
 use super::socket::Socket;
 use super::timer::Timer;
 use fourhop_cc::{CaState, Cause, CongestionControl, Window};
@@ -94,13 +94,8 @@ impl Socket {
         } else {
             self.cut(now, CaState::Loss, Cause::Timeout);
         }
-        self.recovery.dup_acks = 0;
-        self.recovery.limited = 0;
-        self.recovery.recover = self.snd.max;
-        self.strategy.on_timeout(now);
         self.suspend_queue();
-        self.snd.nxt = self.snd.una;
-        self.recovery.resend = Some(self.snd.una);
+        self.go_back(now);
         self.restart_retransmit_timer(now);
         self.transmit(now, out);
     }
@@ -110,15 +105,26 @@ impl Socket {
     fn on_idle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         self.stats.timeouts += 1;
         self.win.set_cwnd(self.cc.loss_window());
-        self.recovery.inflation = 0;
-        self.recovery.dup_acks = 0;
-        self.recovery.recover = self.snd.max;
         self.rtt.cancel_timing();
         self.suspend_queue();
-        self.snd.nxt = self.snd.una;
+        self.go_back(now);
         self.set_ca_state(now, CaState::Loss);
         self.restart_retransmit_timer(now);
         self.transmit(now, out);
+    }
+
+    /// What is under way is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
+    pub(super) fn go_back(&mut self, now: Time) {
+        self.recovery = Recovery {
+            dup_acks: 0,
+            recover: self.snd.max,
+            inflation: 0,
+            limited: 0,
+            resend: self.snd.outstanding().then_some(self.snd.una),
+            ..self.recovery
+        };
+        self.strategy.on_timeout(now);
+        self.snd.nxt = self.snd.una;
     }
 
     /// Reduces the window: first to what was in use, then to what the algorithm answers.

@@ -27,7 +27,7 @@ impl Socket {
         }
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
-            if self.is_retransmission_held_back(now) {
+            if self.config.pace_retransmissions && self.is_held_back(now, false) {
                 return 0;
             }
             self.recovery.resend = None;
@@ -148,7 +148,7 @@ impl Socket {
     /// Is it only the pacing timer that the next segment waits for?
     fn waits_for_pacing(&self) -> bool {
         let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation);
-        self.next_pacing_timeout().is_some() && self.next_segment(cwnd).is_some()
+        self.pacer.next_timeout().is_some() && self.next_segment(cwnd).is_some()
     }
 
     fn persist_interval(&self) -> Dur {

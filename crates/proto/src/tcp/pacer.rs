@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has |
 //! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
-//! | `Queue` | as far as the pacer goes, at once: a queue before it decides, see `send_queue` |
+//! | `Queue` | likewise; the window fills a queue, and what has its place there counts as sent, see `send_queue` |
 //!
-//! Under `Slots` the timer stands still while there is nothing to send; the first segment then leaves at once and starts
+//! Under the latter two the timer stands still while there is nothing to send; the first segment then leaves at once and starts
 //! it.
 
 use super::config::Release;
@@ -15,11 +15,6 @@ use fourhop_units::{Dur, Time};
 /// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than its
 /// preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
 const SHORTEST_TICK: Dur = Dur::from_micros(20);
-
-/// The time between two ticks for an interval that congestion control asks for.
-pub(super) fn tick_of(interval: Dur) -> Dur {
-    interval.max(SHORTEST_TICK)
-}
 
 /// What becomes of a segment that the window lets go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +51,7 @@ pub struct Pacer {
     repeats_wait: bool,
     /// `Gate`: before this instant a segment waits.
     next_send: Time,
-    /// `Slots`: this tick has not been used yet.
+    /// `Slots`, `Queue`: this tick has not been used yet.
     slot: bool,
     due: Option<Time>,
 }
@@ -76,10 +71,10 @@ impl Pacer {
                 self.due = Some(self.next_send);
                 Admission::At(self.next_send)
             }
-            (Release::Slots, Some(due)) if !self.slot => Admission::At(due),
-            (Release::Slots, None) if !self.slot => {
+            (Release::Slots | Release::Queue, Some(due)) if !self.slot => Admission::At(due),
+            (Release::Slots | Release::Queue, None) if !self.slot => {
                 self.slot = true;
-                self.due = Some(now + tick_of(interval));
+                self.due = Some(now + interval.max(SHORTEST_TICK));
                 Admission::Now
             }
             _ => Admission::Now,
@@ -109,15 +104,13 @@ impl Pacer {
         if self.due.take_if(|due| *due <= now).is_none() {
             return Tick::Nothing;
         }
-        match (self.release, interval) {
-            (Release::Slots, Some(interval)) if waiting => {
-                self.due = Some(now + tick_of(interval));
-                self.slot = true;
-                Tick::Slot
-            }
-            (Release::Slots, Some(_)) => Tick::Nothing,
-            _ => Tick::Everything,
+        let Some(interval) = interval.filter(|_| self.release != Release::Gate) else { return Tick::Everything };
+        if !waiting {
+            return Tick::Nothing;
         }
+        self.due = Some(now + interval.max(SHORTEST_TICK));
+        self.slot = true;
+        Tick::Slot
     }
 
     /// The sender stops: the timer stands still until the next segment asks.
@@ -162,22 +155,19 @@ mod tests {
     /// sent  a    b    c    d
     /// ```
     #[test]
-    fn both_ways_keep_the_interval() {
-        for release in [Release::Gate, Release::Slots] {
+    fn every_way_keeps_the_interval() {
+        for release in [Release::Gate, Release::Slots, Release::Queue] {
             let mut pacer = Pacer::new(release, false);
             let spaced = [0, 10_000, 20_000, 30_000].map(at);
             assert_eq!(departures(&mut pacer, 0, every(10_000), 4), spaced, "{release:?}");
         }
     }
 
-    /// Without an interval, and before the queue of [`Release::Queue`], nothing waits and no timer runs.
     #[test]
     fn nothing_waits_without_an_interval() {
-        for (release, interval) in
-            [(Release::Gate, None), (Release::Slots, None), (Release::Queue, None), (Release::Queue, every(10_000))]
-        {
+        for release in [Release::Gate, Release::Slots, Release::Queue] {
             let mut pacer = Pacer::new(release, true);
-            assert_eq!(departures(&mut pacer, 5, interval, 3), [at(5); 3], "{release:?}");
+            assert_eq!(departures(&mut pacer, 5, None, 3), [at(5); 3], "{release:?}");
             assert_eq!(pacer.next_timeout(), None);
         }
     }

@@ -100,7 +100,7 @@ impl Socket {
             recovery: Recovery::new(),
             strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
-            timers: Timers::default(),
+            timers: Timers::STOPPED,
             cc: transport.controller(&config.cc),
             win: initial,
             policy: config.receiver,
@@ -217,7 +217,7 @@ impl Socket {
 
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.timers.next(), self.next_pacing_timeout())
+        Time::earlier_of(self.timers.next(), self.pacer.next_timeout())
     }
 
     /// Handles all timers that have expired.
@@ -303,7 +303,7 @@ impl Socket {
 
     fn stop_timers(&mut self) {
         self.timers.stop_all();
-        self.stop_pacing_timers();
+        self.pacer.stop();
     }
 
     /// Nothing more happens here.

@@ -23,34 +23,37 @@ impl Timer {
         [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
 }
 
-/// When each timer expires.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Timers([Option<Time>; Timer::ALL.len()]);
+/// When each timer expires; [`Time::NEVER`] for one that stands still.
+#[derive(Clone, Debug)]
+pub(super) struct Timers([Time; Timer::ALL.len()]);
 
 impl Timers {
+    /// All stand still.
+    pub(super) const STOPPED: Timers = Timers([Time::NEVER; Timer::ALL.len()]);
+
     /// (Re)starts a timer.
     pub(super) fn set(&mut self, timer: Timer, at: Time) {
-        self.0[timer as usize] = Some(at);
+        self.0[timer as usize] = at;
     }
 
     /// Stops a timer.
     pub(super) fn stop(&mut self, timer: Timer) {
-        self.0[timer as usize] = None;
+        self.0[timer as usize] = Time::NEVER;
     }
 
     /// Stops all.
     pub(super) fn stop_all(&mut self) {
-        self.0 = Default::default();
+        *self = Timers::STOPPED;
     }
 
     /// Does it run?
     pub(super) fn is_set(&self, timer: Timer) -> bool {
-        self.0[timer as usize].is_some()
+        self.0[timer as usize] != Time::NEVER
     }
 
     /// Stops a timer that has expired and says whether it had.
     pub(super) fn take_expired(&mut self, timer: Timer, now: Time) -> bool {
-        let expired = self.0[timer as usize].is_some_and(|at| at <= now);
+        let expired = self.0[timer as usize] <= now;
         if expired {
             self.stop(timer);
         }
@@ -59,6 +62,6 @@ impl Timers {
 
     /// The earliest expiry.
     pub(super) fn next(&self) -> Option<Time> {
-        self.0.iter().flatten().min().copied()
+        Some(self.0.into_iter().fold(Time::NEVER, Time::min)).filter(|&at| at != Time::NEVER)
     }
 }

@@ -20,10 +20,11 @@ mod state;
 pub(super) use fine_clock::FineClock;
 pub(super) use reno::Reno;
 pub(super) use sack::{Choice, Sack};
-pub(super) use state::{PartialAck, Reaction, Recovery};
+pub(super) use state::{Reaction, Recovery};
 
 use crate::tcp::config::Config;
 use crate::tcp::position::Pos;
+use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send::SendSpace;
 use crate::wire::TcpSegment;
 use fourhop_cc::{Recovery as Kind, Window};
@@ -41,10 +42,12 @@ impl Strategy {
     /// That of a transport; `sack`: both ends agreed on selective acknowledgements. A peer without leaves NewReno.
     pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
         match kind {
-            Kind::Reno => Strategy::Reno(Reno::plain()),
-            Kind::NewReno => Strategy::Reno(Reno::with_partial_acks(config.recovery_burst)),
+            Kind::Reno => Strategy::Reno(Reno { partial_acks: false, burst: u32::MAX }),
+            Kind::NewReno => {
+                Strategy::Reno(Reno { partial_acks: true, burst: config.recovery_burst.unwrap_or(u32::MAX) })
+            }
             Kind::Sack if sack => Strategy::Sack(Sack::new(config)),
-            Kind::Sack => Strategy::Reno(Reno::with_partial_acks(None)),
+            Kind::Sack => Strategy::Reno(Reno { partial_acks: true, burst: u32::MAX }),
             Kind::Vegas => Strategy::FineClock(FineClock::new()),
         }
     }
@@ -104,13 +107,13 @@ impl Strategy {
     /// Does an ACK in recovery short of the recovery point leave it under way, as a partial one?
     pub(super) fn knows_partial_acks(&self) -> bool {
         match self {
-            Strategy::Reno(reno) => reno.knows_partial_acks(),
+            Strategy::Reno(reno) => reno.partial_acks,
             Strategy::Sack(_) => true,
             Strategy::FineClock(_) => false,
         }
     }
 
-    /// A partial ACK, of so many segments.
+    /// A partial ACK, of so many segments. True if it restarts the retransmission timer.
     pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,
@@ -118,11 +121,12 @@ impl Strategy {
         snd: &SendSpace,
         recovery: &mut Recovery,
         win: &mut Window,
-    ) -> PartialAck {
+        rtt: &mut RttEstimator,
+    ) -> bool {
         match self {
             Strategy::Reno(_) => reno::on_partial_ack(segments, config, snd, recovery, win),
-            Strategy::Sack(sack) => sack.on_partial_ack(),
-            Strategy::FineClock(_) => PartialAck { restarts_timer: true, ends_back_off: false },
+            Strategy::Sack(sack) => sack.on_partial_ack(rtt),
+            Strategy::FineClock(_) => true,
         }
     }
 
@@ -153,7 +157,7 @@ impl Strategy {
     /// Fresh segments that an ACK may release once enough duplicates have come.
     pub(super) fn burst(&self) -> u32 {
         match self {
-            Strategy::Reno(reno) => reno.burst(),
+            Strategy::Reno(reno) => reno.burst,
             _ => u32::MAX,
         }
     }

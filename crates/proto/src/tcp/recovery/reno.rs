@@ -1,7 +1,7 @@
 //! Recovery by duplicate ACKs: fast retransmit and recovery (RFC 5681 section 3.2), with NewReno's partial ACKs (RFC 6582)
 //! or without.
 
-use super::state::{PartialAck, Reaction, Recovery};
+use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
 use crate::tcp::send::SendSpace;
 use fourhop_cc::{CaState, Window};
@@ -9,29 +9,13 @@ use fourhop_cc::{CaState, Window};
 /// What distinguishes Reno from NewReno; all state is [`Recovery`]'s.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Reno {
-    partial_acks: bool,
-    burst: u32,
+    /// RFC 6582: an ACK short of the recovery point is a partial one. RFC 5681: it ends recovery.
+    pub(super) partial_acks: bool,
+    /// Fresh segments that an ACK in recovery releases at most.
+    pub(super) burst: u32,
 }
 
 impl Reno {
-    /// RFC 5681: the first new ACK ends recovery.
-    pub(super) const fn plain() -> Reno {
-        Reno { partial_acks: false, burst: u32::MAX }
-    }
-
-    /// RFC 6582; an ACK in recovery releases at most so many fresh segments.
-    pub(super) fn with_partial_acks(burst: Option<u32>) -> Reno {
-        Reno { partial_acks: true, burst: burst.unwrap_or(u32::MAX) }
-    }
-
-    pub(super) const fn knows_partial_acks(self) -> bool {
-        self.partial_acks
-    }
-
-    pub(super) const fn burst(self) -> u32 {
-        self.burst
-    }
-
     pub(super) fn on_duplicate(self, config: &Config, snd: &SendSpace, recovery: &mut Recovery) -> Reaction {
         let (threshold, budget) = (config.dup_ack_threshold, self.burst);
         if recovery.state == CaState::Recovery {
@@ -49,14 +33,14 @@ impl Reno {
 }
 
 /// RFC 6582 section 3.2 step 3, partial acknowledgement: the next hole is lost as well. The window deflates by what was
-/// acknowledged, less one segment for the retransmission.
+/// acknowledged, less one segment for the retransmission. True if the retransmission timer restarts.
 pub(super) fn on_partial_ack(
     segments: u32,
     config: &Config,
     snd: &SendSpace,
     recovery: &mut Recovery,
     win: &mut Window,
-) -> PartialAck {
+) -> bool {
     let inflation = recovery.inflation;
     if inflation > segments {
         recovery.inflation = inflation + 1 - segments.max(1);
@@ -67,7 +51,7 @@ pub(super) fn on_partial_ack(
     let restarts_timer = !recovery.partial_seen || !config.impatient;
     recovery.partial_seen = true;
     recovery.resend = Some(snd.una);
-    PartialAck { restarts_timer, ends_back_off: false }
+    restarts_timer
 }
 
 /// RFC 6582 section 3.2 step 3, full acknowledgement, first option; ns-2.35 leaves the window and lets it grow. True if it
@@ -111,7 +95,7 @@ mod tests {
     #[test]
     fn duplicates_count_up_to_recovery() {
         let (config, snd) = (Config::standard(), under_way(4, 14));
-        let (reno, mut recovery) = (Reno::with_partial_acks(Some(2)), Recovery::new());
+        let (reno, mut recovery) = (Reno { partial_acks: true, burst: 2 }, Recovery::new());
         let duplicate = |recovery: &mut Recovery| {
             recovery.dup_acks += 1;
             reno.on_duplicate(&config, &snd, recovery)
@@ -129,7 +113,7 @@ mod tests {
     fn no_recovery_begins_before_the_recovery_point_is_passed() {
         let config = Config::standard();
         let mut recovery = Recovery { dup_acks: 3, recover: at(4), ..Recovery::new() };
-        let reno = Reno::plain();
+        let reno = Reno { partial_acks: false, burst: u32::MAX };
         assert_eq!(reno.on_duplicate(&config, &under_way(4, 9), &mut recovery), Reaction::Send { budget: u32::MAX });
         let beyond = reno.on_duplicate(&config, &under_way(5, 9), &mut recovery);
         assert_eq!(beyond, Reaction::Recover { budget: u32::MAX });
@@ -144,11 +128,11 @@ mod tests {
     fn a_partial_ack_deflates() {
         for (inflation, segments, sum) in [(8, 3, 16), (3, 3, 11), (3, 6, 8), (4, 1, 14), (4, 0, 14)] {
             let (mut recovery, mut win) = (Recovery { inflation, ..Recovery::new() }, window(10, 10));
-            let answer = on_partial_ack(segments, &Config::standard(), &under_way(4, 9), &mut recovery, &mut win);
+            let restarts = on_partial_ack(segments, &Config::standard(), &under_way(4, 9), &mut recovery, &mut win);
             assert_eq!(win.cwnd + recovery.inflation, sum, "{inflation} {segments}");
-            assert_eq!((answer.restarts_timer, recovery.resend), (true, Some(at(4))));
-            let second = on_partial_ack(1, &Config::standard(), &under_way(5, 9), &mut recovery, &mut win);
-            assert!(!second.restarts_timer, "impatient: only the first");
+            assert_eq!((restarts, recovery.resend), (true, Some(at(4))));
+            let again = on_partial_ack(1, &Config::standard(), &under_way(5, 9), &mut recovery, &mut win);
+            assert!(!again, "impatient: only the first");
         }
     }
 

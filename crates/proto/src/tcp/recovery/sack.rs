@@ -5,9 +5,10 @@
 //! segment sent.
 
 use super::scoreboard::Scoreboard;
-use super::state::{PartialAck, Reaction, Recovery};
+use super::state::{Reaction, Recovery};
 use crate::tcp::config::{Config, SackRecovery};
 use crate::tcp::position::Pos;
+use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send::{Next, SendSpace};
 use crate::wire::TcpSegment;
 use fourhop_cc::CaState;
@@ -106,10 +107,13 @@ impl Sack {
         self.board.rescue_rxt = self.board.high_rxt;
     }
 
-    /// A new ACK short of the recovery point.
-    pub(super) fn on_partial_ack(&mut self) -> PartialAck {
-        self.pipe -= 2;
-        PartialAck { restarts_timer: true, ends_back_off: self.counts }
+    /// A new ACK short of the recovery point; it restarts the retransmission timer.
+    pub(super) fn on_partial_ack(&mut self, rtt: &mut RttEstimator) -> bool {
+        if self.counts {
+            self.pipe -= 2;
+            rtt.end_back_off();
+        }
+        true
     }
 
     /// A new ACK outside recovery, or the one that ends it, which does not grow the window.
@@ -183,7 +187,7 @@ impl Sack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourhop_units::{Seq, Time};
+    use fourhop_units::{Dur, Seq, Time};
 
     const MSS: u64 = 1_000;
 
@@ -269,7 +273,9 @@ mod tests {
         assert_eq!([6, 7, 9].map(|cwnd| sack.room(&snd, cwnd)), [0, 0, 2]);
         recovery.state = CaState::Recovery;
         sack.on_duplicate(false, &config, &snd, &recovery);
-        assert_eq!(sack.on_partial_ack(), PartialAck { restarts_timer: true, ends_back_off: true });
+        let mut rtt = RttEstimator::new(&config, Dur::ZERO);
+        rtt.back_off();
+        assert!(sack.on_partial_ack(&mut rtt) && rtt.rto() == rtt.base_rto(), "the back-off ends");
         assert_eq!(sack.room(&snd, 7), 3);
         assert_eq!(sack.lost_hole(&snd), again(4, 5));
         sack.note_sent(Choice::Again { at: at(4), until: at(5) }, at(5), &recovery);

@@ -56,10 +56,3 @@ pub(in crate::tcp) enum Reaction {
     /// The window grows by the segment that has left the network; send.
     Widen,
 }
-
-/// What a partial ACK does to the retransmission timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::tcp) struct PartialAck {
-    pub(in crate::tcp) restarts_timer: bool,
-    pub(in crate::tcp) ends_back_off: bool,
-}

@@ -103,8 +103,8 @@ impl Network {
         let mut payload = Vec::new();
         encode::aodv(message, &mut payload);
         let broadcast = next_hop == NextHop::Broadcast;
-        for to in 0..MESH.len() {
-            if self.linked(at, to) && (broadcast || next_hop == NextHop::Unicast(MESH[to])) {
+        for (to, &addr) in MESH.iter().enumerate() {
+            if self.linked(at, to) && (broadcast || next_hop == NextHop::Unicast(addr)) {
                 self.sent += 1;
                 let datagram = Datagram { to, from: MESH[at], broadcast, ttl, payload: payload.clone() };
                 self.air.insert((self.now + HOP, self.sent), datagram);

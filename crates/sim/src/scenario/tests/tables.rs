@@ -131,6 +131,7 @@ const VARIANTS: &[&[&str]] = &[
     &["radio.model=sinr", "radio.errors=ratio", "radio.fading=rician", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=two-ray", "radio.shadowing=3dB", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=itu-indoor", "topology.spacing=20m"],
+    &["topology={kind='parallel-chains',hops=3}"],
     &["topology={kind='parallel-chains',hops=[2,3]}"],
     &["topology={kind='cross',hops=4}"],
     &["topology={kind='grid',columns=3,rows=2}"],

@@ -149,6 +149,7 @@ impl Scenario {
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
         let hash_key = [0; 2];
+        let rfc = gateway::FqCodelConfig::rfc8290();
         let per_mille = |number: f64| (number * 1e3).round() as u32;
         match keys.kind {
             GatewayKind::Plain => None,
@@ -174,10 +175,10 @@ impl Scenario {
             GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
                 capacity: keys.capacity,
                 backlog: keys.backlog,
-                limit: keys.queue.unwrap_or(10_240),
+                limit: keys.queue.unwrap_or(rfc.limit),
                 codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
                 hash_key,
-                ..gateway::FqCodelConfig::rfc8290()
+                ..rfc
             })),
         }
     }

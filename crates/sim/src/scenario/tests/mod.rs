@@ -6,6 +6,7 @@ mod documents;
 mod files;
 mod mobility;
 mod resolved;
+mod tables;
 mod wired;
 
 use super::*;

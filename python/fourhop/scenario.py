@@ -365,8 +365,10 @@ def _toml(value: object) -> str:
 
 
 def read(path: Path) -> str:
-    """The text of a file. Raises `FourhopError` for one that cannot be read."""
+    """The text of a file. Raises `FourhopError` for one that cannot be read, or is too large to be a scenario."""
     try:
+        if (size := path.stat().st_size) > _core.largest_scenario():
+            raise FourhopError(f"{path}: found {size} bytes, allowed: at most {_core.largest_scenario()}")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None

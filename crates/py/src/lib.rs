@@ -29,6 +29,12 @@ mod _core {
         env!("CARGO_PKG_VERSION")
     }
 
+    /// Most bytes of a scenario's text.
+    #[pyfunction]
+    fn largest_scenario() -> usize {
+        fourhop_sim::scenario::LARGEST
+    }
+
     /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).
     #[pyfunction]
     fn series_columns() -> Vec<(&'static str, &'static str)> {

@@ -54,9 +54,10 @@ impl Word<'_> {
 
 /// The words of a line, cut at white space and before and after each of `signs`.
 pub(super) fn words<'a>(line: usize, text: &'a str, signs: &'static [char]) -> impl Iterator<Item = Word<'a>> {
-    let mut rest = 0;
+    let (mut rest, mut column) = (0, 1);
     core::iter::from_fn(move || {
         let start = rest + text[rest..].find(|c: char| !c.is_whitespace())?;
+        let at = column + text[rest..start].chars().count();
         let first = text[start..].chars().next()?;
         let length = match signs.contains(&first) {
             true => first.len_utf8(),
@@ -65,7 +66,8 @@ pub(super) fn words<'a>(line: usize, text: &'a str, signs: &'static [char]) -> i
             }
         };
         rest = start + length;
-        Some(Word { line, column: text[..start].chars().count() + 1, text: &text[start..rest] })
+        column = at + text[start..rest].chars().count();
+        Some(Word { line, column: at, text: &text[start..rest] })
     })
 }
 

@@ -11,6 +11,7 @@ use super::wired::{Spot, WiredSide};
 use super::{App, Flow, FlowTransport, PairTraffic, Traffic};
 use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
+use std::collections::BTreeMap;
 
 impl Builder {
     /// `[traffic]`; the outer `None` if it is wrong, the inner one if there is none.
@@ -90,7 +91,7 @@ impl Builder {
             ));
         }
         let earlier = traffic.as_ref().and_then(|t| t.as_ref()).map_or(0, |t| t.pairs);
-        let mut names: Vec<(String, String)> =
+        let mut names: BTreeMap<String, String> =
             (1..=earlier).map(|n| (format!("flow-{n}"), "[traffic]".to_owned())).collect();
         let mut flows = Vec::new();
         for (i, node) in items.iter().enumerate() {
@@ -101,11 +102,11 @@ impl Builder {
             else {
                 continue;
             };
-            if let Some((_, other)) = names.iter().find(|(name, _)| *name == flow.name) {
+            if let Some(other) = names.get(&flow.name) {
                 let found = format!("{:?}, the name of a flow of {other}", flow.name);
                 self.problems.push(resolved.problem("name", found, "a name of its own"));
             }
-            names.push((flow.name.clone(), path));
+            names.entry(flow.name.clone()).or_insert(path);
             flows.push(flow);
         }
         let random = |flow: &Flow| [flow.from, flow.to].into_iter().filter(|&spot| spot == Spot::Random).count();

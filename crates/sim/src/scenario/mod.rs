@@ -40,6 +40,7 @@ pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use tree::LARGEST;
 pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::mobility::Movement;

@@ -10,19 +10,31 @@ use crate::mobility::file::Tracks;
 use crate::mobility::{self, Movement, Waypoint, bonnmotion, distance, ns2, random_waypoint, travel};
 use crate::topology::{Position, Topology};
 use fourhop_units::{Dur, NodeId, Time};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Largest movement file, in bytes; what it becomes in memory is several times that.
+const LARGEST: u64 = 64 << 20;
 
 /// Reads the movement file that `keys` name, relative to the folder of `scenario`; `None` if they name none.
 pub fn tracks(keys: &MobilityKeys, resolved: &Resolved, scenario: &str) -> Result<Option<Tracks>, Box<Problem>> {
     let Some(name) = &keys.file else { return Ok(None) };
     let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(name);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let found = format!("{name:?}, which cannot be read: {error}");
-        let mut problem = resolved.problem("file", found, "a movement file as plain text");
+    let refused = |found: String, allowed: &str| {
+        let mut problem = resolved.problem("file", found, allowed);
         problem.hint = Some(format!("looked for {}", path.display()));
         Box::new(problem)
+    };
+    let mut text = String::new();
+    // One byte more than may be there tells a file that is too large, also where it is a pipe and has no size.
+    std::fs::File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)).map_err(|error| {
+        refused(format!("{name:?}, which cannot be read: {error}"), "a movement file as plain text")
     })?;
+    if text.len() as u64 > LARGEST {
+        let allowed = format!("a movement file of at most {LARGEST} bytes");
+        return Err(refused(format!("{name:?}, which is larger"), &allowed));
+    }
     let read = match keys.model {
         MobilityModel::BonnMotion => bonnmotion::read(&text),
         _ => ns2::read(&text),

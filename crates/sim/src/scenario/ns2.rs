@@ -13,7 +13,7 @@
 //! checked by the same walk.
 
 use super::error::{Problem, ScenarioError, did_you_mean};
-use super::tree::{Data, Entry, Node, Origin};
+use super::tree::{self, Data, Entry, Node, Origin};
 use super::{Scenario, build};
 
 /// Simulated time where nothing is said.
@@ -43,6 +43,7 @@ pub fn load_ns2(
     duration: Option<&str>,
     overrides: &[String],
 ) -> Result<Scenario, ScenarioError> {
+    tree::check_size(text, file)?;
     let mut reader = Reader { file, problems: Vec::new(), ..Reader::default() };
     for (i, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -127,9 +128,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn line(&mut self, number: usize, line: &str, transport: &str) {
-        let words: Vec<(usize, &str)> = line.split_whitespace().map(|w| (column(line, w), w)).collect();
-        let at = |i: usize| origin(self.file, Some((number, words[i].0)));
-        let (statement, rest) = (words[0].1, &words[1..]);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at = |i: usize| origin(self.file, Some((number, column(line, words[i]))));
+        let (statement, rest) = (words[0], &words[1..]);
         let Some(&(_, form)) = STATEMENTS.iter().find(|(name, _)| *name == statement) else {
             let names = STATEMENTS.map(|(name, _)| name);
             let mut problem = at(0).problem(statement, "an unknown statement", names.join(", "));
@@ -143,25 +144,25 @@ impl Reader<'_> {
             return;
         }
         if statement == "movement" {
-            self.movement = Some(text_at(rest[0].1, &at(1)));
+            self.movement = Some(text_at(rest[0], &at(1)));
             return;
         }
         let numbers: Vec<Option<f64>> =
-            rest.iter().map(|(_, word)| word.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+            rest.iter().map(|word| word.parse().ok().filter(|x: &f64| x.is_finite())).collect();
         if let Some(bad) = numbers.iter().position(Option::is_none) {
             self.problems.push(at(bad + 1).problem(
                 statement,
-                format!("{:?}", rest[bad].1),
+                format!("{:?}", rest[bad]),
                 format!("a number: {form}"),
             ));
             return;
         }
         let places: Vec<Origin> = (0..words.len()).map(at).collect();
         let here = &places[1..];
-        let quantity = |i: usize, unit: &str| text_at(&format!("{}{unit}", rest[i].1), &here[i]);
-        let whole = |i: usize| match rest[i].1.parse() {
+        let quantity = |i: usize, unit: &str| text_at(&format!("{}{unit}", rest[i]), &here[i]);
+        let whole = |i: usize| match rest[i].parse() {
             Ok(n) => int_at(n, &here[i]),
-            Err(_) => text_at(rest[i].1, &here[i]),
+            Err(_) => text_at(rest[i], &here[i]),
         };
         match statement {
             "rate" => self.rate = Some(quantity(0, "Mbps")),

@@ -7,6 +7,10 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 /// Letters of a text that a message shows.
 const SHOWN: usize = 60;
+/// Most steps of a path: no key lies half as deep, and each step costs the readers of the tree a call.
+const DEEPEST: usize = 16;
+/// Most bytes of a scenario in TOML or as an ns-2 style list; what it becomes in memory is many times that.
+pub const LARGEST: usize = 64 << 20;
 
 /// Where something stands.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,10 +67,7 @@ impl Node {
             Data::Bool(b) => b.to_string(),
             Data::Int(n) => n.to_string(),
             Data::Float(x) => x.to_string(),
-            Data::Text(s) if s.chars().count() > SHOWN => {
-                format!("{:?}...", s.chars().take(SHOWN).collect::<String>())
-            }
-            Data::Text(s) => format!("{s:?}"),
+            Data::Text(s) => quoted(s),
             Data::List(items) => match items.len() {
                 0 => "an empty list".into(),
                 1 => "a list of 1".into(),
@@ -94,6 +95,14 @@ impl Node {
     }
 }
 
+/// A text in quotes, its end left out if it is long.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
 impl Origin {
     /// A problem here.
     pub fn problem(&self, key: &str, found: impl Into<String>, allowed: impl Into<String>) -> Problem {
@@ -109,18 +118,54 @@ impl Origin {
     }
 }
 
-/// Turns byte offsets into lines and columns.
+/// Turns byte offsets into lines and columns, at the same cost wherever in the text they are.
 struct Places<'a> {
     file: Arc<str>,
     text: &'a str,
+    /// Places of the first letters at or after each multiple of [`Places::STEP`].
+    marks: Vec<Mark>,
 }
 
-impl Places<'_> {
+/// A letter of a text.
+#[derive(Clone, Copy)]
+struct Mark {
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Mark {
+    /// The place of the letter after `letter`, which is here.
+    fn after(self, letter: char) -> Mark {
+        let offset = self.offset + letter.len_utf8();
+        match letter {
+            '\n' => Mark { offset, line: self.line + 1, column: 1 },
+            _ => Mark { offset, column: self.column + 1, ..self },
+        }
+    }
+}
+
+impl<'a> Places<'a> {
+    /// Bytes from mark to mark.
+    const STEP: usize = 256;
+
+    fn new(file: Arc<str>, text: &'a str) -> Places<'a> {
+        let mut here = Mark { offset: 0, line: 1, column: 1 };
+        let mut marks = vec![here];
+        for letter in text.chars() {
+            here = here.after(letter);
+            if here.offset >= marks.len() * Places::STEP {
+                marks.push(here);
+            }
+        }
+        Places { file, text, marks }
+    }
+
     fn at(&self, offset: usize) -> Origin {
-        let before = &self.text[..offset.min(self.text.len())];
-        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        Origin { file: self.file.clone(), line_column: Some((line, column)) }
+        let offset = offset.min(self.text.len());
+        let mark = self.marks[offset / Places::STEP];
+        let here = self.text[mark.offset..offset].chars().fold(mark, Mark::after);
+        Origin { file: self.file.clone(), line_column: Some((here.line, here.column)) }
     }
 
     fn span(&self, span: Option<core::ops::Range<usize>>, otherwise: &Origin) -> Origin {
@@ -165,12 +210,23 @@ impl Places<'_> {
     }
 }
 
+/// Refuses a text that is too long to be a scenario.
+pub fn check_size(text: &str, file: &str) -> Result<(), ScenarioError> {
+    if text.len() <= LARGEST {
+        return Ok(());
+    }
+    let at = Origin { file: file.into(), line_column: None };
+    let problem = at.problem("", format!("{} bytes", text.len()), format!("a scenario of at most {LARGEST} bytes"));
+    Err(ScenarioError { problems: vec![problem] })
+}
+
 /// Reads TOML.
 ///
 /// # Errors
 /// The first place at which the text is not TOML.
 pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
-    let places = Places { file: file.into(), text };
+    check_size(text, file)?;
+    let places = Places::new(file.into(), text);
     match Document::parse(text) {
         Ok(document) => Ok(places.table(document.as_table(), places.at(0))),
         Err(error) => {
@@ -246,9 +302,14 @@ pub fn apply(root: &mut Node, overrides: &[String], problems: &mut Vec<Problem>)
     for text in overrides {
         let parsed = text.split_once('=').and_then(|(path, value)| Some((path.trim(), steps(path.trim())?, value)));
         let Some((path, steps, value)) = parsed else {
-            problems.push(at.problem("", format!("{text:?}"), "key=value, such as tcp.window=8"));
+            problems.push(at.problem("", quoted(text), "key=value, such as tcp.window=8"));
             continue;
         };
+        if steps.len() > DEEPEST {
+            let found = format!("a path of {} steps, {}", steps.len(), quoted(path));
+            problems.push(at.problem("", found, format!("a path of at most {DEEPEST} steps, such as flows[2].to")));
+            continue;
+        }
         let value = Node { at: at.clone(), data: literal(value.trim(), &at) };
         if let Err(problem) = place(root, path, &steps, value) {
             problems.push(*problem);
@@ -258,7 +319,7 @@ pub fn apply(root: &mut Node, overrides: &[String], problems: &mut Vec<Problem>)
 
 /// A TOML value, or the text itself.
 fn literal(text: &str, at: &Origin) -> Data {
-    let places = Places { file: at.file.clone(), text: "" };
+    let places = Places::new(at.file.clone(), "");
     match text.parse::<Value>() {
         Ok(value) => strip(places.value(&value, at), at).data,
         Err(_) => Data::Text(text.to_owned()),

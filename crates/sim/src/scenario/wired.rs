@@ -45,7 +45,11 @@ impl WiredSide {
     /// The node of that name, if it is not one of the topology.
     pub fn find(&self, name: &str) -> Option<Spot> {
         let nodes = self.nodes.iter().position(|node| node == name).map(|n| Spot::Node(NodeId::wired(n as u32)));
-        nodes.or_else(|| (0..self.gateways.len()).find(|&n| gateway_name(n) == name).map(Spot::Gateway))
+        let gateway = || {
+            let index = name.strip_prefix("gateway-")?.parse::<usize>().ok()?.checked_sub(1)?;
+            (index < self.gateways.len() && gateway_name(index) == name).then_some(Spot::Gateway(index))
+        };
+        nodes.or_else(gateway)
     }
 
     /// All names: gateways, then nodes.
@@ -151,10 +155,10 @@ pub(super) fn wire(
     problems: &mut Vec<Problem>,
 ) -> Option<([Spot; 2], port::Config)> {
     let keys = WireKeys::from_values(&resolved.values);
-    let names = side.names();
     let ends = texts(&keys.ends).into_iter().map(|name| {
         let end = side.find(&name);
         if end.is_none() {
+            let names = side.names();
             let mut problem = resolved.problem("ends", format!("{name:?}"), names.join(", "));
             problem.hint = did_you_mean(&name, names.iter().map(String::as_str));
             problems.push(problem);

@@ -4,6 +4,7 @@ mod bad_input;
 mod c3tcp;
 mod documents;
 mod files;
+mod limits;
 mod mobility;
 mod resolved;
 mod tables;

@@ -1,0 +1,52 @@
+//! What is too much is refused, and much is read without delay.
+
+use super::*;
+
+/// Each value has a place in the file; finding all of them must not take a pass over the file each.
+#[test]
+fn a_long_file_is_read_in_one_go() {
+    let flow = |n: usize| format!("[[flows]]\nname = \"f{n}\"\nfrom = 0\nto = 4\ntransport = \"newreno\"\n");
+    let flows: String = (0..8_000).map(flow).collect();
+    let text = CHAIN.split("[[flows]]").next().unwrap().to_owned() + &flows;
+    let scenario = load(&text.replace("100s", "10000s")).unwrap();
+    assert_eq!(scenario.flows.len(), 8_000);
+    // All on one line.
+    let places: Vec<_> = (0..20_000).map(|n| format!("[\"{n}m\", \"0m\"]")).collect();
+    let topology = format!("topology = {{ kind = \"positions\", positions = [{}] }}", places.join(", "));
+    let text = CHAIN.replace("[topology]\nkind = \"chain\"\nhops = 4\n", &topology);
+    assert_eq!(load(&text).unwrap().topology.nodes(), 20_000);
+}
+
+/// Lines and columns far into a file, beside letters of several bytes.
+#[test]
+fn places_are_right_far_into_a_file() {
+    let comment = "# Übergröße für jeden, 宽频\n".repeat(300);
+    let text = format!("{comment}{CHAIN}").replace("hops = 4", "hops = 4 # ä\n\"spaßing\" = 1");
+    let error = load(&text).unwrap_err().to_string();
+    assert!(error.starts_with("chain.toml:307:1: topology.spaßing: found an unknown key"), "{error}");
+    let wide = format!("name = \"{}\"; oops\n{CHAIN}", "ä".repeat(1_000));
+    let error = load(&wide).unwrap_err().to_string();
+    assert!(error.starts_with("chain.toml:1:1010: found a text that is not TOML"), "{error}");
+}
+
+#[test]
+fn a_path_that_is_too_deep_is_refused() {
+    let deep = format!("{}=1", ["a"; 20_000].join("."));
+    let error = with(&[&deep]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("--set: found a path of 20000 steps, \"a.a.a.")
+            && error.ends_with("..., allowed: a path of at most 16 steps, such as flows[2].to"),
+        "{error}"
+    );
+    let allowed = format!("{}=1", ["a"; 16].join("."));
+    assert!(with(&[&allowed]).unwrap_err().to_string().starts_with("--set: a: found an unknown key"));
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused() {
+    let long = CHAIN.to_owned() + &"#".repeat(LARGEST);
+    let allowed = format!("allowed: a scenario of at most {LARGEST} bytes");
+    for error in [load(&long).unwrap_err(), load_ns2(&long, "chain.toml", None, None, &[]).unwrap_err()] {
+        assert_eq!(error.to_string(), format!("chain.toml: found {} bytes, {allowed}", long.len()));
+    }
+}

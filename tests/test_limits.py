@@ -1,14 +1,61 @@
-"""What is too large is refused before it is read."""
+"""What takes long ends with Ctrl-C, and what is too large is refused before it is read."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fourhop import FourhopError, Scenario, ScenarioError
+from tests.conftest import environment, used_by
 
 HEAD = 'profile = "ns2"\nduration = "60s"\n[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n'
+# So sparse that none of the many draws hangs together.
+SPARSE = '[topology]\nkind = "random"\nnodes = 5000\nwidth = "1000km"\nheight = "1000km"\nredraws = 100000\n'
+
+
+def interrupted(scenario: Path, begun: Callable[[int], bool]) -> float:
+    """Seconds from Ctrl-C, once `begun` of its process, to the end of `fourhop check`."""
+    command = [sys.executable, "-m", "fourhop.cli", "check", str(scenario)]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not begun(process.pid):
+        assert process.poll() is None, process.stderr
+        time.sleep(0.05)
+    since = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    return time.monotonic() - since
+
+
+def test_ctrl_c_while_a_random_network_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "sparse.toml").write_text(HEAD + SPARSE, encoding="utf-8")
+    # Longer than it takes to start; all the draws take many minutes.
+    assert interrupted(tmp_path / "sparse.toml", lambda pid: used_by(pid) > 3.0) < 5.0
+
+
+def test_ctrl_c_while_a_movement_file_is_a_pipe_that_nobody_writes(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ways")
+    text = HEAD + '[mobility]\nmodel = "ns2"\nfile = "ways"\n'
+    (tmp_path / "moving.toml").write_text(text, encoding="utf-8")
+    writers = []
+
+    def reads(_pid: int) -> bool:
+        # A pipe that nobody reads cannot be opened for writing without waiting.
+        with contextlib.suppress(OSError):
+            writers.append(os.open(tmp_path / "ways", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(writers)
+
+    assert interrupted(tmp_path / "moving.toml", reads) < 5.0
+    os.close(writers[0])
 
 
 @pytest.mark.parametrize("name", ["large.toml", "large.txt"])

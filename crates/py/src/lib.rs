@@ -5,6 +5,7 @@
 mod batch;
 mod best_rate;
 mod error;
+mod interrupt;
 mod scenario;
 
 use pyo3::prelude::*;

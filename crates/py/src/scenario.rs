@@ -1,7 +1,9 @@
 //! Scenarios: read, check, write.
 
 use crate::error::raise;
-use fourhop_sim::scenario::{self, Scenario, ScenarioError};
+use crate::interrupt::interruptible;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::{self, Form, Scenario, ScenarioError};
 use fourhop_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,12 +13,13 @@ use std::time::Duration;
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml"))]
 pub fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>, format: &str) -> PyResult<String> {
-    let loaded = match format {
-        "toml" => scenario::load_toml(text, file, &overrides),
-        "json" => scenario::load_json(text, file, &overrides),
+    let form = match format {
+        "toml" => Form::Toml,
+        "json" => Form::Json,
         other => return Err(PyValueError::new_err(format!("format: found {other:?}, allowed: \"toml\", \"json\""))),
     };
-    resolved(py, loaded)
+    let (text, file) = (text.to_owned(), file.to_owned());
+    with(py, move |control| Ok(scenario::load(form, &text, &file, &overrides, control)?.to_json()))
 }
 
 /// Reads a node-and-flow list of the comparisons with ns-2 and returns it as JSON with every key explicit.
@@ -30,18 +33,36 @@ pub fn ns2(
     duration: Option<&str>,
     overrides: Vec<String>,
 ) -> PyResult<String> {
-    resolved(py, scenario::load_ns2(text, file, transport, duration, &overrides))
+    let (text, file) = (text.to_owned(), file.to_owned());
+    let (transport, duration) = (transport.map(str::to_owned), duration.map(str::to_owned));
+    with(py, move |control| {
+        let form = Form::Ns2 { transport: transport.as_deref(), duration: duration.as_deref() };
+        Ok(scenario::load(form, &text, &file, &overrides, control)?.to_json())
+    })
 }
 
-fn resolved(py: Python<'_>, loaded: Result<Scenario, ScenarioError>) -> PyResult<String> {
-    loaded.map(|scenario| scenario.to_json()).map_err(|error| raise(py, &error))
+/// What `work` makes of a scenario, its problems as an exception; Ctrl-C ends it.
+fn with<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Control) -> Result<T, ScenarioError> + Send + 'static,
+) -> PyResult<T> {
+    interruptible(py, work)?.map_err(|error| raise(py, &error))
+}
+
+/// What `work` makes of a scenario in JSON.
+fn with_json<T: Send + 'static>(
+    py: Python<'_>,
+    json: &str,
+    work: impl FnOnce(Scenario, &Control) -> Result<T, ScenarioError> + Send + 'static,
+) -> PyResult<T> {
+    let json = json.to_owned();
+    with(py, move |control| work(scenario::load(Form::Json, &json, "<scenario>", &[], control)?, control))
 }
 
 /// A scenario in JSON as TOML with every key explicit.
 #[pyfunction]
 pub fn to_toml(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
-    loaded.map(|scenario| scenario.to_toml()).map_err(|error| raise(py, &error))
+    with_json(py, scenario_json, |scenario, _| Ok(scenario.to_toml()))
 }
 
 /// Places of the nodes of a scenario (JSON) in metres at each of `times_s`, in ascending order, of the run with `seed`.
@@ -54,8 +75,7 @@ pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>)
         .ok()
         .filter(|instants| instants.is_sorted())
         .ok_or_else(|| PyValueError::new_err("times_s: found one that is below 0 or before the one before it"))?;
-    let loaded = scenario::load_json(scenario_json, "<scenario>", &[]);
-    loaded.and_then(|scenario| scenario.places(seed, &instants)).map_err(|error| raise(py, &error))
+    with_json(py, scenario_json, move |scenario, control| scenario.places(seed, &instants, control))
 }
 
 /// The JSON Schema of a scenario.

@@ -65,7 +65,8 @@ pub enum RunError {
 /// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
 pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Control) -> Result<RunResult, RunError> {
     let begun = Instant::now();
-    let (setup, flows) = translate::setup(scenario, seed)?;
+    let stopped_or = |error| if control.is_stopped() { RunError::Stopped } else { RunError::Scenario(error) };
+    let (setup, flows) = translate::setup_under(scenario, seed, control).map_err(stopped_or)?;
     let failed = |source| RunError::Trace { path: options.pcap_dir.clone().unwrap_or_default(), source };
     let tap = match &options.pcap_dir {
         Some(folder) => {

@@ -1,6 +1,7 @@
 //! From a scenario to a [`Setup`]. The options of the layers are the scenario's own matter; here flows find their
 //! applications.
 
+use crate::batch::Control;
 use crate::scenario::sections::{RoutingProtocol, UnawareNodes};
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, Traffic as ScenarioTraffic};
 use crate::setup::{C3tcp, Flow, Routing, Setup, Source, Traffic};
@@ -8,12 +9,17 @@ use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::mac::measure::OptionsRule;
 use fourhop_proto::node;
 
-/// The setup of the run with `seed`, and its flows as the scenario names them.
+/// The setup of the run with `seed`, and its flows as the scenario names them; the search for a random network ends when
+/// `control` is stopped.
 ///
 /// # Errors
-/// If the random topology came out disconnected in every draw.
-pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>), ScenarioError> {
-    let network = scenario.network(seed)?;
+/// If the random topology came out disconnected in every draw before `control` was stopped.
+pub fn setup_under(
+    scenario: &Scenario,
+    seed: u64,
+    control: &Control,
+) -> Result<(Setup, Vec<NetworkFlow>), ScenarioError> {
+    let network = scenario.network_under(seed, control)?;
     let flows = network
         .flows
         .iter()
@@ -39,6 +45,14 @@ pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>)
         c3tcp: c3tcp(scenario),
     };
     Ok((setup, network.flows))
+}
+
+/// [`setup_under`] nobody's control.
+///
+/// # Errors
+/// If the random topology came out disconnected in every draw.
+pub fn setup(scenario: &Scenario, seed: u64) -> Result<(Setup, Vec<NetworkFlow>), ScenarioError> {
+    setup_under(scenario, seed, &Control::new())
 }
 
 fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {

@@ -14,6 +14,7 @@ use super::sections::{
 };
 use super::tree::{self, Data, Node};
 use super::wired::{self, WiredSide};
+use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::Topology;
@@ -33,13 +34,13 @@ pub(super) struct Builder {
 }
 
 /// Builds a scenario out of a tree and overrides.
-pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
+pub fn build(mut root: Node, file: &str, overrides: &[String], control: &Control) -> Result<Scenario, ScenarioError> {
     let mut problems = Vec::new();
     tree::apply(&mut root, overrides, &mut problems);
     // With an unknown profile the rest is still checked; the scenario is refused anyway.
     let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
     let mut builder = Builder { root, profile, problems };
-    let scenario = builder.scenario(file);
+    let scenario = builder.scenario(file, control);
     let mut problems = builder.problems;
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(scenario),
@@ -51,7 +52,7 @@ pub fn build(mut root: Node, file: &str, overrides: &[String]) -> Result<Scenari
 }
 
 impl Builder {
-    fn scenario(&mut self, file: &str) -> Option<Scenario> {
+    fn scenario(&mut self, file: &str, control: &Control) -> Option<Scenario> {
         let general = self.general(file);
         let radio = self.radio();
         let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy);
@@ -153,7 +154,7 @@ impl Builder {
             traffic: traffic?,
             flows: flows?,
         };
-        if let Err(mut error) = scenario.positions(scenario.seed) {
+        if let Err(mut error) = scenario.positions_under(scenario.seed, control) {
             for problem in &mut error.problems {
                 let at = topology_resolved.problem("kind", "", "");
                 (problem.line, problem.column) = (at.line, at.column);

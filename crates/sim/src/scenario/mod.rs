@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
-//! ns-2 style .txt    --ns2--------------------------------------------------------------------------------^
+//! ns-2 style .txt    --ns2------------^
 //! ```
 //!
 //! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
@@ -36,13 +36,13 @@ pub use catalog::{Catalog, CatalogEntry, catalog};
 pub use error::{Problem, ScenarioError, nearest};
 pub use key::{Hertz, Metres};
 pub use network::{Network, NetworkFlow};
-pub use ns2::load_ns2;
 pub use quantity::Unit;
 pub use schema::{reference_markdown, schema};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use tree::LARGEST;
 pub use wired::{Spot, WiredSide, gateway_name};
 
+use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::topology::Topology;
 use fourhop_cc::Transport;
@@ -208,20 +208,71 @@ impl FlowTransport {
     }
 }
 
-/// Reads a scenario from TOML. `file` is its name for messages; `overrides` are `key=value` texts applied on top.
+/// The form of a scenario's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form<'a> {
+    /// TOML, as people write it.
+    Toml,
+    /// JSON, as [`Scenario::to_json`] writes it and programs build it.
+    Json,
+    /// The node-and-flow lists that results of ns-2.35 are published with. TCP is measured from 10 % of the duration on, a
+    /// list with UDP alone from the start of its first flow.
+    Ns2 {
+        /// Transport of the `flow` lines (`newreno` if none is given); problems with it name `--transport`.
+        transport: Option<&'a str>,
+        /// Simulated time, as in TOML (`1000s`); problems with it name `--duration`.
+        duration: Option<&'a str>,
+    },
+}
+
+/// Reads a scenario. `file` is its name for messages; `overrides` are `key=value` texts applied on top. When `control` is
+/// stopped, the search for a random network ends without one.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load(
+    form: Form<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    control: &Control,
+) -> Result<Scenario, ScenarioError> {
+    let root = match form {
+        Form::Toml => tree::from_toml(text, file)?,
+        Form::Json => tree::from_json(text, file)?,
+        Form::Ns2 { transport, duration } => ns2::from_ns2(text, file, transport, duration)?,
+    };
+    build::build(root, file, overrides, control)
+}
+
+/// [`load`] of TOML.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    build::build(tree::from_toml(text, file)?, file, overrides)
+    load(Form::Toml, text, file, overrides, &Control::new())
 }
 
-/// Reads a scenario from JSON, as [`Scenario::to_json`] writes it and programs build it. As [`load_toml`] otherwise.
+/// [`load`] of JSON.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    build::build(tree::from_json(text, file)?, file, overrides)
+    load(Form::Json, text, file, overrides, &Control::new())
+}
+
+/// [`load`] of [`Form::Ns2`].
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_ns2(
+    text: &str,
+    file: &str,
+    transport: Option<&str>,
+    duration: Option<&str>,
+    overrides: &[String],
+) -> Result<Scenario, ScenarioError> {
+    load(Form::Ns2 { transport, duration }, text, file, overrides, &Control::new())
 }
 
 #[cfg(test)]

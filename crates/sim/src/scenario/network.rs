@@ -3,6 +3,7 @@
 use super::error::{Problem, ScenarioError};
 use super::wired::Drawn;
 use super::{Scenario, Traffic};
+use crate::batch::Control;
 use crate::mobility::Mobility;
 use crate::topology::{Graph, Position, Topology};
 use fourhop_units::{NodeId, Purpose, Stream, Time};
@@ -40,18 +41,23 @@ impl Scenario {
     /// # Errors
     /// If a random network came out disconnected in every draw.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
+        self.positions_under(seed, &Control::new())
+    }
+
+    /// [`Scenario::positions`] that gives up when `control` is stopped.
+    pub(super) fn positions_under(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {
         let still = self.movement.as_ref().map_or(0, |movement| movement.still());
         let starts = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed));
-        let Some(mut starts) = starts else { return self.topology_places(seed) };
+        let Some(mut starts) = starts else { return self.topology_places(seed, control) };
         if still > 0 {
-            starts[..still].copy_from_slice(&self.topology_places(seed)?[..still]);
+            starts[..still].copy_from_slice(&self.topology_places(seed, control)?[..still]);
         }
         Ok(starts)
     }
 
-    fn topology_places(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
+    fn topology_places(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {
         let range = self.range_m();
-        self.topology.place(seed, range).map_err(|gone| {
+        self.topology.place_under(seed, range, control).map_err(|gone| {
             let problem = Problem {
                 file: self.file.clone(),
                 line: None,
@@ -68,9 +74,9 @@ impl Scenario {
     /// Places of the nodes in metres at each of `instants`, which must not go back, of the run with `seed`.
     ///
     /// # Errors
-    /// As [`Scenario::positions`].
-    pub fn places(&self, seed: u64, instants: &[Time]) -> Result<Vec<Vec<Position>>, ScenarioError> {
-        let starts = self.positions(seed)?;
+    /// As [`Scenario::positions`], and if `control` is stopped before they are found.
+    pub fn places(&self, seed: u64, instants: &[Time], control: &Control) -> Result<Vec<Vec<Position>>, ScenarioError> {
+        let starts = self.positions_under(seed, control)?;
         let Some(movement) = &self.movement else { return Ok(vec![starts; instants.len()]) };
         let mut mobility = Mobility::new(movement, &starts, seed);
         let nodes = 0..starts.len() as u32;
@@ -82,7 +88,15 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::positions`].
     pub fn network(&self, seed: u64) -> Result<Network, ScenarioError> {
-        let positions = self.positions(seed)?;
+        self.network_under(seed, &Control::new())
+    }
+
+    /// [`Scenario::network`] that gives up when `control` is stopped.
+    ///
+    /// # Errors
+    /// As [`Scenario::positions`], and if `control` is stopped before it is found.
+    pub fn network_under(&self, seed: u64, control: &Control) -> Result<Network, ScenarioError> {
+        let positions = self.positions_under(seed, control)?;
         let graph = Graph::new(&positions, self.range_m());
         let mut drawn = Drawn::new(self, seed);
         let gateways = drawn.gateways.clone();

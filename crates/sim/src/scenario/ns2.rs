@@ -14,7 +14,6 @@
 
 use super::error::{Problem, ScenarioError, did_you_mean};
 use super::tree::{self, Data, Entry, Node, Origin};
-use super::{Scenario, build};
 
 /// Simulated time where nothing is said.
 const DURATION: &str = "1000s";
@@ -30,19 +29,18 @@ const STATEMENTS: [(&str, &str); 6] = [
     ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
 ];
 
-/// Reads such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated
+/// The tree of such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated
 /// time (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured from 10 %
 /// of the duration on, a file with UDP alone from the start of its first flow.
 ///
 /// # Errors
-/// Everything that is wrong with the file, the two values and the overrides.
-pub fn load_ns2(
+/// Everything that is wrong with the file.
+pub fn from_ns2(
     text: &str,
     file: &str,
     transport: Option<&str>,
     duration: Option<&str>,
-    overrides: &[String],
-) -> Result<Scenario, ScenarioError> {
+) -> Result<Node, ScenarioError> {
     tree::check_size(text, file)?;
     let mut reader = Reader { file, problems: Vec::new(), ..Reader::default() };
     for (i, line) in text.lines().enumerate() {
@@ -93,7 +91,7 @@ pub fn load_ns2(
         let first = udp_starts.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, start)| start);
         top.extend(first.map(|start| entry("warmup", start)));
     }
-    build::build(table(top), file, overrides)
+    Ok(table(top))
 }
 
 /// The files of this format state times as bare seconds, so its option may too.
@@ -150,11 +148,7 @@ impl Reader<'_> {
         let numbers: Vec<Option<f64>> =
             rest.iter().map(|word| word.parse().ok().filter(|x: &f64| x.is_finite())).collect();
         if let Some(bad) = numbers.iter().position(Option::is_none) {
-            self.problems.push(at(bad + 1).problem(
-                statement,
-                format!("{:?}", rest[bad]),
-                format!("a number: {form}"),
-            ));
+            self.problems.push(at(bad + 1).problem(statement, format!("{:?}", rest[bad]), format!("a number: {form}")));
             return;
         }
         let places: Vec<Origin> = (0..words.len()).map(at).collect();

@@ -7,6 +7,7 @@ mod graph;
 
 pub use graph::Graph;
 
+use crate::batch::Control;
 use fourhop_units::{NodeId, Purpose, Stream};
 
 /// A place in metres.
@@ -66,7 +67,7 @@ pub enum Topology {
     Positions(Vec<Position>),
 }
 
-/// No connected network came up in so many draws.
+/// No connected network came up in so many draws, after which it was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("disconnected after {draws} draws")]
 pub struct Disconnected {
@@ -93,6 +94,14 @@ impl Topology {
     /// # Errors
     /// If no draw of a random network is connected.
     pub fn place(&self, seed: u64, range: f64) -> Result<Vec<Position>, Disconnected> {
+        self.place_under(seed, range, &Control::new())
+    }
+
+    /// [`Topology::place`] that gives up drawing when `control` is stopped.
+    ///
+    /// # Errors
+    /// If no draw of a random network is connected.
+    pub fn place_under(&self, seed: u64, range: f64, control: &Control) -> Result<Vec<Position>, Disconnected> {
         Ok(match *self {
             Topology::Chain { hops, spacing } => line(hops, spacing).map(|x| (x, 0.0)).collect(),
             Topology::ParallelChains { ref hops, spacing, separation, centred } => {
@@ -114,10 +123,13 @@ impl Topology {
                 .collect(),
             Topology::Random { nodes, width, height, redraws, seed: own } => {
                 let mut stream = Stream::global(own.unwrap_or(seed), Purpose::Topology);
+                let mut draws = 0;
                 (0..redraws)
+                    .take_while(|_| !control.is_stopped())
+                    .inspect(|_| draws += 1)
                     .map(|_| (0..nodes).map(|_| (stream.unit() * width, stream.unit() * height)).collect::<Vec<_>>())
                     .find(|places| Graph::new(places, range).is_connected())
-                    .ok_or(Disconnected { draws: redraws })?
+                    .ok_or(Disconnected { draws })?
             }
             Topology::Positions(ref places) => places.clone(),
         })

@@ -1,6 +1,7 @@
 //! What is too much is refused, and much is read without delay.
 
 use super::*;
+use crate::batch::Control;
 
 /// Each value has a place in the file; finding all of them must not take a pass over the file each.
 #[test]
@@ -49,4 +50,18 @@ fn a_text_that_is_too_long_is_refused() {
     for error in [load(&long).unwrap_err(), load_ns2(&long, "chain.toml", None, None, &[]).unwrap_err()] {
         assert_eq!(error.to_string(), format!("chain.toml: found {} bytes, {allowed}", long.len()));
     }
+}
+
+/// A search for a network that takes hours ends when it is asked to, before the first draw and within a run.
+#[test]
+fn a_stopped_control_ends_the_search_for_a_network() {
+    let sparse = "profile = \"ns2\"\nduration = \"9s\"\n[topology]\nkind = \"random\"\nnodes = 5000\nwidth = \"1000km\"\n\
+                  height = \"1000km\"\nredraws = 100000\n[traffic]\ntransport = \"newreno\"\npairs = 1";
+    let control = Control::new();
+    control.stop();
+    let error = crate::scenario::load(Form::Toml, sparse, "sparse.toml", &[], &control).unwrap_err().to_string();
+    assert!(error.contains("disconnected after 0 draws"), "{error}");
+    let dense = load_toml(&sparse.replace("1000km", "10m").replace("5000", "5"), "dense.toml", &[]).unwrap();
+    let stopped = crate::run(&dense, 1, &crate::RunOptions::default(), &control);
+    assert!(matches!(stopped, Err(crate::RunError::Stopped)));
 }

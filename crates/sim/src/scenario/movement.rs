@@ -6,6 +6,7 @@ use super::key::{Field, Metres, Speed, Value};
 use super::quantity::Unit;
 use super::resolve::{Resolved, show};
 use super::sections::{MobilityKeys, MobilityModel, Start};
+use super::write::Keys;
 use crate::mobility::file::Tracks;
 use crate::mobility::{self, Movement, Waypoint, bonnmotion, distance, ns2, random_waypoint, travel};
 use crate::topology::{Position, Topology};
@@ -147,36 +148,28 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
 }
 
 /// The keys that describe a movement.
-pub fn keys(movement: Option<&Movement>) -> MobilityKeys {
-    let mut keys = MobilityKeys {
-        model: MobilityModel::Fixed,
-        waypoints: None,
-        file: None,
-        speed_min: None,
-        speed_max: None,
-        pause: None,
-        width: None,
-        height: None,
-        start: None,
-        seed: None,
-        still: None,
-    };
+pub fn keys(movement: Option<&Movement>) -> (MobilityModel, Keys) {
     match movement {
-        None => {}
+        None => (MobilityModel::Fixed, vec![]),
         Some(Movement::Waypoints(ways)) => {
-            keys.model = MobilityModel::Waypoints;
             let items = ways.iter().enumerate().flat_map(|(node, way)| way.iter().map(move |point| item(node, point)));
-            keys.waypoints = Some(Value::List(items.collect()));
+            (MobilityModel::Waypoints, vec![("waypoints", Some(Value::List(items.collect())))])
         }
         Some(Movement::RandomWaypoint(config)) => {
-            keys.model = MobilityModel::RandomWaypoint;
-            (keys.speed_min, keys.speed_max) = (Some(Speed(config.speed_min)), Some(Speed(config.speed_max)));
-            (keys.pause, keys.seed, keys.still) = (Some(config.pause), config.seed, Some(config.still));
-            (keys.width, keys.height) = (Some(Metres(config.width)), Some(Metres(config.height)));
-            keys.start = Some(if config.steady { Start::SteadyState } else { Start::Topology });
+            let start = if config.steady { Start::SteadyState } else { Start::Topology };
+            let keys = vec![
+                ("speed_min", Speed(config.speed_min).to_value()),
+                ("speed_max", Speed(config.speed_max).to_value()),
+                ("pause", config.pause.to_value()),
+                ("width", Metres(config.width).to_value()),
+                ("height", Metres(config.height).to_value()),
+                ("start", start.to_value()),
+                ("still", config.still.to_value()),
+                ("seed", config.seed.to_value()),
+            ];
+            (MobilityModel::RandomWaypoint, keys)
         }
     }
-    keys
 }
 
 fn item(node: usize, waypoint: &Waypoint) -> Value {

@@ -2,7 +2,7 @@
 //! result gives the same scenario.
 
 use super::key::{Choice, Field, Metres, Number, Section, Value, Values};
-use super::sections::{AppKind, Connections, FlowKeys, General, TopologyKeys, TopologyKind, TrafficKeys};
+use super::sections::{AppKind, Connections, FlowKeys, General, MobilityKeys, TopologyKeys, TopologyKind, TrafficKeys};
 use super::wired::{self, Spot};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
@@ -11,6 +11,8 @@ use std::fmt::Write;
 
 /// Keys and values of one table.
 type Table = Vec<(&'static str, Value)>;
+/// The same before those without a value are left out.
+pub type Keys = Vec<(&'static str, Option<Value>)>;
 
 impl Scenario {
     /// The scenario as TOML, every key explicit.
@@ -60,11 +62,12 @@ impl Scenario {
             packets: self.packets,
             sample_every: self.sample_every,
         };
-        let mobility = movement::keys(self.movement.as_ref());
+        let (shape, places) = topology(&self.topology);
+        let (model, ways) = movement::keys(self.movement.as_ref());
         let mut tables = vec![
             table(&general, None),
-            table(&topology_keys(&self.topology), Some(topology_kind(&self.topology).name())),
-            table(&mobility, Some(mobility.model.name())),
+            selected::<TopologyKeys>("kind", shape, places),
+            selected::<MobilityKeys>("model", model, ways),
             table(&self.radio, Some(self.radio.model.name())),
             table(&self.mac, None),
             table(&self.link, None),
@@ -81,12 +84,12 @@ impl Scenario {
         }
         tables.extend(self.gateway.iter().map(|gateway| table(gateway, None)));
         if let Some(pairs) = &self.traffic {
-            let own = [("pairs", pairs.pairs.to_value()), ("stagger", pairs.stagger.to_value())];
+            let own = vec![("pairs", pairs.pairs.to_value()), ("stagger", pairs.stagger.to_value())];
             tables.push(traffic::<TrafficKeys>(&pairs.traffic, own));
         }
         for flow in &self.flows {
-            let ends = [("from", Some(self.spot(flow.from))), ("to", Some(self.spot(flow.to)))];
-            let own = ends.into_iter().chain([("name", flow.name.to_value())]);
+            let (from, to) = (self.spot(flow.from), self.spot(flow.to));
+            let own = vec![("name", flow.name.to_value()), ("from", Some(from)), ("to", Some(to))];
             tables.push(traffic::<FlowKeys>(&flow.traffic, own));
         }
         tables
@@ -120,11 +123,14 @@ fn rows<S: Section>(mut values: Values, selector: Option<&str>) -> (&'static str
     (S::NAME, rows.collect())
 }
 
+/// A section whose `key` says which of its other `keys` there are.
+fn selected<S: Section>(key: &'static str, kind: impl Choice + Field, keys: Keys) -> (&'static str, Table) {
+    let all = keys.into_iter().chain([(key, kind.to_value())]);
+    rows::<S>(all.filter_map(|(key, value)| Some((key, value?))).collect(), Some(kind.name()))
+}
+
 /// `[traffic]` or one of `[[flows]]`: what both have in common and their `own` keys.
-fn traffic<S: Section>(
-    traffic: &Traffic,
-    own: impl IntoIterator<Item = (&'static str, Option<Value>)>,
-) -> (&'static str, Table) {
+fn traffic<S: Section>(traffic: &Traffic, own: Keys) -> (&'static str, Table) {
     let since_zero = |t: Time| t.saturating_since(Time::ZERO).to_value();
     let (app, keys) = match traffic.app {
         App::Bulk => (AppKind::Bulk, vec![]),
@@ -151,64 +157,50 @@ fn traffic<S: Section>(
     };
     let common = [
         ("transport", traffic.transport.name().to_owned().to_value()),
-        ("app", app.to_value()),
         ("start", since_zero(traffic.start)),
         ("stop", traffic.stop.and_then(since_zero)),
         ("window", traffic.window.to_value()),
     ];
-    let all = common.into_iter().chain(keys).chain(own);
-    rows::<S>(all.filter_map(|(key, value)| Some((key, value?))).collect(), Some(app.name()))
+    selected::<S>("app", app, common.into_iter().chain(keys).chain(own).collect())
 }
 
-fn topology_kind(topology: &Topology) -> TopologyKind {
+fn topology(topology: &Topology) -> (TopologyKind, Keys) {
+    let metres = |m: &f64| Metres(*m).to_value();
     match topology {
-        Topology::Chain { .. } => TopologyKind::Chain,
-        Topology::ParallelChains { .. } => TopologyKind::ParallelChains,
-        Topology::Cross { .. } => TopologyKind::Cross,
-        Topology::Grid { .. } => TopologyKind::Grid,
-        Topology::Random { .. } => TopologyKind::Random,
-        Topology::Positions(_) => TopologyKind::Positions,
-    }
-}
-
-fn topology_keys(topology: &Topology) -> TopologyKeys {
-    let int = |n: u32| Value::Int(u64::from(n));
-    let mut keys = TopologyKeys {
-        kind: topology_kind(topology),
-        chains: None,
-        hops: None,
-        columns: None,
-        rows: None,
-        spacing: None,
-        separation: None,
-        centred: None,
-        nodes: None,
-        width: None,
-        height: None,
-        redraws: None,
-        seed: None,
-        positions: None,
-    };
-    match topology {
-        Topology::Chain { hops, spacing } | Topology::Cross { hops, spacing } => {
-            (keys.hops, keys.spacing) = (Some(int(*hops)), Some(Metres(*spacing)));
+        Topology::Chain { hops, spacing } => {
+            (TopologyKind::Chain, vec![("hops", hops.to_value()), ("spacing", metres(spacing))])
+        }
+        Topology::Cross { hops, spacing } => {
+            (TopologyKind::Cross, vec![("hops", hops.to_value()), ("spacing", metres(spacing))])
         }
         Topology::ParallelChains { hops, spacing, separation, centred } => {
-            keys.chains = Some(hops.len() as u32);
-            keys.hops = Some(Value::List(hops.iter().copied().map(int).collect()));
-            (keys.spacing, keys.separation) = (Some(Metres(*spacing)), Some(Metres(*separation)));
-            keys.centred = Some(*centred);
+            let keys = vec![
+                ("chains", (hops.len() as u32).to_value()),
+                ("hops", Some(Value::List(hops.iter().filter_map(Field::to_value).collect()))),
+                ("spacing", metres(spacing)),
+                ("separation", metres(separation)),
+                ("centred", centred.to_value()),
+            ];
+            (TopologyKind::ParallelChains, keys)
         }
         Topology::Grid { columns, rows, spacing } => {
-            (keys.columns, keys.rows, keys.spacing) = (Some(*columns), Some(*rows), Some(Metres(*spacing)));
+            let keys = vec![("columns", columns.to_value()), ("rows", rows.to_value()), ("spacing", metres(spacing))];
+            (TopologyKind::Grid, keys)
         }
         Topology::Random { nodes, width, height, redraws, seed } => {
-            (keys.nodes, keys.redraws, keys.seed) = (Some(*nodes), Some(*redraws), *seed);
-            (keys.width, keys.height) = (Some(Metres(*width)), Some(Metres(*height)));
+            let keys = vec![
+                ("nodes", nodes.to_value()),
+                ("width", metres(width)),
+                ("height", metres(height)),
+                ("redraws", redraws.to_value()),
+                ("seed", seed.to_value()),
+            ];
+            (TopologyKind::Random, keys)
         }
-        Topology::Positions(places) => keys.positions = Some(Value::List(places.iter().map(place).collect())),
+        Topology::Positions(places) => {
+            (TopologyKind::Positions, vec![("positions", Some(Value::List(places.iter().map(place).collect())))])
+        }
     }
-    keys
 }
 
 fn place(&(x, y): &Position) -> Value {

@@ -13,6 +13,7 @@ mod determinism;
 mod gateway;
 mod mobility;
 mod ns2_rules;
+mod outside;
 mod packets;
 mod pcap;
 mod series;

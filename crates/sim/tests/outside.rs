@@ -1,9 +1,7 @@
 //! A world driven from outside, as on a real clock: hosts attached to nodes send and receive packets that are bytes to the
 //! network. In steps of any length everything happens as in one call.
 
-mod common;
-
-use common::{line, newreno};
+use crate::common::{line, newreno};
 use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
 use fourhop_proto::net::port;
 use fourhop_proto::node;

@@ -159,6 +159,53 @@ impl<T, E> Drop for Batch<T, E> {
     }
 }
 
+/// Work on a thread of its own that nobody has to wait for: dropping it stops its control and leaves the thread to end when
+/// it likes, or with the process, where the system does not look at the control, such as in front of a pipe that nobody
+/// writes.
+#[derive(Debug)]
+pub struct Task<T> {
+    control: Control,
+    result: Receiver<T>,
+    worker: Option<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Task<T> {
+    /// Starts `work`.
+    pub fn start(work: impl FnOnce(&Control) -> T + Send + 'static) -> Task<T> {
+        let control = Control::new();
+        let theirs = control.clone();
+        let (sender, result) = channel();
+        let worker = std::thread::spawn(move || {
+            // Whether anybody still waits for it is their matter.
+            let _ = sender.send(work(&theirs));
+        });
+        Task { control, result, worker: Some(worker) }
+    }
+
+    /// What the work returned, once, waiting at most `timeout` for it.
+    ///
+    /// # Panics
+    /// If the work panicked, with its message.
+    pub fn poll(&mut self, timeout: Duration) -> Option<T> {
+        match self.result.recv_timeout(timeout) {
+            Ok(result) => Some(result),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Some(Err(panic)) = self.worker.take().map(JoinHandle::join) {
+                    std::panic::resume_unwind(panic);
+                }
+                None
+            }
+        }
+    }
+}
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.control.stop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +271,28 @@ mod tests {
         drop(batch);
         assert_eq!(ended.load(Ordering::SeqCst), 2);
         assert_eq!(Arc::strong_count(&ended), 1, "the workers have let go of the work");
+    }
+
+    #[test]
+    fn dropping_a_task_stops_it_and_waits_for_nobody() {
+        let mut quick = Task::start(|_| 7);
+        assert_eq!(quick.poll(Duration::from_secs(5)), Some(7));
+        let (sender, told) = channel();
+        let mut patient = Task::start(move |control| {
+            while !control.is_stopped() {
+                std::thread::yield_now();
+            }
+            sender.send(())
+        });
+        assert_eq!(patient.poll(Duration::from_millis(1)), None);
+        drop(patient);
+        assert_eq!(told.recv_timeout(Duration::from_secs(5)), Ok(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "out of luck")]
+    fn a_panic_in_a_task_is_passed_on() {
+        Task::start(|_| -> () { panic!("out of luck") }).poll(Duration::from_secs(5));
     }
 
     #[test]

@@ -278,7 +278,7 @@ impl Setup {
                 .map(|n| {
                     let id = NodeId(n as u32);
                     let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-                    let aodv = Aodv::new(id.ipv4(), **config, jitter);
+                    let aodv = Aodv::new(id.ipv4(), **config, jitter).with_notes();
                     Router::Aodv(Box::new(match &self.wired {
                         Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
                         Some(plan) => aodv.with_plan(plan.addresses()),

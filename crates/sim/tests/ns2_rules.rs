@@ -66,7 +66,7 @@ impl Pair {
         let node = |n: u32| {
             let id = NodeId(n);
             let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-            let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter);
+            let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter).with_notes();
             Node::new(id, seed, &config, Router::Aodv(Box::new(aodv)))
         };
         let mut nodes = [node(0), node(1)];

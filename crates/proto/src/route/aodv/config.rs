@@ -34,8 +34,8 @@ pub enum SearchTimeout {
     /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME, and NET_TRAVERSAL_TIME doubled with each full flood.
     Traversal,
     /// ns-2: 2 x TTL x mean latency per hop of the last three discoveries (NODE_TRAVERSAL_TIME before the first), times
-    /// the number of full floods, at most this long. It reads the time of the request off the reply's
-    /// [`created`](crate::wire::PacketMeta::created), as ns-2 carries it in its messages.
+    /// the number of full floods, at most this long. ns-2 carries the time of the request in its messages; see
+    /// [`Aodv::with_notes`](super::Aodv::with_notes).
     Measured {
         /// Longest wait; ns-2: 10 s.
         max: Dur,
@@ -109,7 +109,8 @@ pub enum RepairRule {
     /// max(last hop count, half the hops to the source) + LOCAL_ADD_TTL. The other routes over the link are given up.
     WithinMaxRepairTtl,
     /// ns-2: a relay that the packet reached over more hops than it has left, by an ordinary search. The other routes
-    /// over the link stay up, and so do the packets queued for it.
+    /// over the link stay up, and so do the packets queued for it. ns-2 counts the hops in the packet; see
+    /// [`Aodv::with_notes`](super::Aodv::with_notes).
     FartherFromSource,
 }
 

@@ -1,6 +1,6 @@
 //! Broken links and route errors (RFC 3561 section 6.11).
 
-use super::{Action, Aodv, Envelope, NextHop, RepairRule, RouteState, is_newer};
+use super::{Action, Aodv, Envelope, NextHop, RepairRule, Route, RouteState, is_newer};
 use crate::drop::DropReason;
 use crate::wire::{AodvMessage, Ipv4Packet, Rerr, UnreachableDestination};
 use core::net::Ipv4Addr;
@@ -34,6 +34,10 @@ impl Aodv {
         out: &mut Vec<Action>,
     ) {
         let dst = packet.dst;
+        let behind = match self.notes {
+            true => packet.meta.hops,
+            false => self.table.get(packet.src).map_or(0, Route::known_hops),
+        };
         let Some(route) = self.table.get(dst) else {
             out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
             if self.config.control_breaks_links {
@@ -44,7 +48,7 @@ impl Aodv {
         match self.config.repair {
             // ns-2 compares the hops behind the packet with those ahead and looks neither at the state of the route nor
             // at whether it still leads over the broken link. An invalid route has more hops ahead than any packet made.
-            RepairRule::FartherFromSource if packet.meta.hops > route.hops => {
+            RepairRule::FartherFromSource if behind > route.hops => {
                 self.start_repair(now, packet, out);
                 return;
             }

@@ -92,7 +92,7 @@ struct Envelope {
     ttl: u8,
     /// Sent to all neighbours?
     broadcast: bool,
-    /// When the request behind it was made; only [`SearchTimeout::Measured`] looks at it.
+    /// When the request behind it was made, as the simulator notes it ([`Aodv::with_notes`]).
     created: Time,
 }
 
@@ -109,6 +109,8 @@ pub struct Aodv {
     served: Vec<Prefix>,
     config: Config,
     limits: Limits,
+    /// Do packets carry a simulator's notes?
+    notes: bool,
     jitter: Stream,
     /// Own sequence number.
     seqno: u32,
@@ -148,6 +150,7 @@ impl Aodv {
             served: Vec::new(),
             config,
             limits: Limits::AMPLE,
+            notes: false,
             jitter,
             seqno,
             rreq_id: 1,
@@ -166,6 +169,13 @@ impl Aodv {
             told: None,
             counters: Counters::default(),
         }
+    }
+
+    /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off headers
+    /// that no real packet has. Otherwise the hops a packet has behind it are those of the route back to its source, and an
+    /// answer took as long as the search it ends.
+    pub fn with_notes(self) -> Aodv {
+        Aodv { notes: true, ..self }
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own

@@ -38,8 +38,12 @@ impl Aodv {
         route.update(rrep.destination_seqno, hops, envelope.from);
         let expires = now + Dur::from_millis(u64::from(rrep.lifetime_ms));
         route.expires = expires;
-        if mine && matches!(self.config.search_timeout, SearchTimeout::Measured { .. }) {
-            route.search.record_latency(now.saturating_since(envelope.created) / u64::from(hops));
+        let asked = if self.notes { Some(envelope.created) } else { begun };
+        if mine
+            && matches!(self.config.search_timeout, SearchTimeout::Measured { .. })
+            && let Some(asked) = asked
+        {
+            route.search.record_latency(now.saturating_since(asked) / u64::from(hops));
         }
         self.watch(expires);
         self.route_came_up(now, rrep.destination, before, self.config.flush_spacing, out);

@@ -46,7 +46,7 @@ fn number(packet: &Ipv4Packet) -> u16 {
 
 fn node(addr: u32, config: Config) -> Aodv {
     let jitter = Stream::new(1, NodeId(addr), Purpose::RoutingJitter);
-    Aodv::new(ip(addr), config, jitter).with_plan(AddressPlan::default().with_outside([OUTSIDE]))
+    Aodv::new(ip(addr), config, jitter).with_notes().with_plan(AddressPlan::default().with_outside([OUTSIDE]))
 }
 
 /// What gateways serve, and a node there: one without a radio.

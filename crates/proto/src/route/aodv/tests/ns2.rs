@@ -469,3 +469,22 @@ fn a_failed_repair_may_lead_back() {
         assert_eq!((next_hop(1), next_hop(2)), (Some(ip(2)), loops.then(|| ip(1))));
     }
 }
+
+/// What ns-2 reads off its own headers has its counterpart in what AODV knows by itself.
+#[test]
+fn on_a_device_hops_and_times_come_from_the_table() {
+    for (hops_back, repairs) in [(2, 0), (3, 1)] {
+        let mut bench = Bench::ns2();
+        bench.aodv.notes = false;
+        bench.learn(1, 4, hops_back, 10);
+        bench.learn(9, 6, 2, 20);
+        bench.fail(travelled(200, 1), 6);
+        assert_eq!(bench.aodv.counters().repairs_started, repairs, "{hops_back} hops back");
+    }
+    let mut bench = Bench::ns2();
+    bench.aodv.notes = false;
+    bench.originate(9, 1);
+    bench.pass(ms(120));
+    bench.receive_rrep(6, rrep(9, 20, 1, 5));
+    assert_eq!(bench.route(9).search.latency_per_hop(), Some(ms(60)), "two hops in 120 ms");
+}

@@ -65,7 +65,7 @@ impl Pair {
         let node = |n: u32| {
             let id = NodeId(n);
             let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-            let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter);
+            let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter).with_notes();
             let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
             Node::new(addresses, Stream::new(seed, id, Purpose::Backoff), &config, Router::Aodv(Box::new(aodv)))
         };

@@ -19,11 +19,12 @@ help: ## show this list
 build: $(CORE) ## build and install into .venv (release)
 
 # The package and its tools, exactly those of the lock; done again when it changes. uv is in the lock, too, and installs
-# the rest in a tenth of the processor time that pip takes.
+# the rest in half the processor time that pip takes. Compiled at once: where Python writes no bytecode
+# (PYTHONDONTWRITEBYTECODE), every start of the command would compile its libraries for a second.
 .venv/.installed: pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r <(sed -n '/^uv==/,/[^\\]$$/p' requirements.lock)
-	$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes requirements.lock
 	$(BIN)/maturin develop --release --locked --uv
 	touch $@
 

@@ -5,7 +5,7 @@ was fitted to (`f00_fit`), that of RBP is predicted.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, about, below, every, line, most, table
+from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, about, below, curves, every, most, table
 
 from ._common import ASSUMED, HOPS, PACED, PAPER, RENO, hallway
 
@@ -44,8 +44,8 @@ def gain(data: Data, hops: int) -> Estimate:
 @study.chart
 def over_hops(data: Data) -> Chart:
     """Bars: 95 % intervals over ten tests of 120 s."""
-    each = tuple(line(label, {n: throughput(data, name, n) for n in HOPS}) for name, label in PACED.items())
-    return Chart("lines", each, "hops", "throughput (kbit/s)")
+    points = {label: {n: throughput(data, name, n) for n in HOPS} for name, label in PACED.items()}
+    return curves(points, "hops", "throughput (kbit/s)")
 
 
 @study.chart
@@ -73,7 +73,7 @@ def table_5(data: Data) -> Chart:
     assumed="at no length a gain of 5 % or more; partly: at three of four lengths",
 )
 def no_advantage(data: Data) -> Claim:
-    claims = {f"{n} hops": below(gain(data, n), 1.05) for n in HOPS}
+    claims = below({f"{n} hops": gain(data, n) for n in HOPS}, 1.05)
     return every(claims).or_partly(most(claims))
 
 

@@ -39,6 +39,9 @@ FLOWS = ("flow-1", "flow-2", "flow-3", "flow-4")
 ADHOC, NEWRENO = ("flow-1", "flow-3"), ("flow-2", "flow-4")
 KIND = {**dict.fromkeys(ADHOC, "ad hoc TCP"), **dict.fromkeys(NEWRENO, "NewReno")}
 
+SPEED = "speed of the nodes (m/s)"
+"""What is on the axis of x."""
+
 MOVING = 50
 WIDTH, HEIGHT = 1500, 300
 
@@ -149,6 +152,27 @@ def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") 
     return {f"{speed} m/s": of(at(cells, kind, speed)) / of(at(cells, "sack", speed)) for speed in speeds(cells)}
 
 
+def among_moving(title: str, figure: int) -> Study:
+    """A study of flows among nodes that move."""
+    return Study(title, source=f"{PAPER}, figure {figure}", assumed=[*ASSUMED, *ASSUMED_MOVING])
+
+
+def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:
+    """Register, with these captions, the charts of what the schemes carry, of what part is fresh, and how precisely."""
+    drawn = {"throughput": (carried, "throughput (kbit/s)"), "goodput": (normalized, "normalized goodput")}
+
+    @study.chart_each({name: (drawn[name], caption) for name, caption in captions.items()})
+    def over_speed(data: Data, what: tuple[Callable[[Cells], Sample], str]) -> Chart:
+        of, y_label = what
+        cells = data.sweeps[sweep]
+        points = {
+            label: {speed: of(at(cells, name, speed)) for speed in speeds(cells)} for name, label in LABELS.items()
+        }
+        return curves(points, SPEED, y_label)
+
+    show_precision(study, sweep, LABELS)
+
+
 def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
     """Register the chart that every study with nodes that move ends with."""
 
@@ -169,9 +193,3 @@ def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:
             wide = "unknown" if half is None or found.mean == 0.0 else f"{100.0 * half / found.mean:.1f} %"
             rows.append((labels[variant], f"{speed} m/s", len(found.values), found, wide))
     return table(["kind", "speed", "runs", "throughput", "half-width over mean"], rows)
-
-
-def over_speed(cells: Cells, labels: Mapping[str, str], of: Callable[[Cells], Sample], y_label: str) -> Chart:
-    """A curve over speed for each variant."""
-    points = {label: {speed: of(at(cells, name, speed)) for speed in speeds(cells)} for name, label in labels.items()}
-    return curves(points, "speed of the nodes (m/s)", y_label)

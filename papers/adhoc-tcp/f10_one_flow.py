@@ -4,29 +4,11 @@ The ends stand still at the edges of 1500 m x 300 m, so that every route breaks 
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, below, every, peak
+from fourhop.study import Claim, Data, Profile, about, above, below, every, peak
 
-from ._common import (
-    ASSUMED,
-    ASSUMED_MOVING,
-    LABELS,
-    PAPER,
-    SCHEMES,
-    at,
-    carried,
-    field,
-    gains,
-    normalized,
-    over_speed,
-    over_speeds,
-    show_precision,
-)
+from ._common import SCHEMES, among_moving, at, carried, field, gains, normalized, over_speeds, show_schemes
 
-study = Study(
-    "One flow among nodes that move",
-    source=f"{PAPER}, figure 10",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("One flow among nodes that move", figure=10)
 
 
 @study.sweep
@@ -34,19 +16,14 @@ def single(profile: Profile) -> Sweep:
     return over_speeds(profile, {name: field(profile, [name]) for name in SCHEMES})
 
 
-@study.chart
-def throughput(data: Data) -> Chart:
-    """Throughput over speed. Bars: 95 % intervals over the replications."""
-    return over_speed(data.single, LABELS, carried, "throughput (kbit/s)")
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Goodput as a share of what was sent."""
-    return over_speed(data.single, LABELS, normalized, "normalized goodput")
-
-
-show_precision(study, "single", LABELS)
+show_schemes(
+    study,
+    "single",
+    {
+        "throughput": "Throughput over speed. Bars: 95 % intervals over the replications.",
+        "goodput": "Goodput as a share of what was sent.",
+    },
+)
 
 
 @study.check(

@@ -1,28 +1,11 @@
 """Four flows across a field of 50 nodes that move: their mean goodput over speed."""
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, every
+from fourhop.study import Claim, Data, Profile, about, above, every
 
-from ._common import (
-    ASSUMED,
-    ASSUMED_MOVING,
-    LABELS,
-    PAPER,
-    SCHEMES,
-    carried,
-    field,
-    gains,
-    normalized,
-    over_speed,
-    over_speeds,
-    show_precision,
-)
+from ._common import SCHEMES, among_moving, field, gains, normalized, over_speeds, show_schemes
 
-study = Study(
-    "Four flows among nodes that move",
-    source=f"{PAPER}, figure 11",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Four flows among nodes that move", figure=11)
 
 
 @study.sweep
@@ -30,19 +13,15 @@ def four(profile: Profile) -> Sweep:
     return over_speeds(profile, {name: field(profile, [name] * 4) for name in SCHEMES})
 
 
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the replications."""
-    return over_speed(data.four, LABELS, normalized, "normalized goodput")
-
-
-@study.chart
-def throughput(data: Data) -> Chart:
-    """Throughput of the four flows together; the paper shows none."""
-    return over_speed(data.four, LABELS, carried, "throughput (kbit/s)")
-
-
-show_precision(study, "four", LABELS)
+show_schemes(
+    study,
+    "four",
+    {
+        "goodput": "Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the "
+        "replications.",
+        "throughput": "Throughput of the four flows together; the paper shows none.",
+    },
+)
 
 
 @study.check(

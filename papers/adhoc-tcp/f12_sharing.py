@@ -4,17 +4,16 @@ Flows 1 and 3 are ad hoc TCP in the mix, 2 and 4 NewReno.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, between, curves, every, table
+from fourhop.study import Chart, Claim, Data, Profile, above, between, curves, every, table
 
 from ._common import (
     ADHOC,
-    ASSUMED,
-    ASSUMED_MOVING,
     FLOWS,
     KIND,
     MIXED,
     NEWRENO,
-    PAPER,
+    SPEED,
+    among_moving,
     at,
     carried,
     field,
@@ -25,11 +24,7 @@ from ._common import (
 
 LABELS = {"newreno": "four NewReno", "adhoc": "four ad hoc TCP", "mixed": "two of each"}
 
-study = Study(
-    "Sharing with others and among themselves",
-    source=f"{PAPER}, figure 12",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Sharing with others and among themselves", figure=12)
 
 
 @study.sweep
@@ -49,7 +44,7 @@ def each_flow(data: Data, variant: str) -> Chart:
     cells = {speed: at(data.shared, variant, speed) for speed in speeds(data.shared)}
     labels = {flow: f"{flow} ({KIND[flow]})" if variant == "mixed" else flow for flow in FLOWS}
     points = {label: {speed: one.goodput(flow) for speed, one in cells.items()} for flow, label in labels.items()}
-    return curves(points, "speed of the nodes (m/s)", "throughput (kbit/s)")
+    return curves(points, SPEED, "throughput (kbit/s)")
 
 
 @study.chart

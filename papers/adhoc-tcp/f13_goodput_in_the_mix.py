@@ -4,17 +4,16 @@ The runs are those of figure 12.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, curves, peak
+from fourhop.study import Chart, Claim, Data, Profile, about, above, curves, peak
 
 from ._common import (
     ADHOC,
-    ASSUMED,
-    ASSUMED_MOVING,
     FLOWS,
     KIND,
     MIXED,
     NEWRENO,
-    PAPER,
+    SPEED,
+    among_moving,
     at,
     field,
     normalized,
@@ -23,11 +22,7 @@ from ._common import (
     speeds,
 )
 
-study = Study(
-    "Goodput of unlike flows",
-    source=f"{PAPER}, figure 13",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Goodput of unlike flows", figure=13)
 
 
 @study.sweep
@@ -42,7 +37,7 @@ def goodput(data: Data) -> Chart:
     points = {
         f"{flow} ({KIND[flow]})": {speed: normalized(one, [flow]) for speed, one in cells.items()} for flow in FLOWS
     }
-    return curves(points, "speed of the nodes (m/s)", "normalized goodput")
+    return curves(points, SPEED, "normalized goodput")
 
 
 show_precision(study, "mix", {"mixed": "two of each"})

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, below, curves, every, most, table
+from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, below, every, most, table
 
-from ._common import ASSUMED, HYSTERESIS_DB, PAPER, SPEEDS, aware, hallway, walking
+from ._common import ASSUMED, HYSTERESIS_DB, PAPER, SPEEDS, aware, hallway, throughput, throughputs, walking
 
 HOPS = (2, 3, 4)
 PEOPLE = {"static": "static", **{name: f"{name}, {speed} m/s" for name, speed in SPEEDS.items()}}
@@ -63,15 +63,10 @@ def tests(profile: Profile) -> Sweep:
     return Sweep(variants=made, runs=10)
 
 
-def throughput(data: Data, name: str, hops: int) -> Sample:
-    return data.tests.goodput(variant=f"{name}, {hops} hops")
-
-
 @study.chart
 def over_hops(data: Data) -> Chart:
     """Table 1 as curves. Bars: 95 % intervals over ten tests of 120 s."""
-    points = {label: {n: throughput(data, name, n) for n in HOPS} for name, label in PEOPLE.items()}
-    return curves(points, "hops", "throughput (kbit/s)")
+    return throughputs(data, PEOPLE, HOPS)
 
 
 @study.chart

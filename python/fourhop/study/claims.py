@@ -36,8 +36,6 @@ Measured = Estimate | Sample
 
 Verdict = Literal["reproduced", "partly", "not reproduced", "not judged"]
 
-VERDICTS: tuple[Verdict, ...] = ("reproduced", "partly", "not reproduced", "not judged")
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:

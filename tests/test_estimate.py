@@ -17,9 +17,12 @@ from fourhop.study import (
     about,
     above,
     below,
+    between,
     combine,
     every,
+    fair,
     falls,
+    growth,
     most,
     ordered,
     peak,
@@ -203,6 +206,20 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     # If all hold, the one that does so by the least.
     held = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
     assert every(held).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"
+
+
+def test_several_are_asked_what_one_is_asked() -> None:
+    of = {"a": sample(2.0, 2.0), "b": sample(0.5, 0.5)}
+    assert above(of, 1.0) == {name: above(each, 1.0) for name, each in of.items()}
+    assert about(of, 2.0, within=0.1)["a"].holds
+    assert [between(of, 0.4, 0.6)[name].holds for name in of] == [False, True]
+    assert every(fair({"x": sample(0.995, 0.995)}, 0.99)).criterion == "all of 1: Jain's index above 0.99"
+
+
+def test_growth_is_a_difference_of_differences() -> None:
+    grown = growth([sample(1.0, 2.0), sample(9.0, 9.0), sample(4.0, 6.0)], [sample(1.0, 1.0), sample(2.0, 2.0)])
+    assert grown.value == pytest.approx(2.5)
+    assert "paired" in grown.method
 
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12)

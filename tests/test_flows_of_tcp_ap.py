@@ -8,14 +8,14 @@ from types import ModuleType
 import pytest
 
 import fourhop
-from fourhop.study import Run, find
+from fourhop.study import Run, Sample, find, flows
 from tests.conftest import ROOT
 
 
-def module(figure: str, name: str = "") -> ModuleType:
-    """A study of the paper as a module, or one beside it."""
+def module(figure: str) -> ModuleType:
+    """A study of the paper as a module."""
     find.load(ROOT / "papers", f"tcp-ap/{figure}")
-    return sys.modules[f"fourhop_papers.tcp_ap.{name or figure}"]
+    return sys.modules[f"fourhop_papers.tcp_ap.{figure}"]
 
 
 def run_of(*goodputs: float) -> Run:
@@ -23,14 +23,14 @@ def run_of(*goodputs: float) -> Run:
 
 
 def test_who_starves() -> None:
-    several = module("f21_random", "_several")
     # A tenth of an equal share of 400 is 10.
     run = run_of(9.0, 11.0, 180.0, 200.0)
-    assert several.starving(run) == 1.0
-    assert several.smaller_share(run) == pytest.approx(9.0 / 400.0)
-    assert several.total(several.goodputs)(run) == pytest.approx(0.4)
-    assert several.fairness(several.goodputs)(run_of(1.0, 1.0)) == pytest.approx(1.0)
-    assert several.fairness(several.goodputs)(run_of(1.0, 0.0)) == pytest.approx(0.5)
+    assert flows.starving(run) == 1.0
+    assert flows.smaller_share(run) == pytest.approx(9.0 / 400.0)
+    assert flows.total(flows.goodputs)(run) == pytest.approx(0.4)
+    assert flows.fairness(flows.goodputs)(run_of(1.0, 1.0)) == pytest.approx(1.0)
+    assert flows.fairness(flows.goodputs)(run_of(1.0, 0.0)) == pytest.approx(0.5)
+    assert flows.part_of_both(Sample((1.0, 0.0), (1, 2)), Sample((3.0, 0.0), (1, 2))).values == (0.25, 0.0)
 
 
 def test_the_networks_like_the_papers_are() -> None:
@@ -45,13 +45,13 @@ def test_the_networks_like_the_papers_are() -> None:
 def test_flows_of_the_grid_lie_as_the_paper_says() -> None:
     study = module("f20_grid")
     for side, lines in study.GRIDS.values():
-        flows = study._grid("ns2", side, lines).resolved["flows"]
-        rows = [flow["from"] // side for flow in flows[:3]]
-        columns = [flow["from"] % side for flow in flows[3:]]
+        made = study._grid("ns2", side, lines).resolved["flows"]
+        rows = [flow["from"] // side for flow in made[:3]]
+        columns = [flow["from"] % side for flow in made[3:]]
         # Senders of columns are in row 0 and those of rows in column 0: flow 1 and flow 6 are the farthest from them.
         assert rows == sorted(rows, reverse=True)
         assert columns == sorted(columns)
-        assert {flow["from"] // side for flow in flows[3:]} == {0}
-        assert {flow["from"] % side for flow in flows[:3]} == {0}
-        assert all(flow["to"] - flow["from"] == side - 1 for flow in flows[:3])
-        assert all(flow["to"] - flow["from"] == side * (side - 1) for flow in flows[3:])
+        assert {flow["from"] // side for flow in made[3:]} == {0}
+        assert {flow["from"] % side for flow in made[:3]} == {0}
+        assert all(flow["to"] - flow["from"] == side - 1 for flow in made[:3])
+        assert all(flow["to"] - flow["from"] == side * (side - 1) for flow in made[3:])

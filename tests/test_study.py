@@ -23,7 +23,28 @@ from matplotlib.markers import CARETDOWN, CARETUP
 import fourhop
 from fourhop import Scenario
 from fourhop.errors import FourhopError
-from fourhop.study import STEADY, Cells, Chart, Data, Study, above, bars, draw, execute, find, lines, series, table
+from fourhop.study import (
+    STEADY,
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Sample,
+    Study,
+    Variants,
+    above,
+    bars,
+    curves,
+    draw,
+    execute,
+    find,
+    groups,
+    lines,
+    series,
+    shares,
+    table,
+    table_by,
+)
 from fourhop.study.chart import Line
 from fourhop.study.drawing import describe
 from fourhop.sweeps.describe import Sweep
@@ -143,6 +164,9 @@ def test_time_series_are_averaged_between_two_times(parallel: SweepResult) -> No
     means = table.group_by("seed").agg(pl.col("goodput_bps").mean() / 1e3).sort("seed")["goodput_bps"]
     assert mean.values == pytest.approx(means.to_list())
     assert mean.unit == "kbit/s"
+    largest = cells.over_time("goodput_bps", "flow-1", 2.0, 5.0, lambda rate: rate.max())
+    assert largest.values == tuple(table.group_by("seed").agg(pl.col("goodput_bps").max()).sort("seed")["goodput_bps"])
+    assert largest.unit == ""
 
 
 def test_one_run_has_batches_and_its_index_as_a_whole(single: SweepResult) -> None:
@@ -185,6 +209,42 @@ def test_charts_hold_what_was_measured(parallel: SweepResult) -> None:
     assert re.fullmatch(r"\d+(\.\d+)? \[.+, .+\] kbit/s", shown.rows[0][1])
     with pytest.raises(FourhopError, match="has not 2 values"):
         table(["a", "b"], [("x",)])
+    both = table_by(cells, "transport", {"sum": "goodput", "timed out": "timeouts"}, {"vegas": "Vegas"}, heading="by")
+    assert (both.columns, len(both.rows)) == (("by", "sum", "timed out"), 1)
+    assert both.rows[0] == ("Vegas", shown.rows[0][1], str(cells.column("timeouts", transport="vegas").estimate))
+    assert table_by(cells, "transport", {"sum": "goodput"}).columns == ("transport", "sum")
+
+
+def test_curves_and_groups_are_drawn_as_given(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel).by("transport")
+    points = {name: {2: each.goodput()} for name, each in cells.items()}
+    drawn = curves(points, "hops", "goodput (kbit/s)")
+    assert [(line.label, line.x, line.y) for line in drawn.lines] == [
+        (name, [2], [each.goodput().mean]) for name, each in cells.items()
+    ]
+    assert (drawn.kind, drawn.x_label, drawn.y_label) == ("lines", "hops", "goodput (kbit/s)")
+    bar = groups({"all": {"sum": cells["vegas"].goodput()}}, y_max=9.0)
+    assert (bar.kind, bar.y_label, bar.y_max, bar.lines[0].x) == ("bars", "goodput (kbit/s)", 9.0, ["sum"])
+
+
+def test_shares_are_those_of_each_flow_and_of_all() -> None:
+    class Uneven:
+        """Two flows that share unevenly, by variant."""
+
+        mean = 0.8
+
+        def by(self, key: str) -> dict[str, Any]:
+            assert key == "variant"
+            return {"ap": self}
+
+        def goodput(self, flow: str | None = None) -> Sample:
+            return Sample(({"flow-1": 3.0, "flow-2": 1.0, None: 4.0}[flow],), (1,))
+
+        def fairness(self) -> Uneven:
+            return self
+
+    (line,) = shares(Uneven(), {"flow-2": "low", "flow-1": "up"}, {"ap": "TCP-AP"}).lines  # type: ignore[arg-type]
+    assert (line.label, line.x, line.y) == ("TCP-AP (fairness 0.80)", ["low", "up", "all"], [1.0, 3.0, 4.0])
 
 
 def test_a_chart_over_time_needs_time_series(single: SweepResult) -> None:
@@ -366,6 +426,54 @@ def test_quick_studies_are_short_and_keep_what_they_are_about() -> None:
     assert (late["duration"], late["warmup"], usual["duration"]) == ("75s", "7500ms", "10s")
     assert (usual["warmup"], made["later"].runs) == ("1s", 2)
     assert study.made("ns2")["steady"].points[1].scenario.packets == 55_000
+
+
+def test_what_differs_in_one_thing_is_registered_in_one_place() -> None:
+    study = Study("t", source="s")
+
+    @study.sweep_each({"short": 1, "long": 8})
+    def chains(profile: str, hops: int) -> Sweep:
+        return Sweep(Scenario.chain(hops=hops, profile=profile))
+
+    @study.chart_each({"first": (1, "One."), "second": (2, "Two.")})
+    def drawn(data: Data, place: int) -> Chart:
+        return table([data.profile], [(place,)])
+
+    @study.check_each(
+        {"ap": "TCP-AP", "ap-code": "the code"}, "{} is fair", paper="p", why="a", why_of={"ap-code": "b"}, main=True
+    )
+    def fair(data: Data, name: str) -> Claim:
+        return above(Sample((float(len(name)), float(len(data.profile))), (1, 2)), 1.0)
+
+    assert [made.base.resolved["topology"]["hops"] for made in study.made("ns2").values() if made.base] == [1, 8]
+    assert list(study.sweeps) == ["short", "long"]
+    data = Data("ns2", {})
+    assert [(name, caption, draw(data).rows) for name, (caption, draw) in study.charts.items()] == [
+        ("first", "One.", (("1",),)),
+        ("second", "Two.", (("2",),)),
+    ]
+    said = [(check.name, check.statement, check.why, check.main) for check in study.checks.values()]
+    assert said == [("fair_ap", "TCP-AP is fair", "a", True), ("fair_ap_code", "the code is fair", "b", False)]
+    assert [check.evaluate(data).value for check in study.checks.values()] == [2.5, 5.0]
+    with pytest.raises(FourhopError, match="found two charts named 'first'"):
+        study.chart_each({"first": (1, "")})(lambda _, place: table([], [(place,)]))
+
+
+def test_variants_are_the_same_network_with_another_transport() -> None:
+    variants = Variants({"reno": ("Reno", "reno", {}), "limit": ("limit", "newreno", {"tcp.window": 1})})
+    assert variants.labels == {"reno": "Reno", "limit": "limit"}
+    base = (
+        Scenario.parallel_chains(hops=2)
+        .flow(0, 2, transport="vegas")
+        .flow(3, 5, transport="udp", app="cbr", rate="1Mbps")
+    )
+    flows = {name: [flow["transport"] for flow in of.resolved["flows"]] for name, of in variants.compared(base).items()}
+    assert flows == {"reno": ["reno", "udp"], "limit": ["newreno", "udp"]}
+    assert list(variants.compared(base, "limit")) == ["limit"]
+    two = base.flow(0, 2, transport="vegas")
+    assert [flow["transport"] for flow in variants.of(two, "reno", 2).resolved["flows"]] == ["vegas", "udp", "reno"]
+    assert variants.of(Scenario.chain(hops=1), "limit").resolved["traffic"]["transport"] == "newreno"
+    assert variants.of(Scenario.chain(hops=1), "limit").resolved["tcp"]["window"] == 1
 
 
 def test_data_names_its_sweeps(parallel: SweepResult) -> None:

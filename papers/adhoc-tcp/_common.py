@@ -5,11 +5,11 @@ Files are named `f<figure>_<what>.py`, two digits, so that the report has them i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario, Sweep, quantity
-from fourhop.study import Cells, Chart, Profile, Run, Sample, line, table
+from fourhop.study import Cells, Chart, Data, Estimate, Profile, Run, Sample, Study, curves, table
 
 PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
 
@@ -24,6 +24,8 @@ KINDS: Mapping[str, str] = {
 SCHEMES = ("sack", "adhoc-receiver", "adhoc-tcp")
 """Those of figures 9 to 11."""
 
+LABELS = {name: KINDS[name] for name in SCHEMES}
+
 SPEEDS: Mapping[Profile, tuple[int, ...]] = {"ns2": (5, 10, 20, 30), "standard": (10, 30)}
 """Speeds in m/s. The text names 30 only. `standard` takes several times the processor time, hence fewer there."""
 
@@ -35,6 +37,10 @@ MIXED = ("adhoc-tcp", "newreno", "adhoc-tcp", "newreno")
 
 FLOWS = ("flow-1", "flow-2", "flow-3", "flow-4")
 ADHOC, NEWRENO = ("flow-1", "flow-3"), ("flow-2", "flow-4")
+KIND = {**dict.fromkeys(ADHOC, "ad hoc TCP"), **dict.fromkeys(NEWRENO, "NewReno")}
+
+SPEED = "speed of the nodes (m/s)"
+"""What is on the axis of x."""
 
 MOVING = 50
 WIDTH, HEIGHT = 1500, 300
@@ -121,26 +127,59 @@ def speeds(cells: Cells) -> list[int]:
     return [int(quantity.parse(str(speed)).value) for speed in cells.values("speed_max")]
 
 
-def normalized(cells: Cells, flows: Iterable[str] | None = None, **keys: object) -> Sample:
+def normalized(cells: Cells, flows: Collection[str] | None = None, **keys: object) -> Sample:
     """Goodput as the paper normalizes it: what part of the segments that these flows sent was fresh, 0 to 1."""
-    names = None if flows is None else list(flows)
 
     def part(run: Run) -> float:
-        rows = [row for name, row in run.flows.items() if names is None or name in names]
+        rows = _of(run, flows)
         sent = sum(row["sent_packets"] for row in rows)
         return 1.0 - sum(row["retransmitted_packets"] for row in rows) / sent if sent else float("nan")
 
     return cells.measure(part, **keys)
 
 
-def throughput(cells: Cells, flows: Iterable[str] | None = None, **keys: object) -> Sample:
-    """Payload delivered in kbit/s by these flows together."""
-    names = None if flows is None else list(flows)
+def carried(cells: Cells, flows: Collection[str] | None = None, **keys: object) -> Sample:
+    """Throughput: payload delivered in kbit/s by these flows together."""
+    return cells.measure(lambda run: 1e-3 * sum(row["goodput_bps"] for row in _of(run, flows)), "kbit/s", **keys)
 
-    def rate(run: Run) -> float:
-        return 1e-3 * sum(row["goodput_bps"] for name, row in run.flows.items() if names is None or name in names)
 
-    return cells.measure(rate, "kbit/s", **keys)
+def _of(run: Run, flows: Collection[str] | None) -> list[Mapping[str, Any]]:
+    return [row for name, row in run.flows.items() if flows is None or name in flows]
+
+
+def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") -> dict[str, Estimate]:
+    """By speed, what `of` says of a kind over what it says of SACK."""
+    return {f"{speed} m/s": of(at(cells, kind, speed)) / of(at(cells, "sack", speed)) for speed in speeds(cells)}
+
+
+def among_moving(title: str, figure: int) -> Study:
+    """A study of flows among nodes that move."""
+    return Study(title, source=f"{PAPER}, figure {figure}", assumed=[*ASSUMED, *ASSUMED_MOVING])
+
+
+def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:
+    """Register, with these captions, the charts of what the schemes carry, of what part is fresh, and how precisely."""
+    drawn = {"throughput": (carried, "throughput (kbit/s)"), "goodput": (normalized, "normalized goodput")}
+
+    @study.chart_each({name: (drawn[name], caption) for name, caption in captions.items()})
+    def over_speed(data: Data, what: tuple[Callable[[Cells], Sample], str]) -> Chart:
+        of, y_label = what
+        cells = data.sweeps[sweep]
+        points = {
+            label: {speed: of(at(cells, name, speed)) for speed in speeds(cells)} for name, label in LABELS.items()
+        }
+        return curves(points, SPEED, y_label)
+
+    show_precision(study, sweep, LABELS)
+
+
+def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
+    """Register the chart that every study with nodes that move ends with."""
+
+    @study.chart
+    def precision(data: Data) -> Chart:
+        """Replications, and how precise the throughput is with them."""
+        return reached(data.sweeps[sweep], labels)
 
 
 def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:
@@ -149,16 +188,8 @@ def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:
     for variant in cells.values("variant"):
         for speed in speeds(cells):
             one = at(cells, variant, speed)
-            found = throughput(one)
+            found = carried(one)
             half = found.interval.half_width
             wide = "unknown" if half is None or found.mean == 0.0 else f"{100.0 * half / found.mean:.1f} %"
             rows.append((labels[variant], f"{speed} m/s", len(found.values), found, wide))
     return table(["kind", "speed", "runs", "throughput", "half-width over mean"], rows)
-
-
-def curves(cells: Cells, labels: Mapping[str, str], of: Any, y_label: str) -> Chart:
-    """A curve over speed for each variant."""
-    made = [
-        line(label, {speed: of(at(cells, name, speed)) for speed in speeds(cells)}) for name, label in labels.items()
-    ]
-    return Chart("lines", tuple(made), "speed of the nodes (m/s)", y_label)

@@ -66,8 +66,9 @@ def gain(data: Data) -> Claim:
 )
 def best(data: Data) -> Claim:
     two = data.string_of_five.goodput(window=2)
-    ahead = {f"{n}": above(two / data.string_of_five.goodput(window=n), 1.0) for n in WINDOWS if n != 2}
-    return every(ahead).or_partly(every({n: claim for n, claim in ahead.items() if int(n) >= 5}))
+    ratio = {f"{n}": two / data.string_of_five.goodput(window=n) for n in WINDOWS if n != 2}
+    longer = {n: each for n, each in ratio.items() if int(n) >= 5}
+    return every(above(ratio, 1.0)).or_partly(every(above(longer, 1.0)))
 
 
 @study.check(

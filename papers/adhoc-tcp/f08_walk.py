@@ -4,8 +4,10 @@ The route has ten hops, then fewer with each relay that is passed, then ten agai
 TCP and one of SACK.
 """
 
+import math
+
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, below, every, series, table
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, every, series, table
 
 from ._common import ASSUMED, KINDS, PAPER, SCHEMES, walk
 
@@ -79,11 +81,12 @@ def events(data: Data) -> Chart:
 
 def _final(data: Data, kind: str, column: str) -> str:
     """Mean over the runs of a count at its end; nothing for flows that have none."""
-    import polars as pl
+    mean = _most(data, kind, column).mean
+    return "" if math.isnan(mean) else f"{mean:.1f}"
 
-    table = data.way.series(transport=kind).group_by("seed").agg(pl.col(column).max())
-    mean = table[column].mean()
-    return "" if not isinstance(mean, float) else f"{mean:.1f}"
+
+def _most(data: Data, kind: str, column: str) -> Sample:
+    return data.way.over_time(column, "flow-1", 0.0, math.inf, lambda each: each.max(), transport=kind)
 
 
 @study.check("Fewer time-outs than with SACK", paper="fewer", assumed="partly: with the receiver alone or with both")
@@ -113,13 +116,4 @@ def window(data: Data) -> Claim:
 
 @study.check("Zero-window advertisements come", paper="occasional", assumed="at least one a run, in the mean")
 def closed(data: Data) -> Claim:
-    cells = data.way.where(transport="adhoc-tcp")
-    return above(cells.measure(lambda run: _count(data, run.seed)), 1.0)
-
-
-def _count(data: Data, seed: int) -> float:
-    import polars as pl
-
-    table = data.way.series(transport="adhoc-tcp").filter(pl.col("seed") == seed)
-    most = table["zwas"].max()
-    return float(most) if isinstance(most, int | float) else 0.0
+    return above(_most(data, "adhoc-tcp", "zwas"), 1.0)

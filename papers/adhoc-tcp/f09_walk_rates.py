@@ -4,7 +4,7 @@ SACK, SACK with an ad hoc receiver, and ad hoc TCP at both ends.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, line
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, groups
 
 from ._common import ASSUMED, KINDS, PAPER, SCHEMES, normalized, walk
 
@@ -26,15 +26,13 @@ def way(profile: Profile) -> Sweep:
 @study.chart
 def throughput(data: Data) -> Chart:
     """Throughput of the three schemes. Bars: 95 % intervals over the replications."""
-    made = [line(KINDS[name], {"": data.way.goodput(transport=name)}) for name in SCHEMES]
-    return Chart("bars", tuple(made), "", "throughput (kbit/s)")
+    return groups({KINDS[name]: {"": data.way.goodput(transport=name)} for name in SCHEMES}, "throughput (kbit/s)")
 
 
 @study.chart
 def goodput(data: Data) -> Chart:
     """Goodput as a share of what was sent."""
-    made = [line(KINDS[name], {"": normalized(data.way, transport=name)}) for name in SCHEMES]
-    return Chart("bars", tuple(made), "", "normalized goodput")
+    return groups({KINDS[name]: {"": normalized(data.way, transport=name)} for name in SCHEMES}, "normalized goodput")
 
 
 @study.check(
@@ -48,7 +46,7 @@ def goodput(data: Data) -> Chart:
 )
 def best_throughput(data: Data) -> Claim:
     full = data.way.goodput(transport="adhoc-tcp")
-    over = {KINDS[name]: above(full / data.way.goodput(transport=name), 1.0) for name in SCHEMES[:2]}
+    over = above({KINDS[name]: full / data.way.goodput(transport=name) for name in SCHEMES[:2]}, 1.0)
     return every(over).or_partly(over[KINDS["sack"]])
 
 
@@ -60,5 +58,5 @@ def best_throughput(data: Data) -> Claim:
 )
 def best_goodput(data: Data) -> Claim:
     full = normalized(data.way, transport="adhoc-tcp")
-    over = {KINDS[name]: above(full / normalized(data.way, transport=name), 1.0) for name in SCHEMES[:2]}
+    over = above({KINDS[name]: full / normalized(data.way, transport=name) for name in SCHEMES[:2]}, 1.0)
     return every(over).or_partly(over[KINDS["sack"]])

@@ -4,31 +4,11 @@ The ends stand still at the edges of 1500 m x 300 m, so that every route breaks 
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, below, every, peak
+from fourhop.study import Claim, Data, Profile, about, above, below, every, peak
 
-from ._common import (
-    ASSUMED,
-    ASSUMED_MOVING,
-    KINDS,
-    PAPER,
-    SCHEMES,
-    at,
-    curves,
-    field,
-    normalized,
-    over_speeds,
-    reached,
-    speeds,
-)
-from ._common import throughput as carried
+from ._common import SCHEMES, among_moving, at, carried, field, gains, normalized, over_speeds, show_schemes
 
-LABELS = {name: KINDS[name] for name in SCHEMES}
-
-study = Study(
-    "One flow among nodes that move",
-    source=f"{PAPER}, figure 10",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("One flow among nodes that move", figure=10)
 
 
 @study.sweep
@@ -36,22 +16,14 @@ def single(profile: Profile) -> Sweep:
     return over_speeds(profile, {name: field(profile, [name]) for name in SCHEMES})
 
 
-@study.chart
-def throughput(data: Data) -> Chart:
-    """Throughput over speed. Bars: 95 % intervals over the replications."""
-    return curves(data.single, LABELS, carried, "throughput (kbit/s)")
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Goodput as a share of what was sent."""
-    return curves(data.single, LABELS, normalized, "normalized goodput")
-
-
-@study.chart
-def precision(data: Data) -> Chart:
-    """Replications, and how precise the throughput is with them."""
-    return reached(data.single, LABELS)
+show_schemes(
+    study,
+    "single",
+    {
+        "throughput": "Throughput over speed. Bars: 95 % intervals over the replications.",
+        "goodput": "Goodput as a share of what was sent.",
+    },
+)
 
 
 @study.check(
@@ -62,14 +34,9 @@ def precision(data: Data) -> Chart:
     why={"standard": "it carries 11 % less: two segments are fewer than the path could carry there (figure 1)"},
 )
 def more(data: Data) -> Claim:
-    gain = {
-        f"{speed} m/s": above(
-            carried(at(data.single, "adhoc-tcp", speed)) / carried(at(data.single, "sack", speed)), 1.0
-        )
-        for speed in speeds(data.single)
-    }
-    ends = [gain[f"{speed} m/s"] for speed in (speeds(data.single)[0], speeds(data.single)[-1])]
-    return every(gain).or_partly(next((each for each in ends if each.holds), ends[-1]))
+    gain = above(gains(data.single, carried), 1.0)
+    slowest, *_, fastest = gain.values()
+    return every(gain).or_partly(slowest if slowest.holds else fastest)
 
 
 @study.check(
@@ -80,11 +47,7 @@ def more(data: Data) -> Claim:
     why={"ns2": "the gain is larger, 20 %"},
 )
 def goodput_gain(data: Data) -> Claim:
-    gains = [
-        normalized(at(data.single, "adhoc-tcp", speed)) / normalized(at(data.single, "sack", speed))
-        for speed in speeds(data.single)
-    ]
-    most = peak(gains)
+    most = peak(list(gains(data.single, normalized).values()))
     return about(most, 1.15, within=0.03).or_partly(above(most, 1.0))
 
 

@@ -1,31 +1,11 @@
 """Four flows across a field of 50 nodes that move: their mean goodput over speed."""
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, every
+from fourhop.study import Claim, Data, Profile, about, above, every
 
-from ._common import (
-    ASSUMED,
-    ASSUMED_MOVING,
-    KINDS,
-    PAPER,
-    SCHEMES,
-    at,
-    curves,
-    field,
-    normalized,
-    over_speeds,
-    reached,
-    speeds,
-)
-from ._common import throughput as carried
+from ._common import SCHEMES, among_moving, field, gains, normalized, over_speeds, show_schemes
 
-LABELS = {name: KINDS[name] for name in SCHEMES}
-
-study = Study(
-    "Four flows among nodes that move",
-    source=f"{PAPER}, figure 11",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Four flows among nodes that move", figure=11)
 
 
 @study.sweep
@@ -33,26 +13,15 @@ def four(profile: Profile) -> Sweep:
     return over_speeds(profile, {name: field(profile, [name] * 4) for name in SCHEMES})
 
 
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the replications."""
-    return curves(data.four, LABELS, normalized, "normalized goodput")
-
-
-@study.chart
-def throughput(data: Data) -> Chart:
-    """Throughput of the four flows together; the paper shows none."""
-    return curves(data.four, LABELS, carried, "throughput (kbit/s)")
-
-
-@study.chart
-def precision(data: Data) -> Chart:
-    """Replications, and how precise the throughput is with them."""
-    return reached(data.four, LABELS)
-
-
-def _gain(data: Data, speed: int, kind: str = "adhoc-tcp") -> Claim:
-    return above(normalized(at(data.four, kind, speed)) / normalized(at(data.four, "sack", speed)), 1.0)
+show_schemes(
+    study,
+    "four",
+    {
+        "goodput": "Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the "
+        "replications.",
+        "throughput": "Throughput of the four flows together; the paper shows none.",
+    },
+)
 
 
 @study.check(
@@ -65,7 +34,7 @@ def _gain(data: Data, speed: int, kind: str = "adhoc-tcp") -> Claim:
     },
 )
 def at_thirty(data: Data) -> Claim:
-    gain = normalized(at(data.four, "adhoc-tcp", 30)) / normalized(at(data.four, "sack", 30))
+    gain = gains(data.four, normalized)["30 m/s"]
     return about(gain, 1.22, within=0.033).or_partly(above(gain, 1.0))
 
 
@@ -75,6 +44,8 @@ def at_thirty(data: Data) -> Claim:
     assumed="partly: with both ends",
 )
 def better(data: Data) -> Claim:
-    full = {f"both, {speed} m/s": _gain(data, speed) for speed in speeds(data.four)}
-    alone = {f"receiver, {speed} m/s": _gain(data, speed, "adhoc-receiver") for speed in speeds(data.four)}
-    return every({**full, **alone}).or_partly(every(full))
+    full, alone = (
+        {f"{ends}, {speed}": gain for speed, gain in gains(data.four, normalized, kind).items()}
+        for ends, kind in (("both", "adhoc-tcp"), ("receiver", "adhoc-receiver"))
+    )
+    return every(above({**full, **alone}, 1.0)).or_partly(every(above(full, 1.0)))

@@ -4,31 +4,27 @@ Flows 1 and 3 are ad hoc TCP in the mix, 2 and 4 NewReno.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, between, every, line, table
+from fourhop.study import Chart, Claim, Data, Profile, above, between, curves, every, table
 
 from ._common import (
     ADHOC,
-    ASSUMED,
-    ASSUMED_MOVING,
     FLOWS,
+    KIND,
     MIXED,
     NEWRENO,
-    PAPER,
+    SPEED,
+    among_moving,
     at,
+    carried,
     field,
     over_speeds,
-    reached,
+    show_precision,
     speeds,
-    throughput,
 )
 
 LABELS = {"newreno": "four NewReno", "adhoc": "four ad hoc TCP", "mixed": "two of each"}
 
-study = Study(
-    "Sharing with others and among themselves",
-    source=f"{PAPER}, figure 12",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Sharing with others and among themselves", figure=12)
 
 
 @study.sweep
@@ -37,37 +33,18 @@ def shared(profile: Profile) -> Sweep:
     return over_speeds(profile, {name: field(profile, transports) for name, transports in kinds.items()})
 
 
-def _each(data: Data, variant: str) -> Chart:
-    lines = [
-        line(
-            f"{flow}{_kind(flow) if variant == 'mixed' else ''}",
-            {speed: at(data.shared, variant, speed).goodput(flow) for speed in speeds(data.shared)},
-        )
-        for flow in FLOWS
-    ]
-    return Chart("lines", tuple(lines), "speed of the nodes (m/s)", "throughput (kbit/s)")
-
-
-def _kind(flow: str) -> str:
-    return " (ad hoc TCP)" if flow in ADHOC else " (NewReno)"
-
-
-@study.chart
-def newreno(data: Data) -> Chart:
-    """Four NewReno flows. Bars: 95 % intervals over the replications."""
-    return _each(data, "newreno")
-
-
-@study.chart
-def adhoc(data: Data) -> Chart:
-    """Four flows of ad hoc TCP."""
-    return _each(data, "adhoc")
-
-
-@study.chart
-def mixed(data: Data) -> Chart:
-    """Two of each."""
-    return _each(data, "mixed")
+@study.chart_each(
+    {
+        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the replications."),
+        "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
+        "mixed": ("mixed", "Two of each."),
+    }
+)
+def each_flow(data: Data, variant: str) -> Chart:
+    cells = {speed: at(data.shared, variant, speed) for speed in speeds(data.shared)}
+    labels = {flow: f"{flow} ({KIND[flow]})" if variant == "mixed" else flow for flow in FLOWS}
+    points = {label: {speed: one.goodput(flow) for speed, one in cells.items()} for flow, label in labels.items()}
+    return curves(points, SPEED, "throughput (kbit/s)")
 
 
 @study.chart
@@ -80,10 +57,7 @@ def fairness(data: Data) -> Chart:
     return table(["flows", *(f"{speed} m/s" for speed in speeds(data.shared))], rows)
 
 
-@study.chart
-def precision(data: Data) -> Chart:
-    """Replications, and how precise the throughput is with them."""
-    return reached(data.shared, LABELS)
+show_precision(study, "shared", LABELS)
 
 
 @study.check(
@@ -99,8 +73,7 @@ def among_themselves(data: Data) -> Claim:
         for flow in FLOWS
         for speed in speeds(data.shared)
     }
-    strict = every({name: between(each, 0.2, 0.3) for name, each in part.items()})
-    return strict.or_partly(every({name: between(each, 0.15, 0.35) for name, each in part.items()}))
+    return every(between(part, 0.2, 0.3)).or_partly(every(between(part, 0.15, 0.35)))
 
 
 @study.check(
@@ -115,7 +88,7 @@ def among_themselves(data: Data) -> Claim:
 )
 def near_fair(data: Data) -> Claim:
     cells = at(data.shared, "mixed", speeds(data.shared)[0])
-    ratio = throughput(cells, NEWRENO) / throughput(cells, ADHOC)
+    ratio = carried(cells, NEWRENO) / carried(cells, ADHOC)
     return between(ratio, 0.8, 1.25).or_partly(between(ratio, 0.5, 2.0))
 
 
@@ -131,5 +104,5 @@ def near_fair(data: Data) -> Claim:
 )
 def steals(data: Data) -> Claim:
     cells = at(data.shared, "mixed", 30)
-    ratio = throughput(cells, NEWRENO) / throughput(cells, ADHOC)
+    ratio = carried(cells, NEWRENO) / carried(cells, ADHOC)
     return between(ratio, 1.0, 1.5).or_partly(above(ratio, 1.0))

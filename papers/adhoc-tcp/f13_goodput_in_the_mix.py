@@ -4,29 +4,25 @@ The runs are those of figure 12.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, line, peak
+from fourhop.study import Chart, Claim, Data, Profile, about, above, curves, peak
 
 from ._common import (
     ADHOC,
-    ASSUMED,
-    ASSUMED_MOVING,
     FLOWS,
+    KIND,
     MIXED,
     NEWRENO,
-    PAPER,
+    SPEED,
+    among_moving,
     at,
     field,
     normalized,
     over_speeds,
-    reached,
+    show_precision,
     speeds,
 )
 
-study = Study(
-    "Goodput of unlike flows",
-    source=f"{PAPER}, figure 13",
-    assumed=[*ASSUMED, *ASSUMED_MOVING],
-)
+study = among_moving("Goodput of unlike flows", figure=13)
 
 
 @study.sweep
@@ -37,21 +33,14 @@ def mix(profile: Profile) -> Sweep:
 @study.chart
 def goodput(data: Data) -> Chart:
     """Goodput of each flow as a share of what it sent. Bars: 95 % intervals over the replications."""
-    kind = {**dict.fromkeys(ADHOC, "ad hoc TCP"), **dict.fromkeys(NEWRENO, "NewReno")}
-    lines = [
-        line(
-            f"{flow} ({kind[flow]})",
-            {speed: normalized(at(data.mix, "mixed", speed), [flow]) for speed in speeds(data.mix)},
-        )
-        for flow in FLOWS
-    ]
-    return Chart("lines", tuple(lines), "speed of the nodes (m/s)", "normalized goodput")
+    cells = {speed: at(data.mix, "mixed", speed) for speed in speeds(data.mix)}
+    points = {
+        f"{flow} ({KIND[flow]})": {speed: normalized(one, [flow]) for speed, one in cells.items()} for flow in FLOWS
+    }
+    return curves(points, SPEED, "normalized goodput")
 
 
-@study.chart
-def precision(data: Data) -> Chart:
-    """Replications, and how precise the throughput is with them."""
-    return reached(data.mix, {"mixed": "two of each"})
+show_precision(study, "mix", {"mixed": "two of each"})
 
 
 @study.check(
@@ -61,9 +50,6 @@ def precision(data: Data) -> Chart:
     why="the interval of the largest gain reaches beyond what was asked",
 )
 def gain(data: Data) -> Claim:
-    gains = [
-        normalized(at(data.mix, "mixed", speed), ADHOC) / normalized(at(data.mix, "mixed", speed), NEWRENO)
-        for speed in speeds(data.mix)
-    ]
-    most = peak(gains)
+    cells = [at(data.mix, "mixed", speed) for speed in speeds(data.mix)]
+    most = peak([normalized(one, ADHOC) / normalized(one, NEWRENO) for one in cells])
     return about(most, 1.194, within=0.03).or_partly(above(most, 1.0))

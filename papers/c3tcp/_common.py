@@ -5,26 +5,32 @@ Figures 6 to 8 and the queue at node 2 come from one scenario, which each study 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Cells, Claim, Data, Profile, Sample, Study, Why
+from fourhop.study import Cells, Chart, Data, Profile, Sample, Variants, series
+from fourhop.study.flows import goodput_between
 
 PAPER = "Kliazovich, Granelli 2005"
 
-VARIANTS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "standard": ("standard TCP", "newreno", {}),
-    "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
-    "c3-newest": ("C3TCP, newest measurement", "newreno", {"c3tcp.enabled": True, "c3tcp.smoothing": "0%"}),
-    "vegas": ("Vegas", "vegas", {}),
-    "westwood": ("Westwood", "westwood", {}),
-}
+VARIANTS = Variants(
+    {
+        "standard": ("standard TCP", "newreno", {}),
+        "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
+        "c3-newest": ("C3TCP, newest measurement", "newreno", {"c3tcp.enabled": True, "c3tcp.smoothing": "0%"}),
+        "vegas": ("Vegas", "vegas", {}),
+        "westwood": ("Westwood", "westwood", {}),
+    }
+)
 """What is compared: by short name its label, its transport and its keys."""
 
-LABELS: Mapping[str, str] = {name: label for name, (label, _, _) in VARIANTS.items()}
+LABELS = VARIANTS.labels
+compared = VARIANTS.compared
+
 C3 = ("c3", "c3-newest")
 """Both readings: measurements averaged, and the newest alone."""
+BOTH = {name: LABELS[name] for name in C3}
 
 ALONE, CROSSED, AFTER = (3.0, 15.0), (16.0, 30.0), (31.0, 45.0)
 """From when to when, in s: the TCP flow alone, beside UDP, alone again. A second each is left to get there."""
@@ -78,27 +84,16 @@ def chain(profile: Profile, hops: int = 3, **keys: Any) -> Scenario:
     return Scenario.chain(hops=hops, **settings(profile, **keys))
 
 
-def compared(scenario: Scenario, *names: str) -> dict[str, Scenario]:
-    """The scenario with each of the named variants, for `Sweep(variants=...)`: every TCP flow is of that variant."""
-    made = {}
-    for name in names:
-        _, transport, keys = VARIANTS[name]
-        resolved = scenario.resolved
-        flows = [i for i, flow in enumerate(resolved.get("flows", [])) if flow["transport"] not in ("udp", "ping")]
-        places = [f"flows[{i}]" for i in flows] + (["traffic"] if "traffic" in resolved else [])
-        made[name] = scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
-    return made
+def rate(cells: Cells, name: str, when: tuple[float, float]) -> Sample:
+    """Goodput of the TCP flow of a variant between two times in kbit/s, one value a run."""
+    return goodput_between(cells.where(variant=name), "tcp", when)
 
 
-def rate(cells: Cells, name: str, when: tuple[float, float], flow: str = "tcp") -> Sample:
-    """Goodput of a flow between two times in kbit/s, one value a run."""
-    return cells.over_time("goodput_bps", flow, *when, variant=name)
+TIMES = {"whole run": WHOLE, "alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
+GOODPUTS = {text: partial(goodput_between, flow="tcp", when=when) for text, when in TIMES.items()}
+"""Columns of a table."""
 
 
-def check_both(
-    study: Study, statement: str, *, why: Why = "", why_newest: Why | None = None, main: bool = False, **said: str
-) -> Callable[[Callable[[Data, str], Claim]], None]:
-    """Register a check of averaged and of newest measurements; the function gets which it is to look at."""
-    labels = {name: LABELS[name] for name in C3}
-    thought = {name: why if name == "c3" or why_newest is None else why_newest for name in labels}
-    return study.check_each(labels, statement, why=thought, main=main, **said)
+def over_time(data: Data) -> Chart:
+    """Goodput over steps of 250 ms, one run; UDP from 15 to 30 s."""
+    return series(data.against, "goodput_bps", by="variant", flows={"tcp": ""}, labels=LABELS)

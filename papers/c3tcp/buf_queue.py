@@ -3,7 +3,7 @@
 from fourhop import Sweep
 from fourhop.study import Cells, Chart, Claim, Data, Line, Profile, Sample, Study, above, below, every, table
 
-from ._common import ALONE, ASSUMED, C3, CROSSED, LABELS, PAPER, check_both, compared, figure5
+from ._common import ALONE, ASSUMED, BOTH, C3, CROSSED, LABELS, PAPER, compared, figure5
 
 NODE = 1
 """Node 2 of the paper."""
@@ -88,8 +88,8 @@ def standard_overflows(data: Data) -> Claim:
     return above(longest, 48).or_partly(above(longest, 10))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "Beside UDP, {} leaves at most 10 packets at node 2",
     paper="at most about 10",
     assumed="the longest queue of a run, in the mean over runs; partly: below 15",
@@ -99,20 +99,22 @@ def crossed(data: Data, name: str) -> Claim:
     return below(longest, 10).or_partly(below(longest, 15))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "Alone, {} leaves 0 to 3 packets at node 2",
     paper="0 to 3",
     assumed="the longest queue of a run, in the mean over runs; partly: the mean over time",
-    why_newest="a single measurement after a short back-off tells more than there is, and the window it allows sends a "
-    "few segments at once; averaged measurements do not",
+    why_of={
+        "c3-newest": "a single measurement after a short back-off tells more than there is, and the window it allows "
+        "sends a few segments at once; averaged measurements do not"
+    },
 )
 def alone(data: Data, name: str) -> Claim:
     return below(most(data, name, ALONE), 3.5).or_partly(below(mean(data, name, ALONE), 3.0))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} keeps the queue shorter than standard TCP does",
     paper="knowledge of the capacity greatly reduces it",
     assumed="mean over time, beside UDP: at most half; partly: less",

@@ -4,20 +4,20 @@ The paper has C3TCP steady throughout, and standard TCP enlarging its window unt
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, below, line, series, table
+from fourhop.study import Cells, Chart, Claim, Data, Profile, Sample, Study, about, above, below, curves, table_by
 
 from ._common import (
-    AFTER,
-    ALONE,
     ASSUMED,
+    BOTH,
     C3,
     CROSSED,
+    GOODPUTS,
     LABELS,
     PAPER,
     WHOLE,
-    check_both,
     compared,
     figure5,
+    over_time,
     rate,
     string,
 )
@@ -55,50 +55,34 @@ def rates(profile: Profile) -> Sweep:
 @study.chart
 def gain_over_rates(data: Data) -> Chart:
     """Goodput of C3TCP over that of standard TCP from 16 to 30 s, by the rate of UDP."""
-    drawn = []
-    for routing, label in ROUTING.items():
-        ratios = {
+    ratios = {
+        label: {
             load: rate(data.rates, f"c3 {load} {routing}", CROSSED)
             / rate(data.rates, f"standard {load} {routing}", CROSSED)
             for load in RATES
         }
-        drawn.append(line(label, ratios))
-    return Chart("lines", tuple(drawn), "each of two UDP flows (kbit/s)", "C3TCP / standard TCP")
+        for routing, label in ROUTING.items()
+    }
+    return curves(ratios, "each of two UDP flows (kbit/s)", "C3TCP / standard TCP")
 
 
-@study.chart
-def over_time(data: Data) -> Chart:
-    """Goodput over steps of 250 ms, one run; UDP from 15 to 30 s."""
-    return series(data.against, "goodput_bps", by="variant", flows={"tcp": ""}, labels=LABELS)
+study.chart(over_time)
 
 
 @study.chart
 def numbers(data: Data) -> Chart:
     """Goodput in kbit/s and its coefficient of variation over steps of 250 ms. Intervals over runs."""
-    times = {"whole run": WHOLE, "alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
-    rows = [
-        (label, *(rate(data.against, name, when) for when in times.values()), unsteadiness(data, name, WHOLE))
-        for name, label in LABELS.items()
-        if name in ("standard", *C3)
-    ]
-    return table(["variant", *times, "variation"], rows)
+    columns = {**GOODPUTS, "variation": lambda cells: unsteadiness(cells, WHOLE)}
+    return table_by(data.against, "variant", columns, {name: LABELS[name] for name in ("standard", *C3)})
 
 
-def unsteadiness(data: Data, name: str, when: tuple[float, float]) -> Sample:
+def unsteadiness(cells: Cells, when: tuple[float, float]) -> Sample:
     """Standard deviation over mean of the goodputs of single steps, in each run."""
-    import polars as pl
-
-    rows = data.against.series(variant=name).filter(
-        (pl.col("flow") == "tcp") & (pl.col("time_s") > when[0]) & (pl.col("time_s") <= when[1])
-    )
-    goodput = pl.col("goodput_bps")
-    by_seed = rows.group_by("seed").agg(value=goodput.std() / goodput.mean())
-    values = {row["seed"]: row["value"] for row in by_seed.to_dicts()}
-    return data.against.measure(lambda run: values[run.seed], variant=name)
+    return cells.over_time("goodput_bps", "tcp", *when, of=lambda goodput: goodput.std() / goodput.mean())
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} has about 27 % more than standard TCP",
     main=True,
     paper="around 27 %",
@@ -110,8 +94,8 @@ def gains(data: Data, name: str) -> Claim:
     return about(gain, 1.27).or_partly(above(gain, 1.0))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} has more than standard TCP beside UDP",
     paper="standard TCP congests the path in this time",
     assumed="from 16 to 30 s: at least 10 % more; partly: more at all",
@@ -122,14 +106,15 @@ def gains_beside_udp(data: Data, name: str) -> Claim:
     return above(gain, 1.1).or_partly(above(gain, 1.0))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} is steadier than standard TCP",
     main=True,
     paper="steady in all phases",
     assumed="coefficient of variation of the goodput over steps of 250 ms while UDP is on: at most half; partly: less",
-    why_newest="about half: the window jumps with single measurements",
+    why_of={"c3-newest": "about half: the window jumps with single measurements"},
 )
 def steadier(data: Data, name: str) -> Claim:
-    less = unsteadiness(data, name, CROSSED) / unsteadiness(data, "standard", CROSSED)
+    ours, theirs = (unsteadiness(data.against.where(variant=each), CROSSED) for each in (name, "standard"))
+    less = ours / theirs
     return below(less, 0.5).or_partly(below(less, 1.0))

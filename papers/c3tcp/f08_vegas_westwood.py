@@ -4,9 +4,10 @@ The paper has all of them alike while the flow is alone; with cross traffic the 
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, between, every, most, series, table
+from fourhop.study import Cells, Chart, Claim, Data, Profile, Sample, Study, table_by
+from fourhop.study.claims import about, above, between, every, most
 
-from ._common import AFTER, ALONE, ASSUMED, CROSSED, LABELS, PAPER, WHOLE, check_both, compared, figure5, rate
+from ._common import ALONE, ASSUMED, BOTH, CROSSED, GOODPUTS, LABELS, PAPER, WHOLE, compared, figure5, over_time, rate
 
 OTHERS = {"westwood": 1.18, "vegas": 1.07}
 """How far the paper has C3TCP ahead of them."""
@@ -23,37 +24,22 @@ def against(profile: Profile) -> Sweep:
     return Sweep(variants=compared(figure5(profile), *LABELS), runs=20)
 
 
-@study.chart
-def over_time(data: Data) -> Chart:
-    """Goodput over steps of 250 ms, one run; UDP from 15 to 30 s."""
-    return series(data.against, "goodput_bps", by="variant", flows={"tcp": ""}, labels=LABELS)
+study.chart(over_time)
 
 
 @study.chart
 def numbers(data: Data) -> Chart:
     """Goodput in kbit/s, and how much of the time beside UDP nothing arrived for 250 ms. Intervals over runs."""
-    times = {"whole run": WHOLE, "alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
-    rows = [
-        (label, *(rate(data.against, name, when) for when in times.values()), silence(data, name))
-        for name, label in LABELS.items()
-    ]
-    return table(["variant", *times, "silent beside UDP"], rows)
+    return table_by(data.against, "variant", {**GOODPUTS, "silent beside UDP": silence}, LABELS)
 
 
-def silence(data: Data, name: str) -> Sample:
+def silence(cells: Cells) -> Sample:
     """Part of the steps of 250 ms beside UDP in which nothing arrived, in each run."""
-    import polars as pl
-
-    rows = data.against.series(variant=name).filter(
-        (pl.col("flow") == "tcp") & (pl.col("time_s") > CROSSED[0]) & (pl.col("time_s") <= CROSSED[1])
-    )
-    by_seed = rows.group_by("seed").agg(value=(pl.col("goodput_bps") == 0).cast(pl.Float64).mean())
-    values = {row["seed"]: row["value"] for row in by_seed.to_dicts()}
-    return data.against.measure(lambda run: values[run.seed], variant=name)
+    return cells.over_time("goodput_bps", "tcp", *CROSSED, of=lambda goodput: (goodput == 0).mean())
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}, Vegas and Westwood are alike while the flow is alone",
     paper="less than 2 % apart",
     assumed="from 3 to 15 s; partly: less than 5 %",
@@ -61,12 +47,11 @@ def silence(data: Data, name: str) -> Sample:
 )
 def alike(data: Data, name: str) -> Claim:
     gains = {LABELS[other]: rate(data.against, name, ALONE) / rate(data.against, other, ALONE) for other in OTHERS}
-    strict = every({label: between(gain, 0.98, 1.02) for label, gain in gains.items()})
-    return strict.or_partly(every({label: between(gain, 0.95, 1.05) for label, gain in gains.items()}))
+    return every(between(gains, 0.98, 1.02)).or_partly(every(between(gains, 0.95, 1.05)))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} is ahead of Westwood by about 18 % and of Vegas by about 7 %",
     paper="around 18 % and 7 %",
     assumed="over the whole run, give or take 5 % of the ratio; partly: ahead of both",
@@ -86,7 +71,8 @@ def ahead(data: Data, name: str) -> Claim:
     why="Westwood does; Vegas keeps its window as small as C3TCP does and loses nothing",
 )
 def silent(data: Data) -> Claim:
-    claims = {LABELS[other]: above(silence(data, other), 0.02) for other in OTHERS}
-    more = {LABELS[other]: above(silence(data, other) - silence(data, "c3"), 0.0) for other in OTHERS}
+    silent = {name: silence(cells) for name, cells in data.against.by("variant").items()}
+    claims = above({LABELS[other]: silent[other] for other in OTHERS}, 0.02)
+    more = above({LABELS[other]: silent[other] - silent["c3"] for other in OTHERS}, 0.0)
     strict = every({**claims, **{f"more than C3TCP: {label}": claim for label, claim in more.items()}})
     return strict.or_partly(most(more, 0.5))

@@ -4,10 +4,13 @@ Delay is held against the true time there and back without waits in queues; band
 beside that traffic, which is what UDP gets across at the best of several rates.
 """
 
-from fourhop import Scenario, Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, about, between, every, line, table
+from collections.abc import Callable
 
-from ._common import ASSUMED, C3, LABELS, PAPER, check_both, compared, string
+from fourhop import Scenario, Sweep
+from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, curves, run_by_run, table
+from fourhop.study.claims import about, between, every
+
+from ._common import ASSUMED, BOTH, C3, LABELS, PAPER, compared, string
 
 LOADS = (0, 100, 200, 400, 600, 800)
 """Of each of the two UDP flows, in kbit/s."""
@@ -51,7 +54,7 @@ def capacity(data: Data, load: int) -> Sample:
     """What UDP gets across at its best rate, in bit/s of IP packets."""
     tried = (data.available.over_time("goodput_bps", "tcp", *MEASURED, variant=f"{load} {rate}") for rate in OFFERED)
     best = max(tried, key=lambda goodput: goodput.mean)
-    return Sample(tuple(1e3 * 1500 / 1460 * value for value in best.values), best.units, "bit/s", best.method)
+    return run_by_run(lambda value: 1e3 * 1500 / 1460 * value, best, unit="bit/s")
 
 
 def delay_error(data: Data, name: str, load: int) -> Estimate:
@@ -62,18 +65,19 @@ def bandwidth_error(data: Data, name: str, load: int) -> Estimate:
     return mean(data, name, load, "c3_bandwidth_bps") / capacity(data, load)
 
 
-@study.chart
-def delays(data: Data) -> Chart:
-    """Estimated over true delay; 1 is right."""
-    lines = (line(LABELS[name], {load: delay_error(data, name, load) for load in LOADS}) for name in C3)
-    return Chart("lines", tuple(lines), "each of two UDP flows (kbit/s)", "estimated / true delay")
-
-
-@study.chart
-def bandwidths(data: Data) -> Chart:
-    """Estimated bandwidth over what the path has to give; 1 is right."""
-    lines = (line(LABELS[name], {load: bandwidth_error(data, name, load) for load in LOADS}) for name in C3)
-    return Chart("lines", tuple(lines), "each of two UDP flows (kbit/s)", "estimated / available bandwidth")
+@study.chart_each(
+    {
+        "delays": ((delay_error, "estimated / true delay"), "Estimated over true delay; 1 is right."),
+        "bandwidths": (
+            (bandwidth_error, "estimated / available bandwidth"),
+            "Estimated bandwidth over what the path has to give; 1 is right.",
+        ),
+    }
+)
+def over_load(data: Data, what: tuple[Callable[[Data, str, int], Estimate], str]) -> Chart:
+    error, label = what
+    errors = {LABELS[name]: {load: error(data, name, load) for load in LOADS} for name in C3}
+    return curves(errors, "each of two UDP flows (kbit/s)", label)
 
 
 @study.chart
@@ -92,8 +96,8 @@ def numbers(data: Data) -> Chart:
     return table(["UDP (kbit/s each)", "available", "estimated", "true delay", "estimated delay"], rows)
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: the estimated delay is the true one",
     paper="says nothing of truth: our own",
     assumed="within 10 % at each load; partly: within 25 %",
@@ -101,12 +105,11 @@ def numbers(data: Data) -> Chart:
 )
 def delay_is_true(data: Data, name: str) -> Claim:
     errors = {f"{load} kbit/s": delay_error(data, name, load) for load in LOADS}
-    strict = every({load: about(error, 1.0, 0.1) for load, error in errors.items()})
-    return strict.or_partly(every({load: about(error, 1.0, 0.25) for load, error in errors.items()}))
+    return every(about(errors, 1.0, 0.1)).or_partly(every(about(errors, 1.0, 0.25)))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: the estimated bandwidth is what the path has to give",
     paper="says nothing of truth: our own",
     assumed="within 15 % at each load; partly: within a factor of two",
@@ -118,5 +121,4 @@ def delay_is_true(data: Data, name: str) -> Claim:
 )
 def bandwidth_is_true(data: Data, name: str) -> Claim:
     errors = {f"{load} kbit/s": bandwidth_error(data, name, load) for load in LOADS}
-    strict = every({load: about(error, 1.0) for load, error in errors.items()})
-    return strict.or_partly(every({load: between(error, 0.5, 2.0) for load, error in errors.items()}))
+    return every(about(errors, 1.0)).or_partly(every(between(errors, 0.5, 2.0)))

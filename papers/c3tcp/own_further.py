@@ -4,24 +4,10 @@ The paper has a string of four nodes and says that results on larger networks ag
 """
 
 from fourhop import Scenario, Sweep
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Study,
-    above,
-    bars,
-    below,
-    every,
-    fair,
-    lines,
-    most,
-    table,
-)
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, bars, lines, table
+from fourhop.study.claims import above, below, every, fair, most
 
-from ._common import C3, LABELS, PAPER, chain, check_both, compared, settings
+from ._common import BOTH, C3, LABELS, PAPER, chain, compared, settings
 
 HOPS = (2, 3, 4, 5, 7, 10)
 STEADY_SHORT = {**STEADY, "packets": 22_000}
@@ -90,8 +76,8 @@ def numbers(data: Data) -> Chart:
     return table(["variant", "7 hops", "two flows", "fairness", "moving", "sent again, moving"], rows)
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} is ahead of standard TCP on longer strings",
     paper="good agreement with the results shown",
     assumed="on all of 4 to 10 hops; partly: on three quarters",
@@ -100,13 +86,13 @@ def numbers(data: Data) -> Chart:
 )
 def longer(data: Data, name: str) -> Claim:
     cells = data.strings
-    gains = {n: cells.goodput(variant=name, hops=n) / cells.goodput(variant="standard", hops=n) for n in HOPS if n >= 4}
-    claims = {f"{n} hops": above(gain, 1.0) for n, gain in gains.items()}
+    ours, theirs = (cells.where(variant=each).by("hops") for each in (name, "standard"))
+    claims = above({f"{n} hops": ours[n].goodput() / theirs[n].goodput() for n in HOPS if n >= 4}, 1.0)
     return every(claims).or_partly(most(claims))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: two flows share",
     paper="says nothing: our own",
     assumed="Jain's index above 0.95; partly: above that of standard TCP",
@@ -116,8 +102,8 @@ def shares(data: Data, name: str) -> Claim:
     return fair(index, 0.95).or_partly(above(index - data.parallel.fairness(variant="standard"), 0.0))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: a flow to a moving node sends less again than standard TCP",
     paper="says nothing: our own",
     assumed="at most half of the segments sent again, for at least 90 % of the goodput; partly: fewer",

@@ -5,46 +5,34 @@ plain one. Nothing of this is in the papers, each of which compares itself with 
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fourhop import Scenario, Sweep
-from fourhop.study import (
-    Cells,
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Profile,
-    Run,
-    Sample,
-    Study,
-    above,
-    below,
-    every,
-    line,
-    most,
-    table,
-)  # fmt: skip
+from fourhop.study import Cells, Chart, Claim, Data, Estimate, Profile, Run, Sample, Study, Variants, groups, table_by
+from fourhop.study.claims import above, below, every, most
 
-TRANSPORTS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "newreno": ("NewReno", "newreno", {}),
-    "cubic": ("CUBIC", "cubic", {}),
-    "vegas": ("Vegas", "vegas", {}),
-    "westwood": ("Westwood+", "westwood", {}),
-    "ap": ("TCP-AP / TCP-GAP", "tcp-ap", {}),
-    "adhoc": ("ad hoc TCP", "adhoc-tcp", {}),
-    "rbp": ("RBP", "rbp", {}),
-    "rbp-ssa": (
-        "RBP, signal-strength AODV",
-        "rbp",
-        {"routing.protocol": "ssa-aodv", "routing.signal_threshold": "-64dBm"},
-    ),
-    "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
-}
+TRANSPORTS = Variants(
+    {
+        "newreno": ("NewReno", "newreno", {}),
+        "cubic": ("CUBIC", "cubic", {}),
+        "vegas": ("Vegas", "vegas", {}),
+        "westwood": ("Westwood+", "westwood", {}),
+        "ap": ("TCP-AP / TCP-GAP", "tcp-ap", {}),
+        "adhoc": ("ad hoc TCP", "adhoc-tcp", {}),
+        "rbp": ("RBP", "rbp", {}),
+        "rbp-ssa": (
+            "RBP, signal-strength AODV",
+            "rbp",
+            {"routing.protocol": "ssa-aodv", "routing.signal_threshold": "-64dBm"},
+        ),
+        "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
+    }
+)
 """By short name: label, transport, keys. The threshold is the strength of 250 m, so that nobody is ignored who can be
 decoded: the networks are compared, not their thresholds."""
 
-LABELS = {name: label for name, (label, _, _) in TRANSPORTS.items()}
+LABELS = TRANSPORTS.labels
 SYSTEMS = ("ap", "adhoc", "rbp", "c3")
 RUNS = 10
 DURATION = {"duration": "100s", "warmup": "0s"}
@@ -135,12 +123,8 @@ def _network(name: str, profile: Profile) -> Scenario:
 
 
 def _of(scenario: Scenario, name: str) -> Scenario:
-    _, transport, keys = TRANSPORTS[name]
-    resolved = scenario.resolved
-    places = [f"flows[{i}]" for i in range(len(resolved.get("flows", [])))]
-    places += ["traffic"] if "traffic" in resolved else []
-    made = scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
-    return made.with_(**{"gateway.kind": "gap"}) if name == "ap" and "wired" in resolved else made
+    made = TRANSPORTS.of(scenario, name)
+    return made.with_(**{"gateway.kind": "gap"}) if name == "ap" and "wired" in scenario.resolved else made
 
 
 @study.sweep
@@ -176,49 +160,35 @@ def cost(run: Run) -> float:
 @study.chart
 def goodput(data: Data) -> Chart:
     """Goodput of all flows together, as a share of NewReno's there. Bars: 95 % intervals over ten runs."""
-    made = [
-        line(
-            LABELS[name],
-            {
-                network: cell(data, network, name).goodput() / cell(data, network, "newreno").goodput()
-                for network in NETWORKS
-            },
-        )
-        for name in TRANSPORTS
-        if name not in ("newreno", "cubic", "westwood")
-    ]
-    return Chart("bars", tuple(made), "", "goodput beside NewReno's")
+    shown = [name for name in TRANSPORTS if name not in ("newreno", "cubic", "westwood")]
+    points = {
+        LABELS[name]: {n: cell(data, n, name).goodput() / cell(data, n, "newreno").goodput() for n in NETWORKS}
+        for name in shown
+    }
+    return groups(points, "goodput beside NewReno's")
 
 
 @study.chart
 def fairness(data: Data) -> Chart:
     """Jain's index over 100 s, on the networks with several flows."""
+    shown = [name for name in TRANSPORTS if name not in ("cubic", "westwood")]
     several = [network for network in NETWORKS if network != "chain"]
-    made = [
-        line(LABELS[name], {network: cell(data, network, name).fairness() for network in several})
-        for name in TRANSPORTS
-        if name not in ("cubic", "westwood")
-    ]
-    return Chart("bars", tuple(made), "", "Jain's fairness index", y_max=1.0)
+    points = {LABELS[name]: {n: cell(data, n, name).fairness() for n in several} for name in shown}
+    return groups(points, "Jain's fairness index", y_max=1.0)
 
 
-def _table(network: str) -> None:
-    def everything(data: Data) -> Chart:
-        columns = ["transport", "goodput", "fairness", "round trip (ms)", "sent again (%)", "frames / kB"]
-        rows = []
-        for name in TRANSPORTS:
-            here = cell(data, network, name)
-            measured = (here.goodput(), here.fairness(), here.measure(delay), here.measure(lost), here.measure(cost))
-            rows.append((LABELS[name], *measured))
-        return table(columns, rows)
-
-    everything.__name__ = network
-    everything.__doc__ = f"{NETWORKS[network].capitalize()}: means with 95 % intervals over ten runs."
-    study.chart(everything)
-
-
-for _network_name in NETWORKS:
-    _table(_network_name)
+@study.chart_each(
+    {
+        network: (network, f"{shown.capitalize()}: means with 95 % intervals over ten runs.")
+        for network, shown in NETWORKS.items()
+    }
+)
+def everything(data: Data, network: str) -> Chart:
+    of_runs = {"round trip (ms)": delay, "sent again (%)": lost, "frames / kB": cost}
+    columns = {"goodput": "goodput", "fairness": "fairness"}
+    columns |= {text: partial(Cells.measure, of=of) for text, of in of_runs.items()}
+    labels = {f"{network}/{name}": label for name, label in LABELS.items()}
+    return table_by(data.all_of_them, "variant", columns, labels, heading="transport")
 
 
 OWN = "nothing: a question of our own"
@@ -264,21 +234,20 @@ def beside(data: Data, name: str, of: Callable[[Cells], Sample]) -> dict[str, Es
 )
 def ap_fair(data: Data) -> Claim:
     gains = {
-        shown: above(cell(data, n, "ap").fairness() - cell(data, n, "newreno").fairness(), 0.0)
+        shown: cell(data, n, "ap").fairness() - cell(data, n, "newreno").fairness()
         for n, shown in NETWORKS.items()
         if n != "chain"
     }
-    return every(gains).or_partly(most(gains))
+    return every(above(gains, 0.0)).or_partly(most(above(gains, 0.0)))
 
 
 def _register(name: str) -> None:
     def more(data: Data) -> Claim:
-        claims = {network: above(ratio, 1.0) for network, ratio in beside(data, name, Cells.goodput).items()}
+        claims = above(beside(data, name, Cells.goodput), 1.0)
         return every(claims).or_partly(most(claims))
 
     def cheaper(data: Data) -> Claim:
-        ratios = beside(data, name, lambda cells: cells.measure(cost))
-        claims = {network: below(ratio, 1.0) for network, ratio in ratios.items()}
+        claims = below(beside(data, name, lambda cells: cells.measure(cost)), 1.0)
         return every(claims).or_partly(most(claims))
 
     where = "everywhere; partly: on most networks"

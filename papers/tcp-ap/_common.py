@@ -6,11 +6,12 @@ section 4.6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Claim, Data, Profile, Study, Why
+from fourhop.study import Profile, Variants
+from fourhop.study.flows import STARVING
 
 PAPER = "ElRakabawy, Klemm, Lindemann, MobiHoc 2005"
 
@@ -30,19 +31,25 @@ stand for 100 s and more (RFC 1122 section 4.2.3.5), would pass in as many secon
 _EVERY: Mapping[str, Any] = {"tcp.ack_policy": "every-segment"}
 _DELAYED: Mapping[str, Any] = {**DELAYED, "tcp.delayed_ack_timeout": DELAYED_TIMEOUT}
 
-VARIANTS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "newreno": ("NewReno", "newreno", _EVERY),
-    "newreno-da": ("NewReno + delayed ACK", "newreno", _DELAYED),
-    "ap": ("TCP-AP", "tcp-ap", _EVERY),
-    "ap-da": ("TCP-AP + delayed ACK", "tcp-ap", _DELAYED),
-    "ap-code": ("TCP-AP, authors' code", "tcp-ap", {**_EVERY, **CODE}),
-    "ap-code-da": ("TCP-AP, authors' code + delayed ACK", "tcp-ap", {**_DELAYED, **CODE}),
-    "vegas": ("Vegas", "vegas", _EVERY),
-}
+VARIANTS = Variants(
+    {
+        "newreno": ("NewReno", "newreno", _EVERY),
+        "newreno-da": ("NewReno + delayed ACK", "newreno", _DELAYED),
+        "ap": ("TCP-AP", "tcp-ap", _EVERY),
+        "ap-da": ("TCP-AP + delayed ACK", "tcp-ap", _DELAYED),
+        "ap-code": ("TCP-AP, authors' code", "tcp-ap", {**_EVERY, **CODE}),
+        "ap-code-da": ("TCP-AP, authors' code + delayed ACK", "tcp-ap", {**_DELAYED, **CODE}),
+        "vegas": ("Vegas", "vegas", _EVERY),
+    }
+)
 """What is compared: by short name its label, its transport and its keys. The acknowledgements belong to the variant, so
 they are the same in both profiles."""
 
-LABELS: Mapping[str, str] = {name: label for name, (label, _, _) in VARIANTS.items()}
+LABELS = VARIANTS.labels
+BOTH = {name: LABELS[name] for name in ("ap", "ap-code")}
+"""The arithmetic of the text and that of the authors' code."""
+SHOWN = tuple(name for name in LABELS if name != "vegas")
+"""What the figures with several flows compare."""
 
 ASSUMED = (
     "A window of at most 64 segments: the paper does not say how many the receivers take.",
@@ -57,6 +64,8 @@ ASSUMED_DELAYED = (
 )
 """For the studies with delayed acknowledgements."""
 
+ASSUMED_STARVING = f"A flow starves that has less than {STARVING:g} of an equal share; the paper gives no bound."
+
 PARALLEL_HOPS = 4
 """Length of the symmetric parallel chains of figure 2, which neither figure nor text gives: that of the cross."""
 
@@ -64,7 +73,7 @@ OTHER_PARALLEL_HOPS = (4, 5, 6, 8)
 """Lengths to show what that choice does."""
 
 
-def _settings(keys: dict[str, Any]) -> dict[str, Any]:
+def settings(keys: dict[str, Any]) -> dict[str, Any]:
     """Section 3: 2 Mbit/s, 1460 B, queues of 50, 250 m and 550 m, RTS before everything; the rest are defaults."""
     radio = {"rate": "2Mbps", **keys.pop("radio", {})}
     tcp = {"window": 64, "mss": "1460B", "ack_policy": "every-segment", **keys.pop("tcp", {})}
@@ -73,12 +82,12 @@ def _settings(keys: dict[str, Any]) -> dict[str, Any]:
 
 def chain(profile: Profile, hops: int = 7, **keys: Any) -> Scenario:
     """Figure 13: a chain with one flow from end to end."""
-    return Scenario.chain(hops=hops, profile=profile, **_settings(keys))
+    return Scenario.chain(hops=hops, profile=profile, **settings(keys))
 
 
 def cross(profile: Profile, **keys: Any) -> Scenario:
     """Figure 1: two chains of five nodes that share their middle; flow-1 along the horizontal one, flow-2 the other."""
-    return Scenario.cross(hops=4, profile=profile, **_settings(keys))
+    return Scenario.cross(hops=4, profile=profile, **settings(keys))
 
 
 def parallel(profile: Profile, hops: int | Sequence[int] = PARALLEL_HOPS, **keys: Any) -> Scenario:
@@ -86,41 +95,15 @@ def parallel(profile: Profile, hops: int | Sequence[int] = PARALLEL_HOPS, **keys
 
     With two lengths the chains of section 5.1.3, their middles above each other: `parallel(profile, [4, 10])`.
     """
-    return Scenario.parallel_chains(hops=hops, separation="400m", profile=profile, **_settings(keys))
+    return Scenario.parallel_chains(hops=hops, separation="400m", profile=profile, **settings(keys))
 
 
 def random(profile: Profile, pairs: int, **keys: Any) -> Scenario:
     """Sections 5.1.5 and 5.2.2: 120 nodes in 2500 m x 1000 m, random pairs; each seed draws its own network."""
     return Scenario.random(
-        nodes=120, width="2500m", height="1000m", pairs=pairs, profile=profile, **_settings(keys)
+        nodes=120, width="2500m", height="1000m", pairs=pairs, profile=profile, **settings(keys)
     )  # fmt: skip
 
 
-def compared(scenario: Scenario, *names: str) -> dict[str, Scenario]:
-    """The scenario with each of the named variants, for `Sweep(variants=...)`: every TCP flow is of that variant."""
-    return {name: variant(scenario, name) for name in names}
-
-
-def variant(scenario: Scenario, name: str, *flows: int) -> Scenario:
-    """The scenario with one variant: for every TCP flow, or only for those numbered `flows` among its `[[flows]]`.
-
-    What receivers do is the same for all flows of a scenario.
-    """
-    _, transport, keys = VARIANTS[name]
-    resolved = scenario.resolved
-    listed = resolved.get("flows", [])
-    chosen = flows or [i for i, flow in enumerate(listed) if flow["transport"] not in ("udp", "ping")]
-    places = [f"flows[{i}]" for i in chosen] + (["traffic"] if "traffic" in resolved and not flows else [])
-    return scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
-
-
-def check_both(
-    study: Study, statement: str, *, why: Why = "", why_code: Why | None = None, main: bool = False, **said: str
-) -> Callable[[Callable[[Data, str], Claim]], None]:
-    """Register a check of `ap` and of `ap-code`; the function gets which of the two it is to look at.
-
-    `why_code` is what we think of the authors' code, if it is not `why`.
-    """
-    labels = {name: LABELS[name] for name in ("ap", "ap-code")}
-    thought = {name: why if name == "ap" or why_code is None else why_code for name in labels}
-    return study.check_each(labels, statement, why=thought, main=main, **said)
+compared = VARIANTS.compared
+variant = VARIANTS.of

@@ -1,18 +1,13 @@
-"""What the studies with several flows share: who gets how much, who starves, and means over random networks."""
+"""What the studies with several flows share: why and how they count, and means over random networks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from fourhop import stats
-from fourhop.study import Cells, Chart, Run, Sample, line
+from fourhop.study import Cells, Chart, Run, Sample, groups
+from fourhop.study.flows import Of
 
-AGGREGATE = "all"
-
-STARVING = 0.1
-"""A flow starves that has less than this part of an equal share. The paper gives no bound."""
-
-ASSUMED_STARVING = f"A flow starves that has less than {STARVING:g} of an equal share; the paper gives no bound."
+from ._common import LABELS, SHOWN
 
 ASSUMED_COUNT = (
     "The 55,000 packets are counted over all flows: a starving one would never deliver as many, so that the paper can "
@@ -24,40 +19,6 @@ DELAYED_COSTS = (
     "round trip, and the pace falls further (docs/tcp-ap.md)"
 )
 """Why delayed ACKs do not help TCP-AP as they do in the paper."""
-
-Of = Callable[[Run], float]
-
-
-def goodputs(run: Run) -> list[float]:
-    """Of each flow, in bit/s."""
-    return [flow["goodput_bps"] for flow in run.flows.values()]
-
-
-def averaged(run: Run) -> list[float]:
-    """Of each flow while it has something to send, in bit/s: pauses do not count."""
-    return [flow["averaged_goodput_bps"] for flow in run.flows.values()]
-
-
-def smaller_share(run: Run) -> float:
-    """What the flow with the least has of all, 0 to 1."""
-    each = goodputs(run)
-    return min(each) / sum(each)
-
-
-def starving(run: Run) -> float:
-    """How many flows starve."""
-    each = goodputs(run)
-    return float(sum(one < STARVING * sum(each) / len(each) for one in each))
-
-
-def fairness(of: Callable[[Run], list[float]]) -> Of:
-    """Jain's index of what `of` says of each flow."""
-    return lambda run: stats.jain(of(run)) or float("nan")
-
-
-def total(of: Callable[[Run], list[float]]) -> Of:
-    """The sum of what `of` says of each flow, in kbit/s."""
-    return lambda run: 1e-3 * sum(of(run))
 
 
 def one(cells: Cells) -> Run:
@@ -79,10 +40,14 @@ def over(cells: Cells, of: Of, unit: str = "", **keys: object) -> Sample:
     return Sample(values, tuple(range(len(each))), unit)
 
 
-def shares(cells: Cells, flows: Mapping[str, str], labels: Mapping[str, str]) -> Chart:
-    """Bars for each flow and for all together, a colour for each variant, Jain's index beside its name."""
-    made = []
-    for name, group in cells.by("variant").items():
-        bars = {shown: group.goodput(flow) for flow, shown in flows.items()} | {AGGREGATE: group.goodput()}
-        made.append(line(f"{labels[name]} (fairness {group.fairness().mean:.2f})", bars))
-    return Chart("bars", tuple(made), "", "goodput (kbit/s)")
+def over_networks(places: Mapping[str, Cells], of: Of, label: str) -> Chart:
+    """Bars for each of several sweeps over networks, a colour for each variant."""
+    return groups(
+        {LABELS[name]: {place: over(cells, of, variant=name) for place, cells in places.items()} for name in SHOWN},
+        label,
+    )
+
+
+def paths(run: Run) -> str:
+    """The hops of all pairs, the shortest first."""
+    return " ".join(str(hops) for hops in sorted(flow["hops"] for flow in run.flows.values()))

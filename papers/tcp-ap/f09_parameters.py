@@ -6,27 +6,10 @@ Large values smooth more and answer later; the paper settles on alpha = 0.7 and 
 from collections.abc import Sequence
 
 from fourhop import Sweep, quantity
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Profile,
-    Sample,
-    Study,
-    above,
-    combine,
-    every,
-    fair,
-    falls,
-    lines,
-    most,
-    rises,
-    trough,
-)
+from fourhop.study import STEADY, Chart, Claim, Data, Estimate, Profile, Sample, Study, combine, lines, trough
+from fourhop.study.claims import above, every, fair, falls, most, rises
 
-from ._common import ASSUMED, PAPER, check_both, compared, cross
+from ._common import ASSUMED, BOTH, PAPER, compared, cross
 
 HISTORIES = (10, 50, 100, 200)
 ALPHAS = ("0%", "30%", "50%", "70%", "90%")
@@ -92,8 +75,8 @@ def mean_difference(
     return combine(terms + [(-1.0 / len(small), goodput(n, a)) for n, a in small])
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: the goodput of both flows is highest for large alpha and N",
     paper="highest for large values of both",
     assumed="alpha = 0.7, 0.9 with N = 100, 200, against the mean of all others; partly: against N = 10",
@@ -107,8 +90,8 @@ def large_is_best(data: Data, name: str) -> Claim:
     return above(mean_difference(data, name, large, others), 0.0).or_partly(weaker)
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: for N of 50 and more the goodput grows slightly with alpha",
     paper="increases slightly",
     assumed="the slope of a line, for each N; partly: for one of the three",
@@ -119,8 +102,8 @@ def grows(data: Data, name: str) -> Claim:
     return every(claims).or_partly(most(claims, 0.3))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: for N = 10 the goodput falls with alpha",
     paper="decreases",
     assumed="the slope of a line",
@@ -130,8 +113,8 @@ def falls_for_10(data: Data, name: str) -> Claim:
     return falls(over_alpha(data, name, 10))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} is fair whatever alpha and N",
     paper="an index above 0.99 for every set",
     assumed="over the whole run; partly: for three quarters of the sets",
@@ -139,16 +122,16 @@ def falls_for_10(data: Data, name: str) -> Claim:
     "below: who is ahead changes every few minutes",
 )
 def is_fair(data: Data, name: str) -> Claim:
-    claims = {
-        f"N = {n}, alpha = {value(a):g}": fair(data.grid.fairness(variant=name, history=n, alpha=a), 0.99)
+    index = {
+        f"N = {n}, alpha = {value(a):g}": data.grid.fairness(variant=name, history=n, alpha=a)
         for n in HISTORIES
         for a in ALPHAS
     }
-    return every(claims).or_partly(most(claims))
+    return every(fair(index, 0.99)).or_partly(most(fair(index, 0.99)))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: the default, N = 50 and alpha = 0.7, has nearly the best goodput",
     paper="adequate goodput",
     assumed="above 95 % of any other set; partly: above 90 %",

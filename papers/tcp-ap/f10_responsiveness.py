@@ -4,22 +4,13 @@ TCP-AP is to share when the second flow comes and to use everything when the fir
 window limit, leaves the second flow in long time-outs, the paper says.
 """
 
-from fourhop import Sweep
-from fourhop.study import (
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Sample,
-    Study,
-    above,
-    below,
-    between,
-    series,
-    table,
-)
+from functools import partial
 
-from ._common import ASSUMED, LABELS, PAPER, check_both, compared, cross
+from fourhop import Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, between, series, table_by
+from fourhop.study.flows import goodput_between, part_of_both
+
+from ._common import ASSUMED, BOTH, LABELS, PAPER, compared, cross
 
 NAMES = {**LABELS, "limit": "NewReno, window limit 1"}
 SHOWN = ("ap", "ap-code", "newreno", "limit")
@@ -64,36 +55,20 @@ def coming(profile: Profile) -> Sweep:
     return Sweep(variants=variants, runs=40)
 
 
-def _over_time(data: Data, name: str) -> Chart:
+@study.chart_each(
+    {
+        "adaptive": ("ap", "Figure 10: TCP-AP, one run."),
+        "code": ("ap-code", "Figure 10 with the authors' code, one run."),
+        "newreno": ("newreno", "Figure 11: NewReno, one run."),
+        "limited": ("limit", "Figure 12: NewReno with a window of one segment, one run."),
+    }
+)
+def over_time(data: Data, name: str) -> Chart:
     return series(data.coming.where(variant=name), "goodput_bps", flows=FLOWS)
 
 
-@study.chart
-def adaptive(data: Data) -> Chart:
-    """Figure 10: TCP-AP, one run."""
-    return _over_time(data, "ap")
-
-
-@study.chart
-def code(data: Data) -> Chart:
-    """Figure 10 with the authors' code, one run."""
-    return _over_time(data, "ap-code")
-
-
-@study.chart
-def newreno(data: Data) -> Chart:
-    """Figure 11: NewReno, one run."""
-    return _over_time(data, "newreno")
-
-
-@study.chart
-def limited(data: Data) -> Chart:
-    """Figure 12: NewReno with a window of one segment, one run."""
-    return _over_time(data, "limit")
-
-
 def rate(data: Data, name: str, flow: str, when: tuple[float, float]) -> Sample:
-    return data.coming.over_time("goodput_bps", flow, *when, variant=name)
+    return goodput_between(data.coming.where(variant=name), flow, when)
 
 
 @study.chart
@@ -101,33 +76,44 @@ def numbers(data: Data) -> Chart:
     """Goodput in kbit/s before, while and after both flows run. Intervals over the runs."""
     times = {"first alone": ("flow-1", ALONE), "first of both": ("flow-1", TOGETHER)}
     times |= {"second of both": ("flow-2", TOGETHER), "second alone": ("flow-2", AFTER)}
-    rows = [(NAMES[name], *(rate(data, name, *each) for each in times.values())) for name in SHOWN]
-    return table(["transport", *times], rows)
+    columns = {text: partial(goodput_between, flow=flow, when=when) for text, (flow, when) in times.items()}
+    return table_by(data.coming, "variant", columns, {name: NAMES[name] for name in SHOWN}, heading="transport")
 
 
 def second_share(data: Data, name: str, when: tuple[float, float]) -> Sample:
     """What the second flow has of both, in each run."""
     first, second = rate(data, name, "flow-1", when), rate(data, name, "flow-2", when)
-    shares = tuple(y / (x + y) if x + y else 0.0 for x, y in zip(first.values, second.values, strict=True))
-    return Sample(shares, second.units)
+    return part_of_both(second, first)
 
 
-@check_both(
-    study,
+def keeps(data: Data, name: str) -> Claim:
+    part = second_share(data, name, TOGETHER)
+    return below(part, 0.2).or_partly(below(part, 0.4))
+
+
+def leaves_unused(data: Data, name: str) -> Claim:
+    left = rate(data, name, "flow-2", AFTER) / rate(data, name, "flow-1", ALONE)
+    return below(left, 0.5).or_partly(below(left, 0.9))
+
+
+@study.check_each(
+    BOTH,
     "{}: the second flow quickly gets its share",
     paper="bandwidth is shared fairly when several flows compete",
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
     why=OUTLIERS,
-    why_code="in five runs of forty AODV finds no route for the second flow while the first one sends; without these "
-    "the second has 45 %",
+    why_of={
+        "ap-code": "in five runs of forty AODV finds no route for the second flow while the first one sends; without "
+        "these the second has 45 %"
+    },
 )
 def shares(data: Data, name: str) -> Claim:
     part = second_share(data, name, TOGETHER)
     return between(part, 0.4, 0.6).or_partly(between(part, 0.3, 0.7))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{}: the second flow takes everything when the first has gone",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
@@ -145,8 +131,7 @@ def takes_all(data: Data, name: str) -> Claim:
     why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
 )
 def newreno_keeps(data: Data) -> Claim:
-    part = second_share(data, "newreno", TOGETHER)
-    return below(part, 0.2).or_partly(below(part, 0.4))
+    return keeps(data, "newreno")
 
 
 @study.check(
@@ -156,8 +141,7 @@ def newreno_keeps(data: Data) -> Claim:
     why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
 )
 def newreno_leaves_unused(data: Data) -> Claim:
-    left = rate(data, "newreno", "flow-2", AFTER) / rate(data, "newreno", "flow-1", ALONE)
-    return below(left, 0.5).or_partly(below(left, 0.9))
+    return leaves_unused(data, "newreno")
 
 
 @study.check(
@@ -167,8 +151,7 @@ def newreno_leaves_unused(data: Data) -> Claim:
     why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
 )
 def limit_keeps(data: Data) -> Claim:
-    part = second_share(data, "limit", TOGETHER)
-    return below(part, 0.2).or_partly(below(part, 0.4))
+    return keeps(data, "limit")
 
 
 @study.check(
@@ -177,8 +160,7 @@ def limit_keeps(data: Data) -> Claim:
     assumed="as above",
 )
 def limit_leaves_unused(data: Data) -> Claim:
-    left = rate(data, "limit", "flow-2", AFTER) / rate(data, "limit", "flow-1", ALONE)
-    return below(left, 0.5).or_partly(below(left, 0.9))
+    return leaves_unused(data, "limit")
 
 
 @study.check(
@@ -192,12 +174,6 @@ def fluctuates(data: Data) -> Claim:
 
 def fluctuation(data: Data, name: str) -> Sample:
     """Standard deviation over mean of the goodputs of single seconds, in each run."""
-    import polars as pl
-
-    rows = data.coming.series(variant=name).filter(
-        (pl.col("flow") == "flow-1") & (pl.col("time_s") > ALONE[0]) & (pl.col("time_s") <= ALONE[1])
+    return data.coming.over_time(
+        "goodput_bps", "flow-1", *ALONE, of=lambda goodput: goodput.std() / goodput.mean(), variant=name
     )
-    goodput = pl.col("goodput_bps")
-    by_seed = rows.group_by("seed").agg(value=goodput.std() / goodput.mean())
-    values = {row["seed"]: row["value"] for row in by_seed.to_dicts()}
-    return data.coming.measure(lambda run: values[run.seed], variant=name)

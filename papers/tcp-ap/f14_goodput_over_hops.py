@@ -5,26 +5,10 @@ shorter, too, and Vegas is there, because both say what the gain is worth.
 """
 
 from fourhop import Sweep
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Profile,
-    Study,
-    about,
-    above,
-    below,
-    between,
-    every,
-    line,
-    most,
-    peak,
-    table,
-)
+from fourhop.study import STEADY, Chart, Claim, Data, Estimate, Profile, Study, curves, peak, table
+from fourhop.study.claims import about, above, below, between, every, most
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, VARIANTS, chain, check_both, compared, variant
+from ._common import ASSUMED, ASSUMED_DELAYED, BOTH, LABELS, PAPER, chain, compared, variant
 
 SHORT = (1, 2, 3)
 HOPS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
@@ -53,7 +37,7 @@ study = Study(
 @study.sweep
 def hops(profile: Profile) -> Sweep:
     base = chain(profile, **STEADY)
-    return Sweep(variants=compared(base, *VARIANTS), over={"topology.hops": (*SHORT, *HOPS)})
+    return Sweep(variants=compared(base), over={"topology.hops": (*SHORT, *HOPS)})
 
 
 @study.sweep
@@ -75,20 +59,19 @@ def short(data: Data) -> Chart:
 
 
 def over_hops(data: Data, lengths: tuple[int, ...]) -> Chart:
-    curves = {label: {n: data.hops.goodput(variant=name, hops=n) for n in lengths} for name, label in LABELS.items()}
-    each = tuple(line(label, points) for label, points in curves.items())
-    return Chart("lines", each, "hops", "goodput (kbit/s)")
+    points = {label: {n: data.hops.goodput(variant=name, hops=n) for n in lengths} for name, label in LABELS.items()}
+    return curves(points, "hops", "goodput (kbit/s)")
 
 
 @study.chart
 def gain(data: Data) -> Chart:
     """Goodput over that of NewReno on the same chain."""
+    others = {name: label for name, label in LABELS.items() if name != "newreno"}
     rows = []
     for length in (*SHORT, *HOPS):
         cells = data.hops.where(hops=length)
-        under = cells.goodput(variant="newreno")
-        rows.append((length, *(cells.goodput(variant=name) / under for name in VARIANTS if name != "newreno")))
-    return table(["hops", *(LABELS[name] for name in VARIANTS if name != "newreno")], rows)
+        rows.append((length, *(cells.goodput(variant=name) / cells.goodput(variant="newreno") for name in others)))
+    return table(["hops", *others.values()], rows)
 
 
 @study.chart
@@ -108,12 +91,12 @@ def gains(data: Data, over: str, under: str, lengths: tuple[int, ...]) -> dict[s
 
 
 def ahead(data: Data, over: str, under: str, lengths: tuple[int, ...]) -> Claim:
-    claims = {name: above(gain, 1.0) for name, gain in gains(data, over, under, lengths).items()}
+    claims = above(gains(data, over, under, lengths), 1.0)
     return every(claims).or_partly(most(claims))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} beats NewReno on every chain",
     main=True,
     paper="for all hops",
@@ -128,8 +111,8 @@ def beats_newreno(data: Data, name: str) -> Claim:
     return ahead(data, name, "newreno", HOPS)
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} gains up to 84 % over NewReno",
     main=True,
     paper="up to 84 %",
@@ -145,8 +128,8 @@ def gains_84(data: Data, name: str) -> Claim:
     return about(best, 1.84).or_partly(above(best, 1.5))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} beats NewReno with delayed acknowledgements beyond 8 hops",
     paper="for h > 8",
     assumed="9, 10, 12, 14 and 16; partly: four of them",
@@ -159,8 +142,8 @@ def beats_delayed(data: Data, name: str) -> Claim:
     return ahead(data, name, "newreno-da", LONG)
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "Delayed acknowledgements add 7 to 17 % to {}",
     paper="7 to 17 %",
     assumed="at every length; partly: something at three quarters of them",
@@ -174,8 +157,7 @@ def beats_delayed(data: Data, name: str) -> Claim:
 )
 def delaying_adds(data: Data, name: str) -> Claim:
     added = gains(data, f"{name}-da", name, HOPS)
-    claims = {length: between(gain, 1.07, 1.17) for length, gain in added.items()}
-    return every(claims).or_partly(most({length: above(gain, 1.0) for length, gain in added.items()}))
+    return every(between(added, 1.07, 1.17)).or_partly(most(above(added, 1.0)))
 
 
 @study.check(
@@ -184,7 +166,7 @@ def delaying_adds(data: Data, name: str) -> Claim:
     assumed="our own: what the paper leaves out",
 )
 def loses_when_short(data: Data) -> Claim:
-    claims = {name: below(gain, 1.0) for name, gain in gains(data, "ap", "newreno", SHORT).items()}
+    claims = below(gains(data, "ap", "newreno", SHORT), 1.0)
     return every(claims).or_partly(most(claims, 0.6))
 
 
@@ -195,5 +177,5 @@ def loses_when_short(data: Data) -> Claim:
     why="it falls behind from 14 hops on",
 )
 def vegas_is_close(data: Data) -> Claim:
-    claims = {name: above(gain, 0.85) for name, gain in gains(data, "vegas", "ap", HOPS).items()}
+    claims = above(gains(data, "vegas", "ap", HOPS), 0.85)
     return most(claims).or_partly(most(claims, 0.5))

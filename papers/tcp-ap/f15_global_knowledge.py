@@ -5,26 +5,10 @@ length; UDP, paced at the rate that is best for the length, bounds them all: it 
 """
 
 from fourhop import Sweep
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Line,
-    Profile,
-    Sample,
-    Study,
-    above,
-    between,
-    every,
-    line,
-    most,
-    peak,
-    table,
-)
+from fourhop.study import STEADY, Chart, Claim, Data, Estimate, Profile, Sample, Study, curves, peak, table
+from fourhop.study.claims import above, between, every, most
 
-from ._common import ASSUMED, ASSUMED_DELAYED, PAPER, chain, check_both, variant
+from ._common import ASSUMED, ASSUMED_DELAYED, BOTH, PAPER, chain, variant
 
 HOPS = (4, 6, 8, 10, 12, 14, 16)
 LIMITS: dict[Profile, tuple[int, ...]] = {"ns2": (1, 2, 3, 4, 5), "standard": (1, 2, 3, 4, 5, 7, 10)}
@@ -86,8 +70,7 @@ def measured(data: Data) -> dict[str, dict[int, Sample]]:
 @study.chart
 def goodput(data: Data) -> Chart:
     """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals by means of ten batches."""
-    each: tuple[Line, ...] = tuple(line(label, points) for label, points in measured(data).items())
-    return Chart("lines", each, "hops", "goodput (kbit/s)")
+    return curves(measured(data), "hops", "goodput (kbit/s)")
 
 
 @study.chart
@@ -103,10 +86,9 @@ def best(data: Data) -> Chart:
 @study.chart
 def limits(data: Data) -> Chart:
     """NewReno over its window limit, one curve for each length."""
-    each = tuple(
-        line(f"{n} hops", {w: data.limit.goodput(hops=n, window=w) for w in LIMITS[data.profile]}) for n in HOPS
-    )
-    return Chart("lines", each, "window limit (segments)", "goodput (kbit/s)")
+    windows = LIMITS[data.profile]
+    points = {f"{n} hops": {w: data.limit.goodput(hops=n, window=w) for w in windows} for n in HOPS}
+    return curves(points, "window limit (segments)", "goodput (kbit/s)")
 
 
 def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
@@ -114,8 +96,8 @@ def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
     return {f"{n} hops": curves[over][n] / curves[under][n] for n in HOPS}
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} with agreeing clocks is up to 27 % over NewReno with the best window limit",
     paper="up to 27 %",
     assumed="17 to 37 %; partly: ahead at one length at least",
@@ -132,8 +114,8 @@ def ahead_of_limit(data: Data, name: str) -> Claim:
     return between(best, 1.17, 1.37).or_partly(above(best, 1.0))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "Delayed acknowledgements add 9 to 36 % to {} with agreeing clocks",
     paper="9 to 36 %",
     assumed="at every length; partly: something at three quarters of them",
@@ -145,12 +127,11 @@ def ahead_of_limit(data: Data, name: str) -> Claim:
 )
 def delaying_adds(data: Data, name: str) -> Claim:
     gains = ratios(data, CLOCKS[f"{name}-da"], CLOCKS[name])
-    claims = {n: between(gain, 1.09, 1.36) for n, gain in gains.items()}
-    return every(claims).or_partly(most({n: above(gain, 1.0) for n, gain in gains.items()}))
+    return every(between(gains, 1.09, 1.36)).or_partly(most(above(gains, 1.0)))
 
 
-@check_both(
-    study,
+@study.check_each(
+    BOTH,
     "{} with agreeing clocks and delayed acknowledgements comes within 5 to 16 % of the best UDP",
     paper="5 to 16 % less",
     assumed="at every length; partly: within 25 % at three quarters of them",
@@ -159,18 +140,12 @@ def delaying_adds(data: Data, name: str) -> Claim:
 )
 def near_bound(data: Data, name: str) -> Claim:
     left = ratios(data, CLOCKS[f"{name}-da"], "UDP, best rate")
-    claims = {n: between(part, 0.84, 0.95) for n, part in left.items()}
-    return every(claims).or_partly(most({n: above(part, 0.75) for n, part in left.items()}))
+    return every(between(left, 0.84, 0.95)).or_partly(most(above(left, 0.75)))
 
 
 @study.check("Nothing exceeds paced UDP", paper="UDP is the upper bound", assumed="1 % for the choice of the best rate")
 def bounded(data: Data) -> Claim:
-    curves = measured(data)
-    labels = [label for label in curves if label != "UDP, best rate"]
-    return every(
-        {
-            f"{label}, {n} hops": between(curves[label][n] / curves["UDP, best rate"][n], 0.0, 1.01)
-            for label in labels
-            for n in HOPS
-        }
-    )
+    found = measured(data)
+    bound = found.pop("UDP, best rate")
+    part = {f"{label}, {n} hops": curve[n] / bound[n] for label, curve in found.items() for n in HOPS}
+    return every(between(part, 0.0, 1.01))

@@ -8,28 +8,23 @@ import math
 from collections.abc import Mapping
 
 from fourhop import Sweep
-from fourhop.study import (
-    STEADY,
-    Cells,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Sample,
-    Study,
-    about,
-    above,
-    below,
-    every,
-    fair,
-    line,
-    lines,
-)  # fmt: skip
+from fourhop.study import STEADY, Cells, Chart, Claim, Data, Profile, Sample, Study, curves, lines, shares
+from fourhop.study.claims import about, above, below, every, fair
+from fourhop.study.flows import smaller_share
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, OTHER_PARALLEL_HOPS, PAPER, PARALLEL_HOPS, compared, parallel
-from ._several import ASSUMED_COUNT, DELAYED_COSTS, shares, smaller_share
+from ._common import (
+    ASSUMED,
+    ASSUMED_DELAYED,
+    LABELS,
+    OTHER_PARALLEL_HOPS,
+    PAPER,
+    PARALLEL_HOPS,
+    SHOWN,
+    compared,
+    parallel,
+)
+from ._several import ASSUMED_COUNT, DELAYED_COSTS
 
-VARIANTS = ("newreno", "newreno-da", "ap", "ap-da", "ap-code", "ap-code-da")
 FLOWS = {"flow-1": "FTP 1", "flow-2": "FTP 2"}
 SEEDS = 5
 SETTLED_S = 20.0
@@ -66,13 +61,13 @@ study = Study(
 
 @study.sweep
 def chains(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(parallel(profile, **STEADY), *VARIANTS), runs=SEEDS)
+    return Sweep(variants=compared(parallel(profile, **STEADY), *SHOWN), runs=SEEDS)
 
 
 @study.sweep
 def lengths(profile: Profile) -> Sweep:
     base = parallel(profile, **STEADY)
-    return Sweep(variants=compared(base, *VARIANTS), over={"topology.hops": OTHER_PARALLEL_HOPS})
+    return Sweep(variants=compared(base, *SHOWN), over={"topology.hops": OTHER_PARALLEL_HOPS})
 
 
 @study.chart
@@ -84,7 +79,7 @@ def goodput(data: Data) -> Chart:
 @study.sweep
 def moments(profile: Profile) -> Sweep:
     base = parallel(profile, duration="320s", warmup="20s", sample_every="1s")
-    return Sweep(variants=compared(base, *VARIANTS), runs=10)
+    return Sweep(variants=compared(base, *SHOWN), runs=10)
 
 
 @study.chart
@@ -93,12 +88,9 @@ def fairness_over_windows(data: Data) -> Chart:
 
     Nothing of this is in the paper. It shows that a flow which has nothing for half a minute may still have its half.
     """
-    cells = data.moments
-    made = [
-        line(LABELS[name], {window: _within(cells.where(variant=name), window) for window in WINDOWS_S})
-        for name in VARIANTS
-    ]
-    return Chart("lines", tuple(made), "window (s)", "Jain's fairness index", x_log=True)
+    cells = data.moments.by("variant")
+    points = {LABELS[name]: {window: _within(cells[name], window) for window in WINDOWS_S} for name in SHOWN}
+    return curves(points, "window (s)", "Jain's fairness index", x_log=True)
 
 
 @study.chart
@@ -198,8 +190,7 @@ def _within(cells: Cells, window: float) -> Sample:
 
 def _fair(data: Data, plain: str, delayed: str) -> Claim:
     index = {LABELS[name]: data.chains.fairness(variant=name) for name in (plain, delayed)}
-    strict = every({name: fair(each, 0.99) for name, each in index.items()})
-    return strict.or_partly(every({name: fair(each, 0.95) for name, each in index.items()}))
+    return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 
 def _more(data: Data, plain: str, delayed: str) -> Claim:
@@ -207,5 +198,5 @@ def _more(data: Data, plain: str, delayed: str) -> Claim:
         "every segment acknowledged": data.chains.goodput(variant=plain) / data.chains.goodput(variant="newreno"),
         "delayed ACKs": data.chains.goodput(variant=delayed) / data.chains.goodput(variant="newreno-da"),
     }
-    each = {name: above(ratio, 1.0) for name, ratio in gain.items()}
+    each = above(gain, 1.0)
     return every(each).or_partly(each["every segment acknowledged"])

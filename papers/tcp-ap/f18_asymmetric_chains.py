@@ -5,26 +5,13 @@ delayed ACKs bring its two flows together, and that NewReno carries slightly mor
 """
 
 from fourhop import Sweep
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Run,
-    Sample,
-    Study,
-    above,
-    below,
-    between,
-    every,
-    line,
-)  # fmt: skip
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Run, Sample, Study, curves, shares
+from fourhop.study.claims import above, below, between, every
+from fourhop.study.flows import goodputs
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, PARALLEL_HOPS, compared, parallel
-from ._several import ASSUMED_COUNT, DELAYED_COSTS, goodputs, shares
+from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, PARALLEL_HOPS, SHOWN, compared, parallel
+from ._several import ASSUMED_COUNT, DELAYED_COSTS
 
-VARIANTS = ("newreno", "newreno-da", "ap", "ap-da", "ap-code", "ap-code-da")
 FLOWS = {"flow-1": "FTP 1 (short)", "flow-2": "FTP 2 (long)"}
 LONGER = 6
 SHORT = (PARALLEL_HOPS, 5, 6, 8)
@@ -56,14 +43,14 @@ study = Study(
 @study.sweep
 def chains(profile: Profile) -> Sweep:
     base = parallel(profile, [PARALLEL_HOPS, PARALLEL_HOPS + LONGER], **STEADY)
-    return Sweep(variants=compared(base, *VARIANTS), runs=SEEDS)
+    return Sweep(variants=compared(base, *SHOWN), runs=SEEDS)
 
 
 @study.sweep
 def lengths(profile: Profile) -> Sweep:
     base = parallel(profile, [PARALLEL_HOPS, PARALLEL_HOPS + LONGER], **STEADY)
     hops = [_hops(short) for short in SHORT]
-    return Sweep(variants=compared(base, *VARIANTS), over={"topology.hops": hops})
+    return Sweep(variants=compared(base, *SHOWN), over={"topology.hops": hops})
 
 
 @study.chart
@@ -75,12 +62,11 @@ def goodput(data: Data) -> Chart:
 @study.chart
 def long_flow_over_lengths(data: Data) -> Chart:
     """What the long flow has of both flows' goodput for chains of other lengths. Bars: by ten batches of one run."""
-    made = [
-        line(LABELS[name], {short: data.lengths.share("flow-2", variant=name, hops=_hops(short)) for short in SHORT})
-        for name in VARIANTS
-    ]
-    x = f"hops of the short chain, the other is {LONGER} hops longer"
-    return Chart("lines", tuple(made), x, "share of the long flow")
+    cells = data.lengths.by("variant")
+    points = {
+        LABELS[name]: {short: cells[name].share("flow-2", hops=_hops(short)) for short in SHORT} for name in SHOWN
+    }
+    return curves(points, f"hops of the short chain, the other is {LONGER} hops longer", "share of the long flow")
 
 
 @study.check(
@@ -93,9 +79,8 @@ def long_flow_over_lengths(data: Data) -> Chart:
     },
 )
 def newreno_starves(data: Data) -> Claim:
-    share = {name: _long(data, name) for name in ("newreno", "newreno-da")}
-    strict = every({LABELS[name]: below(each, 0.05) for name, each in share.items()})
-    return strict.or_partly(every({LABELS[name]: below(each, 0.15) for name, each in share.items()}))
+    share = {LABELS[name]: _long(data, name) for name in ("newreno", "newreno-da")}
+    return every(below(share, 0.05)).or_partly(every(below(share, 0.15)))
 
 
 @study.check(
@@ -190,5 +175,5 @@ def _slightly_more(data: Data, plain: str, delayed: str) -> Claim:
         "every segment acknowledged": data.chains.goodput(variant="newreno") / data.chains.goodput(variant=plain),
         "delayed ACKs": data.chains.goodput(variant="newreno-da") / data.chains.goodput(variant=delayed),
     }
-    each = {name: between(ratio, 1.0, 1.2) for name, ratio in gain.items()}
+    each = between(gain, 1.0, 1.2)
     return every(each).or_partly(above(gain["every segment acknowledged"], 1.0))

@@ -8,25 +8,12 @@ get less than flows 3 and 4, whose rows and columns are nearer to the other send
 from collections.abc import Mapping
 
 from fourhop import Scenario, Sweep
-from fourhop.study import (
-    STEADY,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Run,
-    Sample,
-    Study,
-    above,
-    below,
-    every,
-    table,
-)  # fmt: skip
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Run, Sample, Study, above, below, every, shares, table
+from fourhop.study.flows import goodputs, starving
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, _settings, compared
-from ._several import ASSUMED_COUNT, ASSUMED_STARVING, goodputs, shares, starving
+from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, settings
+from ._several import ASSUMED_COUNT
 
-VARIANTS = ("newreno", "newreno-da", "ap", "ap-da", "ap-code", "ap-code-da")
 FLOWS = {f"FTP {number}": f"FTP {number}" for number in range(1, 7)}
 SEEDS = 5
 
@@ -63,7 +50,7 @@ study = Study(
 
 @study.sweep
 def main(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(_grid(profile, *GRIDS[MAIN]), *VARIANTS), runs=SEEDS)
+    return Sweep(variants=compared(_grid(profile, *GRIDS[MAIN]), *SHOWN), runs=SEEDS)
 
 
 @study.sweep
@@ -71,7 +58,7 @@ def grids(profile: Profile) -> Sweep:
     scenarios = {
         f"{name}, {variant}": scenario
         for name, shape in GRIDS.items()
-        for variant, scenario in compared(_grid(profile, *shape), *VARIANTS).items()
+        for variant, scenario in compared(_grid(profile, *shape), *SHOWN).items()
     }
     return Sweep(variants=scenarios)
 
@@ -88,7 +75,7 @@ def other_grids(data: Data) -> Chart:
     columns = ["grid", "transport", "goodput (kbit/s)", "Jain's index", "flows 1 and 6 have of all", "starving flows"]
     rows = []
     for name in GRIDS:
-        for variant in VARIANTS:
+        for variant in SHOWN:
             cell = data.grids.where(variant=f"{name}, {variant}")
             outer = cell.measure(_outer).mean
             rows.append(
@@ -145,7 +132,7 @@ def _grid(profile: Profile, side: int, lines: tuple[int, int, int]) -> Scenario:
         {"name": name, "from": start, "to": end, "transport": "newreno"}
         for name, (start, end) in zip(FLOWS, ends, strict=True)
     ]
-    return Scenario.grid(side, side, profile=profile, flows=flows, **_settings({**STEADY}))
+    return Scenario.grid(side, side, profile=profile, flows=flows, **settings({**STEADY}))
 
 
 def _outer(run: Run) -> float:
@@ -159,9 +146,8 @@ def _fairer(data: Data, plain: str, delayed: str) -> Claim:
         "index": data.main.fairness(variant=plain) - data.main.fairness(variant="newreno"),
         "index with delayed ACKs": data.main.fairness(variant=delayed) - data.main.fairness(variant="newreno-da"),
     }
-    none = {f"starving, {LABELS[name]}": below(_starving(data, name), 0.5) for name in (plain, delayed)}
-    strict = every({**{name: above(each, 0.1) for name, each in gain.items()}, **none})
-    return strict.or_partly(every({name: above(each, 0.0) for name, each in gain.items()}))
+    none = below({f"starving, {LABELS[name]}": _starving(data, name) for name in (plain, delayed)}, 0.5)
+    return every({**above(gain, 0.1), **none}).or_partly(every(above(gain, 0.0)))
 
 
 def _starving(data: Data, name: str) -> Sample:

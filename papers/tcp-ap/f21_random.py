@@ -6,25 +6,11 @@ ten that are like the paper's in what it tells of it.
 """
 
 from fourhop import Sweep
-from fourhop.study import (
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Study,
-    above,
-    bars,
-    below,
-    between,
-    every,
-    line,
-    table,
-)  # fmt: skip
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, bars, below, between, every, table
+from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, compared, random
-from ._several import ASSUMED_STARVING, Of, fairness, goodputs, one, over, starving, total
-
-VARIANTS = ("newreno", "newreno-da", "ap", "ap-da", "ap-code", "ap-code-da")
+from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
+from ._several import one, over, over_networks, paths
 
 ANY = tuple(range(1, 11))
 
@@ -37,7 +23,7 @@ SHORTEST = (
     "paper's arithmetic and 53 % with the authors' code"
 )
 
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 11_000}
 
 study = Study(
     "Random topology, ten flows",
@@ -56,14 +42,9 @@ study = Study(
 )
 
 
-@study.sweep
-def alike(profile: Profile) -> Sweep:
-    return _networks(profile, ALIKE)
-
-
-@study.sweep
-def drawn(profile: Profile) -> Sweep:
-    return _networks(profile, ANY)
+@study.sweep_each({"alike": ALIKE, "drawn": ANY})
+def seeds(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
+    return Sweep(variants=compared(random(profile, 10, **LENGTH), *SHOWN), over={"topology.seed": seeds})
 
 
 @study.chart
@@ -107,9 +88,8 @@ def networks(data: Data) -> Chart:
     for cells in (data.alike, data.drawn):
         for seed, network in cells.by("seed").items():
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
-            hops = " ".join(str(h) for h in sorted(flow["hops"] for flow in newreno.flows.values()))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
-            rows.append((seed, hops, f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
+            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
     return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "TCP-AP's total / NewReno's"], rows)
 
 
@@ -185,18 +165,8 @@ def code_costs(data: Data) -> Claim:
     return _costs(data, "ap-code")
 
 
-def _networks(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
-    base = random(profile, 10, **LENGTH)
-    return Sweep(variants=compared(base, *VARIANTS), over={"topology.seed": seeds})
-
-
 def _both(data: Data, of: Of, label: str) -> Chart:
-    places = {"as the paper's": data.alike, "as drawn": data.drawn}
-    made = [
-        line(LABELS[name], {place: over(cells, of, variant=name) for place, cells in places.items()})
-        for name in VARIANTS
-    ]
-    return Chart("bars", tuple(made), "", label)
+    return over_networks({"as the paper's": data.alike, "as drawn": data.drawn}, of, label)
 
 
 def _starves_none(data: Data, name: str) -> Claim:

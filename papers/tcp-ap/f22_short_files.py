@@ -4,39 +4,22 @@ Sizes are Pareto, pauses exponential; goodput is counted while a file is on its 
 use of the other flow's pauses and NewReno does not, and that both are fair as soon as there are pauses.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from fourhop import Sweep
-from fourhop.study import (
-    Cells,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Sample,
-    Study,
-    about,
-    above,
-    below,
-    between,
-    combine,
-    every,
-    fair,
-    lines,
-    most,
-    rises,
-)  # fmt: skip
+from fourhop.study import STEADY, Chart, Claim, Data, Measure, Profile, Sample, Study, growth, lines
+from fourhop.study.claims import about, above, below, between, every, fair, most, rises
+from fourhop.study.flows import averaged_fairness, averaged_goodput
 
-from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, PARALLEL_HOPS, compared, parallel
-from ._several import DELAYED_COSTS, averaged, fairness, total
+from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, PARALLEL_HOPS, SHOWN, compared, parallel
+from ._several import DELAYED_COSTS
 
-VARIANTS = ("newreno", "newreno-da", "ap", "ap-da", "ap-code", "ap-code-da")
 PAUSES = {"0s": 0.0, "100ms": 0.1, "200ms": 0.2, "400ms": 0.4, "600ms": 0.6, "800ms": 0.8, "1s": 1.0}
 RUNS = 10
 
 # Ten runs of 5,500 packets, of which the first of eleven parts is not measured, are the 55,000 packets of the paper, in
 # runs of their own: the time with a file on its way has no batches.
-LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 5_500}
 
 SHORT_RUNS = (
     "a run of 5,500 packets is 250 s long, in which flows that take turns of tens of seconds do not share evenly; over "
@@ -62,42 +45,37 @@ study = Study(
 )
 
 
-@study.sweep
-def chains(profile: Profile) -> Sweep:
-    return _files(profile, "same", *VARIANTS)
+@study.sweep_each({"chains": ("same", SHOWN), "fresh": ("fresh", ("newreno", "ap", "ap-code"))})
+def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
+    connection, names = what
+    base = parallel(profile, traffic={"app": "files", "mean_pause": "1s", "connection": connection}, **LENGTH)
+    return Sweep(variants=compared(base, *names), over={"traffic.mean_pause": tuple(PAUSES)}, runs=RUNS)
 
 
-@study.sweep
-def fresh(profile: Profile) -> Sweep:
-    return _files(profile, "fresh", "newreno", "ap", "ap-code")
+@study.chart_each(
+    {
+        "goodput": (
+            ("chains", averaged_goodput),
+            "Averaged goodput of both flows together. Bars: 95 % intervals over ten runs.",
+        ),
+        "jains_index": (("chains", averaged_fairness), "Jain's index of the averaged goodputs."),
+        "goodput_with_connections_of_their_own": (
+            ("fresh", averaged_goodput),
+            "The same with a connection for each file: a handshake, and a window that begins anew.",
+        ),
+    }
+)
+def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
+    sweep, y = what
+    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
-def aggregate(cell: Cells) -> Sample:
-    """Averaged goodput of both flows together in kbit/s."""
-    return cell.measure(total(averaged), "kbit/s")
+def goodput(data: Data, name: str, pause: str) -> Sample:
+    return averaged_goodput(data.chains.where(variant=name, mean_pause=pause))
 
 
-def index(cell: Cells) -> Sample:
-    """Jain's index of the averaged goodputs."""
-    return cell.measure(fairness(averaged))
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Averaged goodput of both flows together. Bars: 95 % intervals over ten runs."""
-    return _over_pauses(data.chains, aggregate)
-
-
-@study.chart
-def jains_index(data: Data) -> Chart:
-    """Jain's index of the averaged goodputs."""
-    return _over_pauses(data.chains, index)
-
-
-@study.chart
-def goodput_with_connections_of_their_own(data: Data) -> Chart:
-    """The same with a connection for each file: a handshake, and a window that begins anew."""
-    return _over_pauses(data.fresh, aggregate)
+def index(data: Data, name: str, pause: str) -> Sample:
+    return averaged_fairness(data.chains.where(variant=name, mean_pause=pause))
 
 
 @study.check("TCP-AP gets more, the longer the pauses", paper="increases with the mean pause")
@@ -114,13 +92,8 @@ def ap_grows(data: Data) -> Claim:
     "it gains 21 %",
 )
 def newreno_does_not(data: Data) -> Claim:
-    ends = {
-        name: [aggregate(data.chains.where(variant=name, mean_pause=pause)) for pause in ("0s", "1s")]
-        for name in ("newreno", "ap")
-    }
-    without, at_most = ends["newreno"]
-    more = combine([(1.0, ends["ap"][1]), (-1.0, ends["ap"][0]), (-1.0, at_most), (1.0, without)])
-    return between(at_most / without, 0.9, 1.1).or_partly(above(more, 0.0))
+    ours, theirs = ([goodput(data, name, pause) for pause in ("0s", "1s")] for name in ("ap", "newreno"))
+    return between(theirs[1] / theirs[0], 0.9, 1.1).or_partly(above(growth(ours, theirs), 0.0))
 
 
 @study.check(
@@ -130,19 +103,18 @@ def newreno_does_not(data: Data) -> Claim:
     why={"ns2": SHORT_RUNS},
 )
 def fair_with_pauses(data: Data) -> Claim:
-    return every(
-        {
-            f"{LABELS[name]}, {pause}": fair(index(data.chains.where(variant=name, mean_pause=pause)), 0.95)
-            for name in ("newreno", "ap", "ap-code")
-            for pause in PAUSES
-            if pause != "0s"
-        }
-    )
+    found = {
+        f"{LABELS[name]}, {pause}": index(data, name, pause)
+        for name in ("newreno", "ap", "ap-code")
+        for pause in PAUSES
+        if pause != "0s"
+    }
+    return every(fair(found, 0.95))
 
 
 @study.check("Without pauses NewReno is not", paper="about 0.64", assumed="partly: below 0.9", why=AS_IN_16)
 def newreno_without_pauses(data: Data) -> Claim:
-    found = index(data.chains.where(variant="newreno", mean_pause="0s"))
+    found = index(data, "newreno", "0s")
     return about(found, 0.64).or_partly(below(found, 0.9))
 
 
@@ -153,9 +125,8 @@ def newreno_without_pauses(data: Data) -> Claim:
     why={"ns2": SHORT_RUNS},
 )
 def ap_without_pauses(data: Data) -> Claim:
-    found = {LABELS[name]: index(data.chains.where(variant=name, mean_pause="0s")) for name in ("ap", "ap-code")}
-    strict = every({name: fair(each, 0.99) for name, each in found.items()})
-    return strict.or_partly(every({name: fair(each, 0.95) for name, each in found.items()}))
+    found = {LABELS[name]: index(data, name, "0s") for name in ("ap", "ap-code")}
+    return every(fair(found, 0.99)).or_partly(every(fair(found, 0.95)))
 
 
 @study.check(
@@ -165,28 +136,14 @@ def ap_without_pauses(data: Data) -> Claim:
     why=f"NewReno's does at every pause, TCP-AP's at none: {DELAYED_COSTS}",
 )
 def delayed(data: Data) -> Claim:
-    gains = {
-        f"{LABELS[name]}, {pause}": above(
-            aggregate(data.chains.where(variant=f"{name}-da", mean_pause=pause))
-            / aggregate(data.chains.where(variant=name, mean_pause=pause)),
-            1.0,
-        )
+    ratio = {
+        f"{LABELS[name]}, {pause}": goodput(data, f"{name}-da", pause) / goodput(data, name, pause)
         for name in ("newreno", "ap")
         for pause in PAUSES
     }
+    gains = above(ratio, 1.0)
     return every({**gains, "slope": rises(_points(data, "ap-da"))}).or_partly(most(gains))
 
 
-def _files(profile: Profile, connection: str, *variants: str) -> Sweep:
-    traffic = {"app": "files", "mean_pause": "1s", "connection": connection}
-    base = parallel(profile, traffic=traffic, **LENGTH)
-    return Sweep(variants=compared(base, *variants), over={"traffic.mean_pause": tuple(PAUSES)}, runs=RUNS)
-
-
-def _over_pauses(cells: Cells, of: Callable[[Cells], Sample]) -> Chart:
-    label = "Jain's fairness index" if of is index else "averaged goodput (kbit/s)"
-    return lines(cells, x="mean_pause", y=of, by="variant", labels=LABELS, x_label="mean pause (s)", y_label=label)
-
-
 def _points(data: Data, name: str) -> list[tuple[float, Sample]]:
-    return [(s, aggregate(data.chains.where(variant=name, mean_pause=pause))) for pause, s in PAUSES.items()]
+    return [(seconds, goodput(data, name, pause)) for pause, seconds in PAUSES.items()]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from fourhop import Scenario
 from fourhop.study import Profile
+from fourhop.study.flows import STARVING
 
 PAPER = "ElRakabawy, Lindemann, Computer Networks 52 (2008)"
 
@@ -41,7 +42,9 @@ FEW_LOSSES = (
     "from overrunning the chain"
 )
 """Why there is less to gain under standard."""
+"""Why there is less to gain under standard."""
 
+ASSUMED_STARVING = f"A flow starves that has less than {STARVING:g} of an equal share; the paper gives no bound."
 Direction = Literal["up", "down"]
 """From the mesh to the wire, or from the wire to the mesh."""
 

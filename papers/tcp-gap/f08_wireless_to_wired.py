@@ -4,45 +4,12 @@ The paper has NewReno slightly ahead on fewer than four hops, where nobody is hi
 hops on, by up to 41 %.
 """
 
-from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, about, above, between, every, most, peak
+from fourhop.study import Claim, Data, about, above, between, every, most, peak
 
-from ._chains import HOPS, LONG, LONGER, NAMES, SHORT, gain_table, gains, over_hops
-from ._common import ASSUMED, FEW_LOSSES, PAPER, chain, compared
+from ._chains import LONG, SHORT, check_longer, gains, one_flow
+from ._common import FEW_LOSSES
 
-study = Study(
-    "One flow, wireless to wired",
-    source=f"{PAPER}, figure 8",
-    assumed=[
-        *ASSUMED,
-        "The text does not say how long the longest chain is: its statements are held against 1 to 8 hops, 10 and "
-        "12 are shown.",
-    ],
-)
-
-
-@study.sweep
-def hops(profile: Profile) -> Sweep:
-    base = chain(profile, direction="up", **STEADY)
-    return Sweep(variants=compared(base, *NAMES), over={"topology.hops": HOPS})
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 11 Mbit/s by radio. Bars: 95 % intervals by means of ten batches."""
-    return over_hops(data)
-
-
-@study.chart
-def from_four_hops(data: Data) -> Chart:
-    """The same from four hops on, where nodes are hidden from each other."""
-    return over_hops(data, (*LONG, *LONGER))
-
-
-@study.chart
-def gain(data: Data) -> Chart:
-    """Goodput over that of NewReno on the same chain."""
-    return gain_table(data)
+study = one_flow("One flow, wireless to wired", figure=8, direction="up")
 
 
 @study.check(
@@ -52,7 +19,7 @@ def gain(data: Data) -> Chart:
     why="over 3 hops pacing already pays",
 )
 def newreno_ahead_when_short(data: Data) -> Claim:
-    claims = {name: between(gain, 0.9, 1.0) for name, gain in gains(data, SHORT).items()}
+    claims = between(gains(data, SHORT), 0.9, 1.0)
     return every(claims).or_partly(most(claims, 0.6))
 
 
@@ -64,7 +31,7 @@ def newreno_ahead_when_short(data: Data) -> Claim:
     why={"standard": f"{FEW_LOSSES}: over 4 hops it has 661 kbit/s, in ns2 491"},
 )
 def ahead_when_long(data: Data) -> Claim:
-    claims = {name: above(gain, 1.0) for name, gain in gains(data, LONG).items()}
+    claims = above(gains(data, LONG), 1.0)
     return every(claims).or_partly(most(claims))
 
 
@@ -83,11 +50,4 @@ def gains_41(data: Data) -> Claim:
     return about(best, 1.41).or_partly(above(best, 1.2))
 
 
-@study.check(
-    "It is well ahead on longer chains",
-    paper="says nothing of longer chains",
-    assumed="our own: by a fifth and more on 10 and 12 hops",
-    why={"standard": FEW_LOSSES},
-)
-def ahead_on_longer(data: Data) -> Claim:
-    return every({name: above(gain, 1.2) for name, gain in gains(data, LONGER).items()})
+check_longer(study)

@@ -4,45 +4,12 @@ The sender is NewReno's in both cases: under TCP-GAP the gateway paces what it s
 fewer than four hops, and TCP-GAP ahead from four hops on, by up to 42 %.
 """
 
-from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, about, above, between, every, most, peak
+from fourhop.study import Claim, Data, about, above, between, every, most, peak
 
-from ._chains import HOPS, LONG, LONGER, NAMES, SHORT, gain_table, gains, over_hops
-from ._common import ASSUMED, FEW_LOSSES, PAPER, chain, compared
+from ._chains import LONG, SHORT, check_longer, gains, one_flow
+from ._common import FEW_LOSSES
 
-study = Study(
-    "One flow, wired to wireless",
-    source=f"{PAPER}, figure 9",
-    assumed=[
-        *ASSUMED,
-        "The text does not say how long the longest chain is: its statements are held against 1 to 8 hops, 10 and "
-        "12 are shown.",
-    ],
-)
-
-
-@study.sweep
-def hops(profile: Profile) -> Sweep:
-    base = chain(profile, direction="down", **STEADY)
-    return Sweep(variants=compared(base, *NAMES), over={"topology.hops": HOPS})
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 11 Mbit/s by radio. Bars: 95 % intervals by means of ten batches."""
-    return over_hops(data)
-
-
-@study.chart
-def from_four_hops(data: Data) -> Chart:
-    """The same from four hops on, where nodes are hidden from each other."""
-    return over_hops(data, (*LONG, *LONGER))
-
-
-@study.chart
-def gain(data: Data) -> Chart:
-    """Goodput over that of NewReno on the same chain."""
-    return gain_table(data)
+study = one_flow("One flow, wired to wireless", figure=9, direction="down")
 
 
 @study.check(
@@ -56,7 +23,7 @@ def gain(data: Data) -> Chart:
     },
 )
 def alike_when_short(data: Data) -> Claim:
-    claims = {name: between(gain, 0.97, 1.03) for name, gain in gains(data, SHORT).items()}
+    claims = between(gains(data, SHORT), 0.97, 1.03)
     return every(claims).or_partly(most(claims, 0.6))
 
 
@@ -67,7 +34,7 @@ def alike_when_short(data: Data) -> Claim:
     why={"standard": f"{FEW_LOSSES}: over 8 hops both have 515 kbit/s, in ns2 NewReno has 327"},
 )
 def ahead_when_long(data: Data) -> Claim:
-    claims = {name: above(gain, 1.0) for name, gain in gains(data, LONG).items()}
+    claims = above(gains(data, LONG), 1.0)
     return every(claims).or_partly(most(claims))
 
 
@@ -82,11 +49,4 @@ def gains_42(data: Data) -> Claim:
     return about(best, 1.42).or_partly(above(best, 1.2))
 
 
-@study.check(
-    "It is well ahead on longer chains",
-    paper="says nothing of longer chains",
-    assumed="our own: by a fifth and more on 10 and 12 hops",
-    why={"standard": FEW_LOSSES},
-)
-def ahead_on_longer(data: Data) -> Claim:
-    return every({name: above(gain, 1.2) for name, gain in gains(data, LONGER).items()})
+check_longer(study)

@@ -6,10 +6,11 @@ opposite directions the one downwards is ahead unless the gateway controls the g
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, below, every, fair
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, below, every, fair, shares
+from fourhop.study.flows import smaller_share
 
-from ._common import ASSUMED, FEW_LOSSES, LABELS, PAPER, compared, parallel
-from ._several import ASSUMED_STARVING, shares, smaller_share
+from ._common import ASSUMED, ASSUMED_STARVING, FEW_LOSSES, LABELS, PAPER, Direction, compared, parallel
+from ._several import fairer, gain
 
 FLOWS = {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}
 SEEDS = 5
@@ -32,37 +33,23 @@ study = Study(
 )
 
 
-@study.sweep
-def up(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(parallel(profile, ("up", "up"), **STEADY)), runs=SEEDS)
+@study.sweep_each({"up": ("up", "up"), "down": ("down", "down"), "mixed": ("down", "up")})
+def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
+    return Sweep(variants=compared(parallel(profile, directions, **STEADY)), runs=SEEDS)
 
 
-@study.sweep
-def down(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(parallel(profile, ("down", "down"), **STEADY)), runs=SEEDS)
-
-
-@study.sweep
-def mixed(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(parallel(profile, ("down", "up"), **STEADY)), runs=SEEDS)
-
-
-@study.chart
-def goodput_up(data: Data) -> Chart:
-    """Both flows from the mesh to the host: goodput of each and of both. Bars: 95 % intervals over five runs."""
-    return shares(data.up, FLOWS, LABELS)
-
-
-@study.chart
-def goodput_down(data: Data) -> Chart:
-    """Both flows from the host to the mesh."""
-    return shares(data.down, FLOWS, LABELS)
-
-
-@study.chart
-def goodput_mixed(data: Data) -> Chart:
-    """FTP 1 from the host to the mesh, FTP 2 from the mesh to the host."""
-    return shares(data.mixed, FLOWS, LABELS)
+@study.chart_each(
+    {
+        "goodput_up": (
+            "up",
+            "Both flows from the mesh to the host: goodput of each and of both. Bars: 95 % intervals over five runs.",
+        ),
+        "goodput_down": ("down", "Both flows from the host to the mesh."),
+        "goodput_mixed": ("mixed", "FTP 1 from the host to the mesh, FTP 2 from the mesh to the host."),
+    }
+)
+def goodput(data: Data, way: str) -> Chart:
+    return shares(data.sweeps[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -72,9 +59,8 @@ def goodput_mixed(data: Data) -> Chart:
     why={"ns2": CHANGE_PLACES, "standard": FEW_LOSSES},
 )
 def newreno_starves(data: Data) -> Claim:
-    share = {text: getattr(data, way).measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
-    strict = every({text: below(each, 0.05) for text, each in share.items()})
-    return strict.or_partly(every({text: below(each, 0.25) for text, each in share.items()}))
+    share = {text: data.sweeps[way].measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
+    return every(below(share, 0.05)).or_partly(every(below(share, 0.25)))
 
 
 @study.check(
@@ -87,9 +73,8 @@ def newreno_starves(data: Data) -> Claim:
     },
 )
 def gap_fair(data: Data) -> Claim:
-    index = {text: getattr(data, way).fairness(variant="gap-gc") for way, text in WAYS.items()}
-    strict = every({text: fair(each, 0.99) for text, each in index.items()})
-    return strict.or_partly(every({text: fair(each, 0.95) for text, each in index.items()}))
+    index = {text: data.sweeps[way].fairness(variant="gap-gc") for way, text in WAYS.items()}
+    return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 
 @study.check(
@@ -99,10 +84,7 @@ def gap_fair(data: Data) -> Claim:
     why={"standard": f"{FEW_LOSSES}; the spread of the round trips still makes TCP-GAP hold back"},
 )
 def gap_more(data: Data) -> Claim:
-    claims = {}
-    for way, text in WAYS.items():
-        cells = getattr(data, way)
-        claims[text] = above(cells.goodput(variant="gap-gc") / cells.goodput(variant="newreno"), 1.0)
+    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
     up_more, down_more = claims.values()
     return every(claims).or_partly(up_more).or_partly(down_more)
 
@@ -118,7 +100,7 @@ def gap_more(data: Data) -> Claim:
 )
 def mixed_without(data: Data) -> Claim:
     index = data.mixed.fairness(variant="gap")
-    more = above(index - data.mixed.fairness(variant="newreno"), 0.0)
+    more = above(fairer(data.mixed, name="gap"), 0.0)
     return every({"above NewReno's": more, "not even": below(index, 0.99)}).or_partly(more)
 
 
@@ -129,8 +111,7 @@ def mixed_without(data: Data) -> Claim:
     assumed="an index above 0.99; partly: above that without goodput control",
 )
 def mixed_fair(data: Data) -> Claim:
-    index = data.mixed.fairness(variant="gap-gc")
-    return fair(index, 0.99).or_partly(above(index - data.mixed.fairness(variant="gap"), 0.0))
+    return fair(data.mixed.fairness(variant="gap-gc"), 0.99).or_partly(above(fairer(data.mixed, "gap"), 0.0))
 
 
 @study.check(
@@ -139,5 +120,5 @@ def mixed_fair(data: Data) -> Claim:
     assumed="at most 5 % of the sum; partly: at most 15 %",
 )
 def control_is_cheap(data: Data) -> Claim:
-    kept = data.mixed.goodput(variant="gap-gc") / data.mixed.goodput(variant="gap")
+    kept = gain(data.mixed, over="gap")
     return above(kept, 0.95).or_partly(above(kept, 0.85))

@@ -4,8 +4,12 @@ TCP-GAP is to share while both run, to use everything while the second pauses, a
 under NewReno the second flow starves throughout, the paper says.
 """
 
+from functools import partial
+
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, between, every, series, table
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, run_by_run, series, table_by
+from fourhop.study.claims import above, below, between, every
+from fourhop.study.flows import goodput_between, part_of_both
 
 from ._common import ASSUMED, CHAIN_NODES, LABELS, PAPER, compared, parallel
 
@@ -49,30 +53,19 @@ def coming(profile: Profile) -> Sweep:
     return Sweep(variants=compared(base), runs=RUNS)
 
 
-def _over_time(data: Data, name: str) -> Chart:
+@study.chart_each(
+    {
+        "controlled": ("gap-gc", "Figure 13: TCP-GAP, one run."),
+        "uncontrolled": ("gap", "The same without goodput control, one run."),
+        "newreno": ("newreno", "Figure 14: NewReno, one run."),
+    }
+)
+def over_time(data: Data, name: str) -> Chart:
     return series(data.coming.where(variant=name), "goodput_bps", flows=FLOWS)
 
 
-@study.chart
-def controlled(data: Data) -> Chart:
-    """Figure 13: TCP-GAP, one run."""
-    return _over_time(data, "gap-gc")
-
-
-@study.chart
-def uncontrolled(data: Data) -> Chart:
-    """The same without goodput control, one run."""
-    return _over_time(data, "gap")
-
-
-@study.chart
-def newreno(data: Data) -> Chart:
-    """Figure 14: NewReno, one run."""
-    return _over_time(data, "newreno")
-
-
 def rate(data: Data, name: str, flow: str, when: tuple[float, float]) -> Sample:
-    return data.coming.over_time("goodput_bps", flow, *when, variant=name)
+    return goodput_between(data.coming.where(variant=name), flow, when)
 
 
 @study.chart
@@ -85,15 +78,14 @@ def numbers(data: Data) -> Chart:
         "FTP 1, both again": ("ftp-1", AFTER),
         "FTP 2, both again": ("ftp-2-again", AFTER),
     }
-    rows = [(LABELS[name], *(rate(data, name, *each) for each in times.values())) for name in LABELS]
-    return table(["variant", *times], rows)
+    columns = {text: partial(goodput_between, flow=flow, when=when) for text, (flow, when) in times.items()}
+    return table_by(data.coming, "variant", columns, LABELS)
 
 
 def second_share(data: Data, name: str, second: str, when: tuple[float, float]) -> Sample:
     """What the second flow has of both, in each run."""
     first, other = rate(data, name, "ftp-1", when), rate(data, name, second, when)
-    shares = tuple(y / (x + y) if x + y else 0.0 for x, y in zip(first.values, other.values, strict=True))
-    return Sample(shares, other.units)
+    return part_of_both(other, first)
 
 
 @study.check(
@@ -120,8 +112,8 @@ def gap_shares(data: Data) -> Claim:
 def gap_takes(data: Data) -> Claim:
     alone = rate(data, "gap-gc", "ftp-1", PAUSE)
     first, second = (rate(data, "gap-gc", flow, BEFORE) for flow in ("ftp-1", "ftp-2"))
-    both = Sample(tuple(x + y for x, y in zip(first.values, second.values, strict=True)), first.units, first.unit)
-    return above(alone / both, 0.9).or_partly(above(alone / both, 0.75))
+    left = alone / run_by_run(lambda x, y: x + y, first, second)
+    return above(left, 0.9).or_partly(above(left, 0.75))
 
 
 @study.check(
@@ -149,5 +141,4 @@ def newreno_starves(data: Data) -> Claim:
         "before": second_share(data, "newreno", "ftp-2", BEFORE),
         "after": second_share(data, "newreno", "ftp-2-again", AFTER),
     }
-    strict = every({when: below(part, 0.05) for when, part in parts.items()})
-    return strict.or_partly(every({when: below(part, 0.25) for when, part in parts.items()}))
+    return every(below(parts, 0.05)).or_partly(every(below(parts, 0.25)))

@@ -4,37 +4,21 @@ As long as the wire is the bottleneck the two variants are to be alike and fair.
 chains carry, the paper has TCP-GAP about 13 % ahead and fair, NewReno unfair.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from fourhop import Sweep
-from fourhop.study import (
-    Cells,
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Profile,
-    Sample,
-    Study,
-    about,
-    above,
-    below,
-    between,
-    every,
-    fair,
-    lines,
-    most,
-)  # fmt: skip
+from fourhop.study import STEADY, Cells, Chart, Claim, Data, Profile, Sample, Study, lines, run_by_run
+from fourhop.study.claims import about, above, below, between, every, fair, most
 
 from ._common import ASSUMED, FEW_LOSSES, LABELS, PAPER, compared, parallel
+from ._several import fairer, gain
 
 NARROW, WIDE = (1, 2, 5), (10, 20, 50, 100)
 """Mbit/s of the wired links: the bottleneck is the wire, or the radio."""
 
 SHOWN = ("newreno", "gap-gc")
 RUNS = 5
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 11_000}
 
 OFDM: dict[str, Any] = {
     "radio": {"rate": "54Mbps", "basic_rate": "24Mbps", "plcp": "20us"},
@@ -63,28 +47,24 @@ def wires(profile: Profile) -> Sweep:
     )
 
 
-def _over_rates(data: Data, y: Callable[[Cells], Sample], label: str) -> Chart:
-    return lines(data.wires, x="rate", y=y, by="variant", labels=LABELS, x_label="wired links (Mbit/s)", y_label=label)
+@study.chart_each(
+    {
+        "goodput": ("goodput", "Figure 15: goodput of both flows. Bars: 95 % intervals over five runs."),
+        "index": ("fairness", "Figure 16: Jain's index."),
+    }
+)
+def over_rates(data: Data, y: str) -> Chart:
+    return lines(data.wires, x="rate", y=y, by="variant", labels=LABELS, x_label="wired links (Mbit/s)")
 
 
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Figure 15: goodput of both flows. Bars: 95 % intervals over five runs."""
-    return _over_rates(data, lambda cells: cells.goodput(), "goodput (kbit/s)")
+def at(data: Data, rates: tuple[int, ...]) -> dict[str, Cells]:
+    """The runs at each rate."""
+    return {f"{rate} Mbit/s": data.wires.where(rate=f"{rate}Mbps") for rate in rates}
 
 
-@study.chart
-def index(data: Data) -> Chart:
-    """Figure 16: Jain's index."""
-    return _over_rates(data, lambda cells: cells.fairness(), "Jain's fairness index")
-
-
-def cell(data: Data, name: str, rate: int) -> Cells:
-    return data.wires.where(variant=name, rate=f"{rate}Mbps")
-
-
-def gain(data: Data, rate: int) -> Estimate:
-    return cell(data, "gap-gc", rate).goodput() / cell(data, "newreno", rate).goodput()
+def indices(data: Data, name: str, rates: tuple[int, ...]) -> dict[str, Sample]:
+    """Jain's index at each rate."""
+    return {text: cells.fairness(variant=name) for text, cells in at(data, rates).items()}
 
 
 @study.check(
@@ -97,7 +77,7 @@ def gain(data: Data, rate: int) -> Estimate:
     },
 )
 def alike(data: Data) -> Claim:
-    claims = {f"{rate} Mbit/s": between(gain(data, rate), 0.95, 1.05) for rate in NARROW}
+    claims = between({text: gain(cells) for text, cells in at(data, NARROW).items()}, 0.95, 1.05)
     return every(claims).or_partly(most(claims, 0.6))
 
 
@@ -108,18 +88,14 @@ def alike(data: Data) -> Claim:
     why={"ns2": "at 5 Mbit/s the mesh divides the bandwidth, not the wire, and who is ahead is a matter of the seed"},
 )
 def fair_when_narrow(data: Data) -> Claim:
-    claims = {
-        name: every({f"{rate} Mbit/s": fair(cell(data, name, rate).fairness(), 0.95) for rate in NARROW})
-        for name in SHOWN
-    }
+    claims = {name: every(fair(indices(data, name, NARROW), 0.95)) for name in SHOWN}
     return every({LABELS[name]: claim for name, claim in claims.items()}).or_partly(claims["gap-gc"])
 
 
 def _wide(data: Data, name: str) -> Sample:
     """Goodput, mean over the rates above 5 Mbit/s; a value for each seed."""
-    each = [cell(data, name, rate).goodput() for rate in WIDE]
-    values = tuple(sum(row) / len(row) for row in zip(*(sample.values for sample in each), strict=True))
-    return Sample(values, each[0].units, each[0].unit)
+    each = [cells.goodput(variant=name) for cells in at(data, WIDE).values()]
+    return run_by_run(lambda *row: sum(row) / len(row), *each, unit=each[0].unit)
 
 
 @study.check(
@@ -143,9 +119,8 @@ def ahead_when_wide(data: Data) -> Claim:
     why={"ns2": "a long round trip slows one of the flows for tens of seconds, as with TCP-AP (its figures 16 and 17)"},
 )
 def fair_when_wide(data: Data) -> Claim:
-    found = {f"{rate} Mbit/s": cell(data, "gap-gc", rate).fairness() for rate in WIDE}
-    strict = every({name: fair(each, 0.99) for name, each in found.items()})
-    return strict.or_partly(every({name: fair(each, 0.95) for name, each in found.items()}))
+    found = indices(data, "gap-gc", WIDE)
+    return every(fair(found, 0.99)).or_partly(every(fair(found, 0.95)))
 
 
 @study.check(
@@ -158,9 +133,5 @@ def fair_when_wide(data: Data) -> Claim:
     },
 )
 def newreno_unfair(data: Data) -> Claim:
-    strict = {f"{rate} Mbit/s": below(cell(data, "newreno", rate).fairness(), 0.9) for rate in WIDE}
-    behind = {
-        f"{rate} Mbit/s": above(cell(data, "gap-gc", rate).fairness() - cell(data, "newreno", rate).fairness(), 0.0)
-        for rate in WIDE
-    }
-    return every(strict).or_partly(most(behind))
+    behind = {text: fairer(cells) for text, cells in at(data, WIDE).items()}
+    return every(below(indices(data, "newreno", WIDE), 0.9)).or_partly(most(above(behind, 0.0)))

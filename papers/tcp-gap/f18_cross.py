@@ -5,14 +5,15 @@ goodput control to be fair.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, every, fair
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, every, fair, shares
+from fourhop.study.flows import goodputs
 
-from ._common import ASSUMED, CROSS_ARM, LABELS, PAPER, compared, cross
-from ._several import shares
+from ._common import ASSUMED, CROSS_ARM, LABELS, PAPER, Direction, compared, cross
+from ._several import fairer, gain
 
 FLOWS = {f"ftp-{n}": f"FTP {n}" for n in range(1, 5)}
 RUNS = 5
-LENGTH = {"packets": 22_000, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 22_000}
 WAYS = {"up": "upwards", "down": "downwards", "mixed": "both ways"}
 
 LITTLE_LOST = (
@@ -32,37 +33,20 @@ study = Study(
 )
 
 
-@study.sweep
-def up(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("up",) * 4, **LENGTH)), runs=RUNS)
+@study.sweep_each({"up": ("up",) * 4, "down": ("down",) * 4, "mixed": ("up", "up", "down", "down")})
+def flows(profile: Profile, directions: tuple[Direction, ...]) -> Sweep:
+    return Sweep(variants=compared(cross(profile, directions, **LENGTH)), runs=RUNS)
 
 
-@study.sweep
-def down(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("down",) * 4, **LENGTH)), runs=RUNS)
-
-
-@study.sweep
-def mixed(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(cross(profile, ("up", "up", "down", "down"), **LENGTH)), runs=RUNS)
-
-
-@study.chart
-def goodput_up(data: Data) -> Chart:
-    """Figure 18: all flows out of the mesh. Bars: 95 % intervals over five runs."""
-    return shares(data.up, FLOWS, LABELS)
-
-
-@study.chart
-def goodput_down(data: Data) -> Chart:
-    """Figure 19: all flows into the mesh."""
-    return shares(data.down, FLOWS, LABELS)
-
-
-@study.chart
-def goodput_mixed(data: Data) -> Chart:
-    """Figure 20: FTP 1 and 2 out of the mesh, FTP 3 and 4 into it."""
-    return shares(data.mixed, FLOWS, LABELS)
+@study.chart_each(
+    {
+        "goodput_up": ("up", "Figure 18: all flows out of the mesh. Bars: 95 % intervals over five runs."),
+        "goodput_down": ("down", "Figure 19: all flows into the mesh."),
+        "goodput_mixed": ("mixed", "Figure 20: FTP 1 and 2 out of the mesh, FTP 3 and 4 into it."),
+    }
+)
+def goodput(data: Data, way: str) -> Chart:
+    return shares(data.sweeps[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -72,10 +56,7 @@ def goodput_mixed(data: Data) -> Chart:
     why={"standard": LITTLE_LOST},
 )
 def gap_more(data: Data) -> Claim:
-    claims = {}
-    for way, text in WAYS.items():
-        cells = getattr(data, way)
-        claims[text] = above(cells.goodput(variant="gap-gc") / cells.goodput(variant="newreno"), 1.0)
+    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
     first, second, third = claims.values()
     pairs = [every({"a": a, "b": b}) for a, b in ((first, second), (first, third), (second, third))]
     return every(claims).or_partly(pairs[0]).or_partly(pairs[1]).or_partly(pairs[2])
@@ -92,10 +73,7 @@ def gap_more(data: Data) -> Claim:
     },
 )
 def gap_fairer(data: Data) -> Claim:
-    claims = {}
-    for way, text in WAYS.items():
-        cells = getattr(data, way)
-        claims[text] = above(cells.fairness(variant="gap-gc") - cells.fairness(variant="newreno"), 0.0)
+    claims = above({text: fairer(data.sweeps[way]) for way, text in WAYS.items()}, 0.0)
     return every(claims).or_partly(every({text: claims[text] for text in (WAYS["up"], WAYS["down"])}))
 
 
@@ -106,9 +84,8 @@ def gap_fairer(data: Data) -> Claim:
     why={"ns2": "flows still lose their routes for tens of seconds, which 22,000 packets do not even out"},
 )
 def gap_even(data: Data) -> Claim:
-    index = {WAYS[way]: getattr(data, way).fairness(variant="gap-gc") for way in ("up", "down")}
-    strict = every({text: fair(each, 0.99) for text, each in index.items()})
-    return strict.or_partly(every({text: fair(each, 0.95) for text, each in index.items()}))
+    index = {WAYS[way]: data.sweeps[way].fairness(variant="gap-gc") for way in ("up", "down")}
+    return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 
 @study.check(
@@ -119,7 +96,7 @@ def gap_even(data: Data) -> Claim:
 def up_behind(data: Data) -> Claim:
     cells = data.mixed.where(variant="gap")
     downwards = cells.measure(lambda run: sum(run.flows[f"ftp-{n}"]["goodput_bps"] for n in (3, 4)))
-    everything = cells.measure(lambda run: sum(flow["goodput_bps"] for flow in run.flows.values()))
+    everything = cells.measure(lambda run: sum(goodputs(run)))
     return above(downwards / everything, 0.5)
 
 
@@ -129,5 +106,4 @@ def up_behind(data: Data) -> Claim:
     assumed="an index above 0.99; partly: above that without goodput control",
 )
 def control_helps(data: Data) -> Claim:
-    index = data.mixed.fairness(variant="gap-gc")
-    return fair(index, 0.99).or_partly(above(index - data.mixed.fairness(variant="gap"), 0.0))
+    return fair(data.mixed.fairness(variant="gap-gc"), 0.99).or_partly(above(fairer(data.mixed, "gap"), 0.0))

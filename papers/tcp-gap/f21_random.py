@@ -7,14 +7,16 @@ in total. Here are ten.
 from collections.abc import Callable
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Run, Study, above, below, between, combine, every, line, table
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Run, Study, combine, groups, table_by
+from fourhop.study.claims import above, below, between, every
+from fourhop.study.flows import starving
 
-from ._common import ASSUMED, LABELS, PAPER, compared, random
-from ._several import ASSUMED_STARVING, starving
+from ._common import ASSUMED, ASSUMED_STARVING, LABELS, PAPER, compared, random
+from ._several import fairer, gain
 
 NETWORKS = 10
 GROUPS = {"downwards": range(1, 5), "upwards": range(5, 9), "all": range(1, 9)}
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 11_000}
 
 study = Study(
     "Random topology, eight flows",
@@ -38,22 +40,18 @@ def networks(profile: Profile) -> Sweep:
 @study.chart
 def goodput(data: Data) -> Chart:
     """Goodput of the flows into the mesh, out of it, and of all. Bars: 95 % intervals over the networks."""
-    made = []
-    for name in LABELS:
-        cells = data.networks.where(variant=name)
-        parts = {text: cells.measure(_sum(ns), "kbit/s") for text, ns in GROUPS.items()}
-        made.append(line(LABELS[name], parts))
-    return Chart("bars", tuple(made), "", "goodput (kbit/s)")
+    cells = data.networks.by("variant")
+    each = {text: _sum(ns) for text, ns in GROUPS.items()}
+    return groups(
+        {LABELS[name]: {text: cells[name].measure(of, "kbit/s") for text, of in each.items()} for name in cells}
+    )
 
 
 @study.chart
 def numbers(data: Data) -> Chart:
     """Goodput of all flows in kbit/s, Jain's index, and how many of eight starve. Intervals over the networks."""
-    rows = []
-    for name in LABELS:
-        cells = data.networks.where(variant=name)
-        rows.append((LABELS[name], cells.goodput(), cells.fairness(), cells.measure(starving)))
-    return table(["variant", "goodput", "Jain's index", "starving flows"], rows)
+    columns = {"goodput": "goodput", "Jain's index": "fairness", "starving flows": lambda one: one.measure(starving)}
+    return table_by(data.networks, "variant", columns, LABELS)
 
 
 def _sum(numbers: range) -> Callable[[Run], float]:
@@ -94,8 +92,7 @@ def gap_starves_none(data: Data) -> Claim:
     why={"standard": "by 0.23, but ten networks leave the interval so wide that it reaches below 0.1"},
 )
 def gap_fairer(data: Data) -> Claim:
-    more = data.networks.fairness(variant="gap-gc") - data.networks.fairness(variant="newreno")
-    return above(more, 0.1).or_partly(above(more, 0.0))
+    return above(fairer(data.networks), 0.1).or_partly(above(fairer(data.networks), 0.0))
 
 
 @study.check(
@@ -106,5 +103,5 @@ def gap_fairer(data: Data) -> Claim:
     "time; how much is a matter of the network, of which the paper has one",
 )
 def gap_slightly_less(data: Data) -> Claim:
-    kept = data.networks.goodput(variant="gap-gc") / data.networks.goodput(variant="newreno")
+    kept = gain(data.networks)
     return every({"above": above(kept, 0.85), "below": below(kept, 1.0)}).or_partly(between(kept, 0.75, 1.15))

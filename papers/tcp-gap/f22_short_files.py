@@ -4,35 +4,18 @@ Goodput is counted while a file is on its way. The paper has that of TCP-GAP gro
 NewReno's, which does not change, and a better fairness for every pause.
 """
 
-from collections.abc import Callable
-
 from fourhop import Sweep
-from fourhop.study import (
-    Cells,
-    Chart,
-    Claim,
-    Data,
-    Profile,
-    Sample,
-    Study,
-    about,
-    above,
-    between,
-    combine,
-    every,
-    lines,
-    most,
-    peak,
-    rises,
-)  # fmt: skip
+from fourhop.study import STEADY, Chart, Claim, Data, Measure, Profile, Sample, Study, growth, lines, peak
+from fourhop.study.claims import about, above, between, every, most, rises
+from fourhop.study.flows import averaged_fairness, averaged_goodput
 
 from ._common import ASSUMED, LABELS, PAPER, compared, parallel
-from ._measures import ASSUMED_FILES, FILES, aggregate, index
+from ._measures import ASSUMED_FILES, FILES
 
 PAUSES = {f"{n * 100}ms": n / 10 for n in (1, 2, 4, 6, 8, 10)}
 SHOWN = ("newreno", "gap", "gap-gc")
 RUNS = 10
-LENGTH = {"packets": 5_500, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 5_500}
 
 FEW_SAMPLES = (
     "the gateway learns a flow's pace from its last 50 round trips, and a file of 30 kB has some twenty: after a pause "
@@ -53,32 +36,34 @@ study = Study(
 )
 
 
-@study.sweep
-def chains(profile: Profile) -> Sweep:
-    return _files(profile, "same")
+@study.sweep_each({"chains": "same", "fresh": "fresh"})
+def files(profile: Profile, connection: str) -> Sweep:
+    flow = {**FILES, "mean_pause": "1s", "connection": connection}
+    variants = compared(parallel(profile, ("down", "down"), flow=flow, **LENGTH), *SHOWN)
+    return Sweep(variants=variants, over={"flows[*].mean_pause": tuple(PAUSES)}, runs=RUNS)
 
 
-@study.sweep
-def fresh(profile: Profile) -> Sweep:
-    return _files(profile, "fresh")
+@study.chart_each(
+    {
+        "goodput": (
+            ("chains", averaged_goodput),
+            "Figure 22: averaged goodput of both flows. Bars: 95 % intervals over ten runs.",
+        ),
+        "jains_index": (("chains", averaged_fairness), "Figure 23: Jain's index of the averaged goodputs."),
+        "goodput_with_connections_of_their_own": (
+            ("fresh", averaged_goodput),
+            "The same with a connection for each file: a handshake, a new window, and a gateway that has to learn "
+            "anew.",
+        ),
+    }
+)
+def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
+    sweep, y = what
+    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Figure 22: averaged goodput of both flows. Bars: 95 % intervals over ten runs."""
-    return _over_pauses(data.chains, aggregate)
-
-
-@study.chart
-def jains_index(data: Data) -> Chart:
-    """Figure 23: Jain's index of the averaged goodputs."""
-    return _over_pauses(data.chains, index)
-
-
-@study.chart
-def goodput_with_connections_of_their_own(data: Data) -> Chart:
-    """The same with a connection for each file: a handshake, a new window, and a gateway that has to learn anew."""
-    return _over_pauses(data.fresh, aggregate)
+def of(data: Data, name: str, pause: str) -> Sample:
+    return averaged_goodput(data.chains.where(variant=name, mean_pause=pause))
 
 
 @study.check(
@@ -105,10 +90,8 @@ def gap_grows(data: Data) -> Claim:
 )
 def newreno_does_not(data: Data) -> Claim:
     first, *_, last = PAUSES
-    ends = {name: [of(data, name, pause) for pause in (first, last)] for name in ("newreno", "gap-gc")}
-    without, at_most = ends["newreno"]
-    more = combine([(1.0, ends["gap-gc"][1]), (-1.0, ends["gap-gc"][0]), (-1.0, at_most), (1.0, without)])
-    return between(at_most / without, 0.9, 1.1).or_partly(above(more, 0.0))
+    ours, theirs = ([of(data, name, pause) for pause in (first, last)] for name in ("gap-gc", "newreno"))
+    return between(theirs[1] / theirs[0], 0.9, 1.1).or_partly(above(growth(ours, theirs), 0.0))
 
 
 @study.check(
@@ -118,28 +101,10 @@ def newreno_does_not(data: Data) -> Claim:
     why=EVEN,
 )
 def fairer(data: Data) -> Claim:
-    claims = {
-        pause: above(
-            index(data.chains.where(variant="gap-gc", mean_pause=pause))
-            - index(data.chains.where(variant="newreno", mean_pause=pause)),
-            0.0,
-        )
-        for pause in PAUSES
-    }
+    each = {pause: data.chains.where(mean_pause=pause) for pause in PAUSES}
+    ours, theirs = (
+        {pause: averaged_fairness(cells.where(variant=name)) for pause, cells in each.items()}
+        for name in ("gap-gc", "newreno")
+    )
+    claims = above({pause: ours[pause] - theirs[pause] for pause in PAUSES}, 0.0)
     return every(claims).or_partly(most(claims))
-
-
-def of(data: Data, name: str, pause: str) -> Sample:
-    return aggregate(data.chains.where(variant=name, mean_pause=pause))
-
-
-def _files(profile: Profile, connection: str) -> Sweep:
-    flow = {**FILES, "mean_pause": "1s", "connection": connection}
-    variants = compared(parallel(profile, ("down", "down"), flow=flow, **LENGTH), *SHOWN)
-    over = {"flows[*].mean_pause": tuple(PAUSES)}
-    return Sweep(variants=variants, over=over, runs=RUNS)
-
-
-def _over_pauses(cells: Cells, of: Callable[[Cells], Sample]) -> Chart:
-    label = "Jain's fairness index" if of is index else "averaged goodput (kbit/s)"
-    return lines(cells, x="mean_pause", y=of, by="variant", labels=LABELS, x_label="mean pause (s)", y_label=label)

@@ -5,10 +5,12 @@ and all flows the sum of that; that state goes when a connection closes or falls
 unpaced when the buffer is full.
 """
 
+from functools import partial
 from typing import Any
 
 from fourhop import Scenario, Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, between, every, table
+from fourhop.study import Cells, Chart, Claim, Data, Profile, Sample, Study, table, table_by
+from fourhop.study.claims import above, below, between, every
 
 from ._common import ASSUMED, CHAIN_NODES, PAPER, chain, parallel, random, variant
 from ._measures import gateway
@@ -83,11 +85,9 @@ def held(data: Data) -> Chart:
 @study.chart
 def without_room(data: Data) -> Chart:
     """Two flows with room for both, and for one: data that should have waited but found no room; goodput in kbit/s."""
-    rows = [
-        (name, cells.measure(gateway("buffer_full")), cells.measure(gateway("most_held")), cells.goodput())
-        for name, cells in data.full.by("variant").items()
-    ]
-    return table(["buffer", "without room", "most held (B)", "goodput"], rows)
+    counted = {"without room": gateway("buffer_full"), "most held (B)": gateway("most_held")}
+    columns = {text: partial(Cells.measure, of=of) for text, of in counted.items()}
+    return table_by(data.full, "variant", {**columns, "goodput": "goodput"}, heading="buffer")
 
 
 @study.chart

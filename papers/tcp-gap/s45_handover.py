@@ -11,8 +11,9 @@ import polars as pl
 
 from fourhop import Sweep
 from fourhop.study import Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, above, below, every, series
+from fourhop.study.flows import goodput_between
 
-from ._common import ARRIVES_S, ASSUMED, LABELS, LEAVES_S, PAPER, compared, two_gateways
+from ._common import ARRIVES_S, ASSUMED, LABELS, LEAVES_S, PAPER, Direction, compared, two_gateways
 
 SEEDS = 5
 END_S = 150.0
@@ -32,33 +33,33 @@ study = Study(
 )
 
 
-@study.sweep
-def down(profile: Profile) -> Sweep:
-    base = two_gateways(profile, "down", duration=f"{END_S:g}s", warmup="10s", sample_every=f"{STEP_S:g}s")
+@study.sweep_each({"down": "down", "up": "up"})
+def walks(profile: Profile, direction: Direction) -> Sweep:
+    base = two_gateways(profile, direction, duration=f"{END_S:g}s", warmup="10s", sample_every=f"{STEP_S:g}s")
     return Sweep(variants=compared(base, "newreno", "gap-gc"), runs=SEEDS)
 
 
-@study.sweep
-def up(profile: Profile) -> Sweep:
-    base = two_gateways(profile, "up", duration=f"{END_S:g}s", warmup="10s", sample_every=f"{STEP_S:g}s")
-    return Sweep(variants=compared(base, "newreno", "gap-gc"), runs=SEEDS)
+@study.chart_each(
+    {
+        "download": (
+            "down",
+            "Goodput of the download over time, mean over five runs; the host walks from 30 s to 110 s.",
+        ),
+        "upload": ("up", "The same of the upload."),
+    }
+)
+def over_time(data: Data, way: str) -> Chart:
+    return series(data.sweeps[way], "goodput_bps", by="variant", labels=LABELS)
 
 
-@study.chart
-def download(data: Data) -> Chart:
-    """Goodput of the download over time, mean over five runs; the host walks from 30 s to 110 s."""
-    return series(data.down, "goodput_bps", by="variant", labels=LABELS)
-
-
-@study.chart
-def upload(data: Data) -> Chart:
-    """The same of the upload."""
-    return series(data.up, "goodput_bps", by="variant", labels=LABELS)
+def both(data: Data) -> dict[str, Cells]:
+    """TCP-GAP either way."""
+    return {"download": data.down.where(variant="gap-gc"), "upload": data.up.where(variant="gap-gc")}
 
 
 def kept(cells: Cells) -> Estimate:
     """Goodput beside the second gateway over that beside the first."""
-    return cells.over_time("goodput_bps", "ftp", *AFTER) / cells.over_time("goodput_bps", "ftp", *BEFORE)
+    return goodput_between(cells, "ftp", AFTER) / goodput_between(cells, "ftp", BEFORE)
 
 
 def silence(cells: Cells) -> Sample:
@@ -79,9 +80,8 @@ def silence(cells: Cells) -> Sample:
     assumed="beside the second gateway at least 80 % of the goodput beside the first, down and up; partly: half",
 )
 def goes_on(data: Data) -> Claim:
-    each = {"download": kept(data.down.where(variant="gap-gc")), "upload": kept(data.up.where(variant="gap-gc"))}
-    strict = every({name: above(ratio, 0.8) for name, ratio in each.items()})
-    return strict.or_partly(every({name: above(ratio, 0.5) for name, ratio in each.items()}))
+    ratio = {name: kept(cells) for name, cells in both(data).items()}
+    return every(above(ratio, 0.8)).or_partly(every(above(ratio, 0.5)))
 
 
 @study.check(
@@ -90,5 +90,4 @@ def goes_on(data: Data) -> Claim:
     assumed="our own: never 10 s without goodput, in the mean over the runs, down and up",
 )
 def short_silence(data: Data) -> Claim:
-    each = {"download": silence(data.down.where(variant="gap-gc")), "upload": silence(data.up.where(variant="gap-gc"))}
-    return every({name: below(longest, 10.0) for name, longest in each.items()})
+    return every(below({name: silence(cells) for name, cells in both(data).items()}, 10.0))

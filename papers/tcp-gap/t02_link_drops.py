@@ -7,9 +7,10 @@ upwards is the weaker one.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from fourhop import Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Profile, Run, Study, about, above, between, every, table
+from fourhop.study import Cells, Chart, Claim, Data, Profile, Run, Study, about, above, between, every, table, table_by
 
 from ._common import ASSUMED, CHAIN_NODES, GATEWAY, LABELS, PAPER, compared, parallel
 
@@ -74,48 +75,35 @@ def drops(link: str) -> Callable[[Run], float]:
 
 
 def rows(cells: Cells) -> list[tuple[object, ...]]:
-    made: list[tuple[object, ...]] = []
-    for upper, lower in zip(links(0), links(1), strict=True):
-        made.append(
-            (
-                upper[0],
-                *(cells.measure(drops(link)) for link in upper[1:]),
-                lower[0],
-                *(cells.measure(drops(link)) for link in lower[1:]),
-            )
-        )
-    return made
+    return [
+        tuple(x for name, *ways in pair for x in (name, *(cells.measure(drops(link)) for link in ways)))
+        for pair in zip(links(0), links(1), strict=True)
+    ]
 
 
 COLUMNS = ["upper chain", "upwards: ACKs", "downwards: data", "lower chain", "upwards: data", "downwards: ACKs"]
 
 
-@study.chart
-def given_up(data: Data) -> Chart:
-    """TCP packets given up on each link in 1000 s, TCP-GAP without goodput control: means over ten runs."""
-    return table(COLUMNS, rows(data.mixed.where(variant=VARIANT)))
-
-
-@study.chart
-def newreno(data: Data) -> Chart:
-    """The same under NewReno."""
-    return table(COLUMNS, rows(data.mixed.where(variant="newreno")))
-
-
-@study.chart
-def controlled(data: Data) -> Chart:
-    """The same under TCP-GAP with goodput control."""
-    return table(COLUMNS, rows(data.mixed.where(variant="gap-gc")))
+@study.chart_each(
+    {
+        "given_up": (
+            VARIANT,
+            "TCP packets given up on each link in 1000 s, TCP-GAP without goodput control: means over ten runs.",
+        ),
+        "newreno": ("newreno", "The same under NewReno."),
+        "controlled": ("gap-gc", "The same under TCP-GAP with goodput control."),
+    }
+)
+def by_link(data: Data, name: str) -> Chart:
+    return table(COLUMNS, rows(data.mixed.where(variant=name)))
 
 
 @study.chart
 def goodput(data: Data) -> Chart:
     """Goodput of both flows in kbit/s."""
-    each = [
-        (LABELS[name], data.mixed.goodput("ftp-1", variant=name), data.mixed.goodput("ftp-2", variant=name))
-        for name in LABELS
-    ]
-    return table(["variant", "FTP 1, downwards", "FTP 2, upwards"], each)
+    flows = {"FTP 1, downwards": "ftp-1", "FTP 2, upwards": "ftp-2"}
+    columns = {text: partial(Cells.goodput, flow=flow) for text, flow in flows.items()}
+    return table_by(data.mixed, "variant", columns, LABELS)
 
 
 def ratio(data: Data, place: int) -> Claim:
@@ -165,9 +153,7 @@ def last(data: Data) -> Claim:
 )
 def alike_before(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)
-    claims = {}
-    for place in range(3):
-        upper, lower = links(0)[place], links(1)[place]
-        found = cells.measure(drops(lower[1])) / cells.measure(drops(upper[1]))
-        claims[f"{upper[0]} and {lower[0]}"] = between(found, 0.5, 2.0)
-    return every(claims)
+    found = {}
+    for (upper, up, _), (lower, low, _) in zip(links(0)[:3], links(1)[:3], strict=True):
+        found[f"{upper} and {lower}"] = cells.measure(drops(low)) / cells.measure(drops(up))
+    return every(between(found, 0.5, 2.0))

@@ -6,13 +6,14 @@ today.
 """
 
 from fourhop import Scenario, Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Profile, Study, above, every, line
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, every, shares
 
-from ._common import ASSUMED, PAPER, compared, parallel
+from ._common import ASSUMED, PAPER, Direction, compared, parallel
+from ._several import fairer, gain
 
 CAPACITY = "600kbps"
 RUNS = 8
-LENGTH = {"packets": 11_000, "batches": 10, "duration": "100000s"}
+LENGTH = {**STEADY, "packets": 11_000}
 
 LABELS = {
     "newreno": "NewReno, plain gateway",
@@ -50,45 +51,22 @@ def _variants(base: Scenario) -> dict[str, Scenario]:
     return {name: made[name] for name in LABELS}
 
 
-@study.sweep
-def down(profile: Profile) -> Sweep:
-    return Sweep(variants=_variants(parallel(profile, ("down", "down"), **LENGTH)), runs=RUNS)
+@study.sweep_each({"down": ("down", "down"), "mixed": ("down", "up")})
+def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
+    return Sweep(variants=_variants(parallel(profile, directions, **LENGTH)), runs=RUNS)
 
 
-@study.sweep
-def mixed(profile: Profile) -> Sweep:
-    return Sweep(variants=_variants(parallel(profile, ("down", "up"), **LENGTH)), runs=RUNS)
-
-
-def _chart(cells: Cells) -> Chart:
-    flows = {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}
-    made = []
-    for name, group in cells.by("variant").items():
-        bars = {shown: group.goodput(flow) for flow, shown in flows.items()} | {"all": group.goodput()}
-        made.append(line(f"{LABELS[name]} ({group.fairness().mean:.2f})", bars))
-    return Chart("bars", tuple(made), "", "goodput (kbit/s)")
-
-
-@study.chart
-def goodput_down(data: Data) -> Chart:
-    """Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs."""
-    return _chart(data.down)
-
-
-@study.chart
-def goodput_mixed(data: Data) -> Chart:
-    """FTP 1 into the mesh, FTP 2 out of it."""
-    return _chart(data.mixed)
-
-
-def fairer(data: Data, other: str, way: str) -> Claim:
-    cells = getattr(data, way)
-    return above(cells.fairness(variant="gap-gc") - cells.fairness(variant=other), 0.0)
-
-
-def more(data: Data, other: str, way: str) -> Claim:
-    cells = getattr(data, way)
-    return above(cells.goodput(variant="gap-gc") / cells.goodput(variant=other), 1.0)
+@study.chart_each(
+    {
+        "goodput_down": (
+            "down",
+            "Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs.",
+        ),
+        "goodput_mixed": ("mixed", "FTP 1 into the mesh, FTP 2 out of it."),
+    }
+)
+def goodput(data: Data, way: str) -> Chart:
+    return shares(data.sweeps[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
 
 
 OWN = "nothing: a question of our own"
@@ -97,26 +75,28 @@ LOSES = "few frames are lost in the mesh, and what pacing waits is lost"
 UNEVEN = "a long round trip slows one of the flows for tens of seconds (figure 13)"
 
 
-def _register(other: str, name: str) -> None:
-    def is_fairer(data: Data) -> Claim:
-        into = fairer(data, other, "down")
-        return every({"into the mesh": into, "both ways": fairer(data, other, "mixed")}).or_partly(into)
+OTHERS = {"fq-codel": "FQ-CoDel", "limiter": "a static limiter"}
+BOTH = "both ways; partly: into the mesh"
 
-    def carries_more(data: Data) -> Claim:
-        into = more(data, other, "down")
-        return every({"into the mesh": into, "both ways": more(data, other, "mixed")}).or_partly(into)
 
-    both = "both ways; partly: into the mesh"
-    short = other.replace("-", "_")
-    is_fairer.__name__, carries_more.__name__ = f"fairer_than_{short}", f"more_than_{short}"
-    study.check(f"TCP-GAP is fairer than {name}", paper=OWN, assumed=both, why={"ns2": UNEVEN, "standard": EVEN})(
-        is_fairer
+def fairer_than(data: Data, other: str) -> Claim:
+    into, both = (above(fairer(cells, other), 0.0) for cells in (data.down, data.mixed))
+    return every({"into the mesh": into, "both ways": both}).or_partly(into)
+
+
+def more_than(data: Data, other: str) -> Claim:
+    into, both = (above(gain(cells, other), 1.0) for cells in (data.down, data.mixed))
+    return every({"into the mesh": into, "both ways": both}).or_partly(into)
+
+
+for _name, _label in OTHERS.items():
+    _other = {_name: _label}
+    study.check_each(
+        _other, "TCP-GAP is fairer than {}", paper=OWN, assumed=BOTH, why={"ns2": UNEVEN, "standard": EVEN}
+    )(fairer_than)
+    study.check_each(_other, "TCP-GAP carries more than {}", paper=OWN, assumed=BOTH, why={"standard": LOSES})(
+        more_than
     )
-    study.check(f"TCP-GAP carries more than {name}", paper=OWN, assumed=both, why={"standard": LOSES})(carries_more)
-
-
-_register("fq-codel", "FQ-CoDel")
-_register("limiter", "a static limiter")
 
 
 @study.check(
@@ -126,7 +106,6 @@ _register("limiter", "a static limiter")
     why={"ns2": f"it carries more; {UNEVEN}", "standard": f"{EVEN}, and {LOSES}"},
 )
 def helps_cubic(data: Data) -> Claim:
-    cells = data.down
-    even = above(cells.fairness(variant="cubic-gap") - cells.fairness(variant="cubic"), 0.0)
-    total = above(cells.goodput(variant="cubic-gap") / cells.goodput(variant="cubic"), 1.0)
+    even = above(fairer(data.down, than="cubic", name="cubic-gap"), 0.0)
+    total = above(gain(data.down, over="cubic", name="cubic-gap"), 1.0)
     return every({"fairer": even, "more": total}).or_partly(even)

@@ -7,11 +7,11 @@ paper does not give, from the four throughputs of table 5 alone; every other stu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Profile
+from fourhop.study import Chart, Data, Profile, Sample, curves
 
 PAPER = "Gupta, Wormsbecker, Williamson, MASCOTS 2004"
 
@@ -140,3 +140,14 @@ def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", 
 
 NEAR_M = 2.0
 """Where a walking client begins."""
+
+
+def throughput(data: Data, name: str, hops: int) -> Sample:
+    """Throughput of the tests of that name over so many hops, in kbit/s."""
+    return data.tests.goodput(variant=f"{name}, {hops} hops")
+
+
+def throughputs(data: Data, labels: Mapping[str, str], lengths: Sequence[int]) -> Chart:
+    """The same over the hops, a curve for each name."""
+    points = {label: {n: throughput(data, name, n) for n in lengths} for name, label in labels.items()}
+    return curves(points, "hops", "throughput (kbit/s)")

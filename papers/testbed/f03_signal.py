@@ -11,7 +11,7 @@ import math
 import statistics
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, below, between, line
+from fourhop.study import Chart, Claim, Data, Profile, Run, Sample, Study, below, between, curves
 
 from ._common import ASSUMED, EXPONENT, PAPER, SPACING_M, SPEEDS, hallway, strength_dbm
 
@@ -73,36 +73,35 @@ def _samples(data: Data) -> dict[int, list[tuple[float, float, float]]]:
 def strength(data: Data) -> Chart:
     """One walk: every HELLO, the average, and what would be received without fading."""
     points = next(iter(_samples(data).values()))
-    return Chart(
-        "lines",
-        (
-            line("each HELLO", {t: Sample((raw,), ()) for t, raw, _ in points}),
-            line("smoothed", {t: Sample((smooth,), ()) for t, _, smooth in points}),
-            line("without fading", {t: Sample((_mean_at(t),), ()) for t, _, _ in points}),
-        ),
-        "time (s)",
-        "signal strength (dBm)",
-    )
+    shown = {
+        "each HELLO": {t: raw for t, raw, _ in points},
+        "smoothed": {t: smooth for t, _, smooth in points},
+        "without fading": {t: _mean_at(t) for t, _, _ in points},
+    }
+    known = {label: {t: Sample((dbm,), ()) for t, dbm in each.items()} for label, each in shown.items()}
+    return curves(known, "time (s)", "signal strength (dBm)")
 
 
 def _jitter(data: Data, column: int) -> Sample:
     """Mean size of the step from one second to the next, in dB, one value a run."""
     runs = _samples(data)
-    steps = [
-        statistics.fmean(abs(after[column] - before[column]) for before, after in itertools.pairwise(points))
-        for points in runs.values()
-    ]
-    return Sample(tuple(steps), tuple(runs), "dB", "replications" if len(steps) > 1 else "none")
+
+    def step(run: Run) -> float:
+        pairs = itertools.pairwise(runs[run.seed])
+        return statistics.fmean(abs(after[column] - before[column]) for before, after in pairs)
+
+    return data.walk.measure(step, "dB")
 
 
 def _lag(data: Data) -> Sample:
     """How far the average is from the strength without fading on the way there, in dB: above it, it lags behind."""
     runs = _samples(data)
-    means = [
-        statistics.fmean(smooth - _mean_at(t) for t, _, smooth in points if 20.0 < t < WALK_S / 2.0 or t < 20.0)
-        for points in runs.values()
-    ]
-    return Sample(tuple(means), tuple(runs), "dB", "replications" if len(means) > 1 else "none")
+
+    def lag(run: Run) -> float:
+        there = (smooth - _mean_at(t) for t, _, smooth in runs[run.seed] if 20.0 < t < WALK_S / 2.0 or t < 20.0)
+        return statistics.fmean(there)
+
+    return data.walk.measure(lag, "dB")
 
 
 @study.check(

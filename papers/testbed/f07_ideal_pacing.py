@@ -5,7 +5,8 @@ m is disturbed, nobody else hears anything. Pacing is to pay from three hops on.
 """
 
 from fourhop import Scenario, Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Estimate, Profile, Study, above, between, every, line, most, table
+from fourhop.study import STEADY, Chart, Claim, Data, Estimate, Profile, Study, curves, table
+from fourhop.study.claims import above, between, every, most
 
 from ._common import PACED, PAPER
 
@@ -15,6 +16,11 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15)
 LONG = tuple(hops for hops in LENGTHS if hops >= 3)
 
 ROUTES = {"static": "fixed routes", "aodv": "AODV"}
+
+NOTHING_TO_TAKE_APART = (
+    "the interval RTT / (cwnd + 1) is shorter than what acknowledgements keep anyway, so that pacing only takes "
+    "bursts apart, and a chain of radios does that by itself. The paper does not say what round trip it divides"
+)
 
 study = Study(
     "RBP against Reno on the ideal radio",
@@ -42,36 +48,29 @@ def chain(profile: Profile) -> Sweep:
     return Sweep(base, over)
 
 
-def gains(data: Data, protocol: str, lengths: tuple[int, ...]) -> dict[int, Estimate]:
+def gains(data: Data, protocol: str, lengths: tuple[int, ...]) -> dict[str, Estimate]:
+    cells = {n: data.chain.where(protocol=protocol, hops=n) for n in lengths}
+    return {f"{n} hops": at.goodput(transport="rbp-reno") / at.goodput(transport="reno") for n, at in cells.items()}
+
+
+@study.chart_each(
+    {
+        "goodput": ("static", "Steady state over fixed routes. Bars: 95 % intervals by means of ten batches."),
+        "with_aodv": ("aodv", "The same with AODV, which takes lost frames for broken links."),
+    }
+)
+def over_hops(data: Data, protocol: str) -> Chart:
     cells = data.chain.where(protocol=protocol)
-    return {n: cells.goodput(hops=n, transport="rbp-reno") / cells.goodput(hops=n, transport="reno") for n in lengths}
-
-
-@study.chart
-def goodput(data: Data) -> Chart:
-    """Steady state over fixed routes. Bars: 95 % intervals by means of ten batches."""
-    return _over_hops(data, "static")
-
-
-@study.chart
-def with_aodv(data: Data) -> Chart:
-    """The same with AODV, which takes lost frames for broken links."""
-    return _over_hops(data, "aodv")
-
-
-def _over_hops(data: Data, protocol: str) -> Chart:
-    cells = data.chain.where(protocol=protocol)
-    each = tuple(
-        line(label, {n + 1: cells.goodput(hops=n, transport=name) for n in LENGTHS}) for name, label in PACED.items()
-    )
-    return Chart("lines", each, "nodes", "goodput (kbit/s)")
+    points = {label: {n + 1: cells.goodput(hops=n, transport=name) for n in LENGTHS} for name, label in PACED.items()}
+    return curves(points, "nodes", "goodput (kbit/s)")
 
 
 @study.chart
 def gain(data: Data) -> Chart:
     """Goodput of RBP over that of Reno on the same chain."""
-    columns = {label: gains(data, protocol, LENGTHS) for protocol, label in ROUTES.items()}
-    return table(["nodes", *columns], [(n + 1, *(of[n] for of in columns.values())) for n in LENGTHS])
+    columns = {label: gains(data, protocol, LENGTHS).values() for protocol, label in ROUTES.items()}
+    nodes = [n + 1 for n in LENGTHS]
+    return table(["nodes", *columns], list(zip(nodes, *columns.values(), strict=True)))
 
 
 @study.check(
@@ -79,15 +78,12 @@ def gain(data: Data) -> Chart:
 )
 def alike_when_short(data: Data) -> Claim:
     short = gains(data, "static", (1, 2))
-    return every({f"{n} hops": between(gain, 0.95, 1.05) for n, gain in short.items()}).or_partly(
-        every({f"{n} hops": between(gain, 0.9, 1.1) for n, gain in short.items()})
-    )
+    return every(between(short, 0.95, 1.05)).or_partly(every(between(short, 0.9, 1.1)))
 
 
 def ahead(data: Data, protocol: str) -> Claim:
     gained = gains(data, protocol, LONG)
-    claims = {f"{n} hops": between(gain, 1.1, 1.5) for n, gain in gained.items()}
-    return most(claims).or_partly(most({f"{n} hops": above(gain, 1.0) for n, gain in gained.items()}))
+    return most(between(gained, 1.1, 1.5)).or_partly(most(above(gained, 1.0)))
 
 
 @study.check(
@@ -95,8 +91,7 @@ def ahead(data: Data, protocol: str) -> Claim:
     main=True,
     paper="10 % to 50 %, depending on the number of hops",
     assumed="at three quarters of 3 to 15 hops; partly: ahead at three quarters",
-    why="the interval RTT / (cwnd + 1) is shorter than what acknowledgements keep anyway, so that pacing only takes "
-    "bursts apart, and a chain of radios does that by itself. The paper does not say what round trip it divides",
+    why=NOTHING_TO_TAKE_APART,
 )
 def gains_when_long(data: Data) -> Claim:
     return ahead(data, "static")
@@ -106,8 +101,7 @@ def gains_when_long(data: Data) -> Claim:
     "From 3 hops on RBP is 10 to 50 % ahead, with AODV",
     paper="10 % to 50 %, depending on the number of hops",
     assumed="the same over AODV; partly: ahead at three quarters",
-    why="the interval RTT / (cwnd + 1) is shorter than what acknowledgements keep anyway, so that pacing only takes "
-    "bursts apart, and a chain of radios does that by itself. The paper does not say what round trip it divides",
+    why=NOTHING_TO_TAKE_APART,
 )
 def gains_with_aodv(data: Data) -> Claim:
     return ahead(data, "aodv")

@@ -9,22 +9,8 @@ reaches farther; signals fade; AODV looks for the routes, with a HELLO each seco
 from itertools import pairwise
 
 from fourhop import Scenario, Sweep
-from fourhop.study import (
-    Chart,
-    Claim,
-    Data,
-    Estimate,
-    Profile,
-    Sample,
-    Study,
-    above,
-    below,
-    combine,
-    every,
-    line,
-    most,
-    table,
-)  # fmt: skip
+from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, curves, growth, run_by_run, table
+from fourhop.study.claims import above, below, every, most
 
 TRANSPORTS = {"newreno": "NewReno", "vegas": "Vegas", "rbp": "RBP", "tcp-ap": "TCP-AP"}
 PACED = ("rbp", "tcp-ap", "vegas")
@@ -106,15 +92,12 @@ def gain(data: Data, step: str, hops: int, transport: str) -> Estimate:
 
 
 def _chart(data: Data, hops: int) -> Chart:
-    places = {step: place for place, step in enumerate(LABELS, start=1)}
-    each = tuple(
-        line(
-            label,
-            {places[step]: data.steps.goodput(variant=step, hops=hops, transport=name) for step in LABELS},
-        )
+    cells = data.steps.where(hops=hops)
+    points = {
+        label: {place: cells.goodput(variant=step, transport=name) for place, step in enumerate(LABELS, start=1)}
         for name, label in TRANSPORTS.items()
-    )
-    return Chart("lines", each, "step", "goodput (kbit/s)")
+    }
+    return curves(points, "step", "goodput (kbit/s)")
 
 
 @study.chart
@@ -154,9 +137,9 @@ def gains(data: Data) -> Chart:
     "TCP-AP waits is lost",
 )
 def pays_on_the_ideal(data: Data) -> Claim:
-    claims = {
-        f"{n} hops, {TRANSPORTS[name]}": above(gain(data, "ideal", n, name), 1.1) for n in (4, 6) for name in PACED
-    }
+    claims = above(
+        {f"{n} hops, {TRANSPORTS[name]}": gain(data, "ideal", n, name) for n in (4, 6) for name in PACED}, 1.1
+    )
     return every(claims).or_partly(most(claims, share=0.5))
 
 
@@ -166,7 +149,7 @@ def pays_on_the_ideal(data: Data) -> Claim:
     why={"ns2": "it has none; fading makes runs so different that eight of them leave the intervals wide"},
 )
 def no_gain_at_the_end(data: Data) -> Claim:
-    claims = {f"{n} hops": below(gain(data, "ssa", n, "rbp"), 1.05) for n in HOPS}
+    claims = below({f"{n} hops": gain(data, "ssa", n, "rbp") for n in HOPS}, 1.05)
     return every(claims).or_partly(most(claims, share=0.6))
 
 
@@ -174,8 +157,7 @@ def ahead(data: Data, step: str, hops: int, transport: str) -> Sample:
     """The same as a value for each run."""
     cells = data.steps.where(variant=step, hops=hops)
     ours, theirs = cells.goodput(transport=transport), cells.goodput(transport="newreno")
-    values = tuple(x / y if y else float("nan") for x, y in zip(ours.values, theirs.values, strict=True))
-    return Sample(values, ours.units)
+    return run_by_run(lambda x, y: x / y if y else float("nan"), ours, theirs)
 
 
 @study.check(
@@ -199,9 +181,5 @@ def routing(data: Data) -> Claim:
     names = list(LABELS)
     reno = {step: data.steps.goodput(variant=step, hops=4, transport="newreno") for step in names}
     lost = {after: (reno[before], reno[after]) for before, after in pairwise(names)}
-    fixed, searched = lost.pop("aodv")
-    others = {
-        LABELS[step]: above(combine([(1.0, fixed), (-1.0, searched), (-1.0, before), (1.0, after)]), 0.0)
-        for step, (before, after) in lost.items()
-    }
-    return every(others)
+    routing = lost.pop("aodv")
+    return every(above({LABELS[step]: growth(other, routing) for step, other in lost.items()}, 0.0))

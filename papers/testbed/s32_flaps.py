@@ -5,7 +5,7 @@ whose HELLO it hears for one it can send to, loses its frames, and learns better
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Study, above, below, table
+from fourhop.study import Chart, Claim, Data, Profile, Study, above, below, table_by
 
 from ._common import ASSUMED, HYSTERESIS_DB, PAPER, PLAIN, SPEEDS, aware, walking
 
@@ -47,17 +47,8 @@ def walks(profile: Profile) -> Sweep:
 @study.chart
 def changes(data: Data) -> Chart:
     """Changes of the next hop and searches of the client, time-outs of TCP, throughput. Twenty walks."""
-    rows = [
-        (
-            label,
-            data.walks.column("route_changes", variant=name),
-            data.walks.column("route_discoveries", variant=name),
-            data.walks.column("timeouts", variant=name),
-            data.walks.goodput(variant=name),
-        )
-        for name, label in ROUTING.items()
-    ]
-    return table(["routing", "changes", "searches", "time-outs", "throughput"], rows)
+    columns = {"changes": "route_changes", "searches": "route_discoveries", "time-outs": "timeouts"}
+    return table_by(data.walks, "variant", {**columns, "throughput": "goodput"}, ROUTING, heading="routing")
 
 
 @study.check(

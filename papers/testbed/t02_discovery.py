@@ -104,7 +104,7 @@ def share_below(data: Data, name: str, hops: int, ms: float) -> Sample:
     assumed="more than half of them below 30 ms, at both lengths",
 )
 def short_is_quick(data: Data) -> Claim:
-    return every({f"{n} hops": above(share_below(data, "ring", n, 30.0), 0.5) for n in (2, 3)})
+    return every(above({f"{n} hops": share_below(data, "ring", n, 30.0) for n in (2, 3)}, 0.5))
 
 
 @study.check(

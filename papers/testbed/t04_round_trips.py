@@ -1,8 +1,7 @@
 """Round trips of ping with one request under way, 64 and 1024 bytes, over 2, 3 and 4 hops."""
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, about, every, most, table
-from fourhop.study import above as more
+from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, above, every, most, run_by_run, table
 
 from ._common import ASSUMED, PAPER, hallway
 
@@ -50,7 +49,7 @@ def pings(profile: Profile) -> Sweep:
 def round_trip(data: Data, what: str, size: int, hops: int) -> Sample:
     """In ms, one value a run."""
     seconds = data.pings.column(f"rtt_{what}_s", "test", variant=f"{size} bytes, {hops} hops")
-    return Sample(tuple(1e3 * x for x in seconds.values), seconds.units, "ms", seconds.method)
+    return run_by_run(lambda each: 1e3 * each, seconds, unit="ms")
 
 
 @study.chart
@@ -82,25 +81,13 @@ def as_in_the_paper(data: Data) -> Claim:
     return every(claims).or_partly(most(claims, 0.5))
 
 
-def _grows(one: Sample, other: Sample) -> Estimate:
-    return one - other
-
-
 @study.check(
     "Round trips grow with the hops and with the size",
     paper="with both",
     assumed="medians, between neighbouring lengths and between the sizes",
 )
 def grow(data: Data) -> Claim:
-    by_hops = {
-        f"{size} bytes, {n} hops": more(
-            _grows(round_trip(data, "median", size, n), round_trip(data, "median", size, n - 1)), 0.0
-        )
-        for size in SIZES
-        for n in HOPS[1:]
-    }
-    by_size = {
-        f"{n} hops": more(_grows(round_trip(data, "median", 1024, n), round_trip(data, "median", 64, n)), 0.0)
-        for n in HOPS
-    }
-    return every({**by_hops, **by_size})
+    median = {(size, n): round_trip(data, "median", size, n) for size in SIZES for n in HOPS}
+    more = {f"{size} bytes, {n} hops": median[size, n] - median[size, n - 1] for size in SIZES for n in HOPS[1:]}
+    more |= {f"{n} hops": median[1024, n] - median[64, n] for n in HOPS}
+    return every(above(more, 0.0))

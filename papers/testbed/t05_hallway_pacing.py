@@ -5,9 +5,9 @@ was fitted to (`f00_fit`), that of RBP is predicted.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Sample, Study, about, below, every, line, most, table
+from fourhop.study import Chart, Claim, Data, Estimate, Profile, Study, about, below, every, most, table
 
-from ._common import ASSUMED, HOPS, PACED, PAPER, RENO, hallway
+from ._common import ASSUMED, HOPS, PACED, PAPER, RENO, hallway, throughput, throughputs
 
 RBP = {1: 4210.0, 2: 2130.0, 3: 1310.0, 4: 1080.0}
 """Table 5, in kbit/s."""
@@ -33,10 +33,6 @@ def tests(profile: Profile) -> Sweep:
     return Sweep(variants=made, runs=10)
 
 
-def throughput(data: Data, name: str, hops: int) -> Sample:
-    return data.tests.goodput(variant=f"{name}, {hops} hops")
-
-
 def gain(data: Data, hops: int) -> Estimate:
     return throughput(data, "rbp-reno", hops) / throughput(data, "reno", hops)
 
@@ -44,8 +40,7 @@ def gain(data: Data, hops: int) -> Estimate:
 @study.chart
 def over_hops(data: Data) -> Chart:
     """Bars: 95 % intervals over ten tests of 120 s."""
-    each = tuple(line(label, {n: throughput(data, name, n) for n in HOPS}) for name, label in PACED.items())
-    return Chart("lines", each, "hops", "throughput (kbit/s)")
+    return throughputs(data, PACED, HOPS)
 
 
 @study.chart
@@ -73,7 +68,7 @@ def table_5(data: Data) -> Chart:
     assumed="at no length a gain of 5 % or more; partly: at three of four lengths",
 )
 def no_advantage(data: Data) -> Claim:
-    claims = {f"{n} hops": below(gain(data, n), 1.05) for n in HOPS}
+    claims = below({f"{n} hops": gain(data, n) for n in HOPS}, 1.05)
     return every(claims).or_partly(most(claims))
 
 

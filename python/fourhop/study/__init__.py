@@ -11,12 +11,27 @@
 | `chart` | figures as data |
 | `drawing` | how figures are drawn: limits, ticks, colours, marks |
 | `draw` | figures as vector graphics |
+| `flows` | what a run says of its flows together: fairness, starvation |
+| `variants` | a scenario with other transports and keys |
 | `find` | studies found in the folder of the papers |
 | `execute` | running a study and writing down what came of it |
 """
 
 from fourhop.study.cells import Cells, Run
-from fourhop.study.chart import Chart, Line, bars, line, lines, series, table
+from fourhop.study.chart import (
+    Chart,
+    Line,
+    Measure,
+    bars,
+    curves,
+    groups,
+    line,
+    lines,
+    series,
+    shares,
+    table,
+    table_by,
+)
 from fourhop.study.claims import (
     Claim,
     about,
@@ -30,8 +45,9 @@ from fourhop.study.claims import (
     ordered,
     rises,
 )
-from fourhop.study.estimate import Estimate, Sample, combine, peak, ratio, share, slope, trough
+from fourhop.study.estimate import Estimate, Sample, combine, growth, peak, ratio, run_by_run, share, slope, trough
 from fourhop.study.study import STEADY, Check, Data, Profile, Study, Why
+from fourhop.study.variants import Variants
 
 __all__ = [
     "STEADY",
@@ -42,10 +58,12 @@ __all__ = [
     "Data",
     "Estimate",
     "Line",
+    "Measure",
     "Profile",
     "Run",
     "Sample",
     "Study",
+    "Variants",
     "Why",
     "about",
     "above",
@@ -53,9 +71,12 @@ __all__ = [
     "below",
     "between",
     "combine",
+    "curves",
     "every",
     "fair",
     "falls",
+    "groups",
+    "growth",
     "line",
     "lines",
     "most",
@@ -63,9 +84,12 @@ __all__ = [
     "peak",
     "ratio",
     "rises",
+    "run_by_run",
     "series",
     "share",
+    "shares",
     "slope",
     "table",
+    "table_by",
     "trough",
 ]

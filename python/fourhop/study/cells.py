@@ -198,12 +198,10 @@ class Cells:
         """What the nodes' layers counted over the whole run, the named counters together: one value a run."""
         import polars as pl
 
-        cell = self._one(keys)
         table = self._result.counters.filter(
-            (pl.col("point") == cell.index) & (pl.col("layer") == layer) & pl.col("name").is_in(list(names))
+            (pl.col("point") == self._one(keys).index) & (pl.col("layer") == layer) & pl.col("name").is_in(list(names))
         )
-        sums = {row["seed"]: row["count"] for row in table.group_by("seed").agg(pl.col("count").sum()).to_dicts()}
-        return Cells([cell], self._result, self._name).measure(lambda run: float(sums.get(run.seed, math.nan)))
+        return self._by_seed(table, pl.col("count").sum(), "", keys)
 
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
         """Anything that can be said of a run as a number: one value a run."""
@@ -225,32 +223,42 @@ class Cells:
         """What `of` makes of a node's queue, in packets, at the samples after `since` up to `until`, in s."""
         import polars as pl
 
-        cell = self._one(keys)
         chosen = self.queues(**keys).filter(
             (pl.col("node") == node) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
         )
-        packets = of(pl.col("queue_packets").cast(pl.Float64)).alias("value")
-        values = {row["seed"]: row["value"] for row in chosen.group_by("seed").agg(packets).to_dicts()}
-        return Cells([cell], self._result, self._name).measure(lambda run: values.get(run.seed, math.nan), "packets")
+        return self._by_seed(chosen, of(pl.col("queue_packets").cast(pl.Float64)), "packets", keys)
 
-    def over_time(self, quantity: str, flow: str, since: float, until: float, **keys: object) -> Sample:
-        """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run."""
+    def over_time(
+        self,
+        quantity: str,
+        flow: str,
+        since: float,
+        until: float,
+        of: Callable[[pl.Expr], pl.Expr] | None = None,
+        **keys: object,
+    ) -> Sample:
+        """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run.
+
+        With `of` it is what `of` makes of the column, in the column's own unit, instead of the mean.
+        """
         import polars as pl
 
-        cell = self._one(keys)
-        unit, scale = _UNITS.get(quantity, ("s" if quantity.endswith("_s") else "", 1.0))
+        unit, scale = _UNITS.get(quantity, ("s" if quantity.endswith("_s") else "", 1.0)) if of is None else ("", 1.0)
         table = self.series(**keys).filter(
             (pl.col("flow") == flow) & (pl.col("time_s") > since) & (pl.col("time_s") <= until)
         )
-        means = {
-            row["seed"]: row["mean"] for row in table.group_by("seed").agg(mean=pl.col(quantity).mean()).to_dicts()
-        }
+        return self._by_seed(table, (of or pl.Expr.mean)(pl.col(quantity)) * scale, unit, keys)
 
-        def value(run: Run) -> float:
-            mean = means.get(run.seed)
-            return math.nan if mean is None else scale * mean
+    def _by_seed(self, table: pl.DataFrame, value: pl.Expr, unit: str, keys: Mapping[str, object]) -> Sample:
+        """What `value` makes of a run's rows of a table; not a number for a run without."""
+        # In order, so that sums are rounded alike each time.
+        found = dict(table.group_by("seed", maintain_order=True).agg(value.alias("value")).iter_rows())
 
-        return Cells([cell], self._result, self._name).measure(value, unit)
+        def of(run: Run) -> float:
+            value = found.get(run.seed)
+            return math.nan if value is None else float(value)
+
+        return self.measure(of, unit, **keys)
 
     def _rate(self, column: str, flow: str | None, keys: Mapping[str, object]) -> Sample:
         cell = self._one(keys)

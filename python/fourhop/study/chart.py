@@ -37,6 +37,7 @@ _LABELS = {
     "goodput": "goodput",
     "throughput": "throughput",
     "fairness": "Jain's fairness index",
+    "averaged_fairness": "Jain's fairness index",
     "goodput_bps": "goodput",
     "cwnd_segments": "congestion window (segments)",
     "srtt_s": "smoothed RTT (ms)",
@@ -137,6 +138,24 @@ def lines(
     )
 
 
+def curves(
+    of: Mapping[str, Mapping[Any, Sample | Estimate]], x_label: str, y_label: str, *, x_log: bool = False
+) -> Chart:
+    """Curves by their labels, each with what was measured by its place on the axis of x."""
+    return Chart("lines", _lines(of), x_label, y_label, x_log=x_log)
+
+
+def groups(
+    of: Mapping[str, Mapping[str, Sample | Estimate]], y_label: str = f"goodput ({KBPS})", *, y_max: float | None = None
+) -> Chart:
+    """Groups of bars: by the label of a colour what was measured, by the name of each group."""
+    return Chart("bars", _lines(of), "", y_label, y_max=y_max)
+
+
+def _lines(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> tuple[Line, ...]:
+    return tuple(line(label, points) for label, points in of.items())
+
+
 def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scale: float = 1.0) -> Line:
     """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`."""
     each = [_point(measured, scale) for measured in points.values()]
@@ -172,6 +191,21 @@ def bars(
         else:
             made.append(line(label, {"": _measured(group, y)}))
     return Chart("bars", tuple(made), "", y_label or _y_label(y, _unit(next(iter(cells)), y)))
+
+
+def shares(
+    cells: Cells, flows: Mapping[str, str], labels: Mapping[Any, str], *, fairness: str = "fairness {:.2f}"
+) -> Chart:
+    """Bars for each flow and for all together, a colour for each variant, with Jain's index beside its name."""
+    return groups(
+        {
+            f"{labels[name]} ({fairness.format(group.fairness().mean)})": {
+                **{shown: group.goodput(flow) for flow, shown in flows.items()},
+                "all": group.goodput(),
+            }
+            for name, group in cells.by("variant").items()
+        }
+    )
 
 
 def series(
@@ -225,6 +259,22 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
     if any(len(row) != len(columns) for row in shown):
         raise FourhopError(f"a table: found a row that has not {len(columns)} values, as many as there are columns")
     return Chart("table", columns=tuple(columns), rows=shown)
+
+
+def table_by(
+    cells: Cells,
+    by: str,
+    columns: Mapping[str, Measure],
+    labels: Mapping[Any, str] | None = None,
+    *,
+    heading: str | None = None,
+) -> Chart:
+    """A row for each value of `by`, or for those of `labels`, which renames them; a column for each thing measured."""
+    rows = [
+        (_label(value, labels), *(_measured(cells.where(**{by: value}), y) for y in columns.values()))
+        for value in labels or cells.values(by)
+    ]
+    return table([by if heading is None else heading, *columns], rows)
 
 
 def _measured(cell: Cells, y: Measure) -> Sample | Estimate:

@@ -4,6 +4,9 @@ A claim holds if the whole interval says so, fails if the whole interval denies 
 that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but its
 weaker form, said beforehand, holds, and `not reproduced` otherwise.
 
+What `above`, `below`, `about`, `between` and `fair` ask of one thing they ask of each of several as well: given things
+by name they answer claims by name, for `every` and `most`.
+
 >>> from fourhop.study import Sample, above
 >>> gain = Sample((30.0, 31.0, 32.0), (1, 2, 3)) / Sample((20.0, 20.5, 20.0), (1, 2, 3))
 >>> print(above(gain, 1.2))
@@ -12,21 +15,26 @@ above 1.2: holds: 1.54 [1.4, 1.67]
 above 1.8: fails: 1.54 [1.4, 1.67]
 >>> judge(above(gain, 1.8).or_partly(above(gain, 1.0)))
 'partly'
+>>> every(above({"over 4 hops": gain, "over 8 hops": gain}, 1.2)).holds
+True
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import wraps
+from typing import Concatenate, Literal, ParamSpec, Protocol, overload
 
 from fourhop.study.estimate import Estimate, Sample, number, slope
 
-Verdict = Literal["reproduced", "partly", "not reproduced", "not judged"]
+P = ParamSpec("P")
 
-VERDICTS: tuple[Verdict, ...] = ("reproduced", "partly", "not reproduced", "not judged")
+Measured = Estimate | Sample
+
+Verdict = Literal["reproduced", "partly", "not reproduced", "not judged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +93,55 @@ def reason(claim: Claim) -> str | None:
     return f"{why}; weaker form: {weaker.criterion}: {_WORDS[weaker.holds]}{measured}"
 
 
-def above(measured: Estimate | Sample, bound: float) -> Claim:
+class Criterion(Protocol[P]):
+    """What can be asked of a measured thing, and of each of several."""
+
+    @overload
+    def __call__(self, measured: Measured, /, *args: P.args, **kwargs: P.kwargs) -> Claim: ...
+    @overload
+    def __call__(self, measured: Mapping[str, Measured], /, *args: P.args, **kwargs: P.kwargs) -> dict[str, Claim]: ...
+
+
+def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
+    """What `ask` asks of one thing, asked of several by their names, too."""
+
+    @wraps(ask)
+    def asked(
+        measured: Measured | Mapping[str, Measured], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Claim | dict[str, Claim]:
+        if isinstance(measured, Mapping):
+            return {name: ask(each, *args, **kwargs) for name, each in measured.items()}
+        return ask(measured, *args, **kwargs)
+
+    return asked  # type: ignore[return-value]
+
+
+@criterion
+def above(measured: Measured, bound: float) -> Claim:
     """The measured thing is above `bound`."""
-    return between(measured, bound, math.inf, f"above {number(bound)}")
+    return _between(measured, bound, math.inf, f"above {number(bound)}")
 
 
-def below(measured: Estimate | Sample, bound: float) -> Claim:
+@criterion
+def below(measured: Measured, bound: float) -> Claim:
     """The measured thing is below `bound`."""
-    return between(measured, -math.inf, bound, f"below {number(bound)}")
+    return _between(measured, -math.inf, bound, f"below {number(bound)}")
 
 
-def about(measured: Estimate | Sample, value: float, within: float = 0.15) -> Claim:
+@criterion
+def about(measured: Measured, value: float, within: float = 0.15) -> Claim:
     """The measured thing is `value`, give or take the share `within` of it."""
     reach = abs(value) * within
-    return between(measured, value - reach, value + reach, f"{number(value)} ± {within:.0%}")
+    return _between(measured, value - reach, value + reach, f"{number(value)} ± {within:.0%}")
 
 
-def between(measured: Estimate | Sample, low: float, high: float, criterion: str | None = None) -> Claim:
+@criterion
+def between(measured: Measured, low: float, high: float) -> Claim:
     """The measured thing lies between `low` and `high`."""
+    return _between(measured, low, high, f"between {number(low)} and {number(high)}")
+
+
+def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
     estimate = measured.estimate if isinstance(measured, Sample) else measured
     bottom, top = estimate.low, estimate.high
     if bottom is None or top is None:
@@ -112,7 +151,7 @@ def between(measured: Estimate | Sample, low: float, high: float, criterion: str
     else:
         holds = False if top <= low or bottom >= high else None
     return Claim(
-        criterion or f"between {number(low)} and {number(high)}",
+        words,
         holds,
         str(estimate),
         None if math.isnan(estimate.value) else estimate.value,
@@ -187,6 +226,7 @@ def falls(points: Sequence[tuple[float, Sample]]) -> Claim:
     return replace(below(slope(points), 0.0), criterion="slope below 0")
 
 
-def fair(index: Sample, least: float = 0.99) -> Claim:
+@criterion
+def fair(index: Measured, least: float = 0.99) -> Claim:
     """Jain's index is above `least`."""
     return replace(above(index, least), criterion=f"Jain's index above {number(least)}")

@@ -160,6 +160,17 @@ def ratio(over: Sample, under: Sample) -> Estimate:
     return Estimate(value, bounds, "", _method([over, under], "Fieller, paired" if together else "Fieller"))
 
 
+def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sample:
+    """What `of` makes of the values of several samples in each run; all are measured on the same runs.
+
+    >>> one, other = Sample((1.0, 2.0), (1, 2), "kbit/s"), Sample((3.0, 2.0), (1, 2), "kbit/s")
+    >>> run_by_run(lambda x, y: x / (x + y), one, other).values
+    (0.25, 0.5)
+    """
+    values = tuple(of(*row) for row in zip(*(sample.values for sample in samples), strict=True))
+    return Sample(values, samples[0].units, unit, samples[0].method)
+
+
 def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
     """What `part` has of the sum of `whole`, which are measured on the same runs."""
     if not paired([part, *whole]):
@@ -167,6 +178,11 @@ def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
     values = tuple(math.fsum(row) for row in zip(*(sample.values for sample in whole), strict=True))
     centre = math.fsum(sample.mean for sample in whole)
     return ratio(part, Sample(values, part.units, part.unit, part.method, centre))
+
+
+def growth(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
+    """How much more one thing changes from its first sample to its last than another does."""
+    return combine([(1.0, ours[-1]), (-1.0, ours[0]), (-1.0, theirs[-1]), (1.0, theirs[0])])
 
 
 def slope(points: Sequence[tuple[float, Sample]]) -> Estimate:

@@ -57,6 +57,8 @@ QUICK_PACKETS = 10
 """Packets of each batch of a quick study."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+V = TypeVar("V")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,28 @@ class Study:
         _new(self.sweeps, make, "sweep")[make.__name__] = make
         return make
 
+    def sweep_each(self, of: Mapping[str, V]) -> Callable[[Callable[[Profile, V], Sweep]], None]:
+        """Register several sweeps by their names; the function gets the profile and what `of` has for the sweep."""
+
+        def register(make: Callable[[Profile, V], Sweep]) -> None:
+            for name, value in of.items():
+                self.sweep(_given(make, name, value))
+
+        return register
+
     def chart(self, draw: F) -> F:
         """Register a chart; the function's docstring is the caption."""
         _new(self.charts, draw, "chart")[draw.__name__] = (" ".join((draw.__doc__ or "").split()), draw)
         return draw
+
+    def chart_each(self, of: Mapping[str, tuple[V, str]]) -> Callable[[Callable[[Data, V], Chart]], None]:
+        """Register several charts that differ in one thing, which the function gets: by name it and a caption."""
+
+        def register(draw: Callable[[Data, V], Chart]) -> None:
+            for name, (value, caption) in of.items():
+                self.chart(_given(draw, name, value, caption))
+
+        return register
 
     def check(
         self,
@@ -137,21 +157,26 @@ class Study:
         return register
 
     def check_each(
-        self, labels: Mapping[str, str], statement: str, *, why: Mapping[str, Why], main: bool = False, **said: str
+        self,
+        labels: Mapping[str, str],
+        statement: str,
+        *,
+        why: Why = "",
+        why_of: Mapping[str, Why] | None = None,
+        main: bool = False,
+        **said: str,
     ) -> Callable[[Callable[[Data, str], Claim]], None]:
         """Register a check of each of several variants, which `labels` has by short name; the function gets the name.
 
-        `{}` in the statement becomes the label. If it is a main claim, it is one of the first variant.
+        `{}` in the statement becomes the label. `why_of` has what we think of those of which it is not `why`. If it is
+        a main claim, it is one of the first variant.
         """
 
         def register(evaluate: Callable[[Data, str], Claim]) -> None:
             for place, (name, label) in enumerate(labels.items()):
-
-                def of(data: Data, name: str = name) -> Claim:
-                    return evaluate(data, name)
-
-                of.__name__ = f"{evaluate.__name__}_{name.replace('-', '_')}"
-                self.check(statement.format(label), why=why[name], main=main and place == 0, **said)(of)
+                check = _given(evaluate, f"{evaluate.__name__}_{name.replace('-', '_')}", name)
+                thought = (why_of or {}).get(name, why)
+                self.check(statement.format(label), why=thought, main=main and place == 0, **said)(check)
 
         return register
 
@@ -159,6 +184,16 @@ class Study:
         """The sweeps for a profile, as the figure needs them or, for a smoke test, cut short."""
         made = {name: make(profile) for name, make in self.sweeps.items()}
         return {name: _quickened(sweep, self.quick) for name, sweep in made.items()} if quick else made
+
+
+def _given(function: Callable[[T, V], Any], name: str, value: V, doc: str = "") -> Callable[[T], Any]:
+    """The function with its second argument, under a name and with a docstring of its own."""
+
+    def given(first: T) -> Any:
+        return function(first, value)
+
+    given.__name__, given.__doc__ = name, doc
+    return given
 
 
 def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict[str, Any]:

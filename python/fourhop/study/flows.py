@@ -1,0 +1,70 @@
+"""What a run says of its flows together: how much there is, how evenly it is shared, and who starves.
+
+Functions of a `Run` are for `Cells.measure`, those of `Cells` for charts as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from fourhop import stats
+from fourhop.study.cells import KBPS, Cells, Run
+from fourhop.study.estimate import Sample, run_by_run
+
+Of = Callable[[Run], float]
+
+STARVING = 0.1
+"""A flow starves that has less than this part of an equal share."""
+
+
+def goodputs(run: Run) -> list[float]:
+    """Of each flow, in bit/s."""
+    return [flow["goodput_bps"] for flow in run.flows.values()]
+
+
+def averaged(run: Run) -> list[float]:
+    """Of each flow while it has something to send, in bit/s: pauses do not count."""
+    return [flow["averaged_goodput_bps"] for flow in run.flows.values()]
+
+
+def smaller_share(run: Run) -> float:
+    """What the flow with the least has of all, 0 to 1."""
+    each = goodputs(run)
+    return min(each) / sum(each)
+
+
+def starving(run: Run) -> float:
+    """How many flows starve."""
+    each = goodputs(run)
+    return float(sum(one < STARVING * sum(each) / len(each) for one in each))
+
+
+def fairness(of: Callable[[Run], list[float]]) -> Of:
+    """Jain's index of what `of` says of each flow."""
+    return lambda run: stats.jain(of(run)) or math.nan
+
+
+def total(of: Callable[[Run], list[float]]) -> Of:
+    """The sum of what `of` says of each flow, in kbit/s."""
+    return lambda run: 1e-3 * sum(of(run))
+
+
+def goodput_between(cells: Cells, flow: str, when: tuple[float, float]) -> Sample:
+    """Goodput of a flow from one time to another, in s; in kbit/s."""
+    return cells.over_time("goodput_bps", flow, *when)
+
+
+def part_of_both(one: Sample, other: Sample) -> Sample:
+    """What the one has of both, 0 to 1, in each run; 0 where neither has anything."""
+    return run_by_run(lambda x, y: x / (x + y) if x + y else 0.0, one, other)
+
+
+def averaged_goodput(cells: Cells) -> Sample:
+    """Averaged goodput of all flows together in kbit/s."""
+    return cells.measure(total(averaged), KBPS)
+
+
+def averaged_fairness(cells: Cells) -> Sample:
+    """Jain's index of the averaged goodputs."""
+    return cells.measure(fairness(averaged))

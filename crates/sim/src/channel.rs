@@ -4,6 +4,7 @@
 //! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
 //! number of nodes.
 
+use crate::spread::Spread;
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_units::{Dur, NodeId, Watt};
 use std::collections::BTreeMap;
@@ -88,6 +89,17 @@ impl Channel {
             channel.first.push(channel.neighbours.len() as u32);
         }
         channel
+    }
+
+    /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest one.
+    pub fn spread(&self) -> Spread {
+        let of = |node: u32| {
+            let reached = self.neighbours(NodeId(node));
+            let (nearest, farthest) = (reached.first()?.delay(), reached.last()?.delay());
+            Some(Spread { src: Some(NodeId(node)), nearest, farthest })
+        };
+        let all = (0..self.first.len() as u32 - 1).filter_map(of);
+        all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
     /// Those who sense `node`, in the order in which its frames reach them.

@@ -92,11 +92,16 @@ impl Grid {
                 }
                 let place = mobility.place(other, now);
                 let metres = distance(centre, place);
-                if metres <= self.reach + MARGIN {
+                if metres <= self.reach() {
                     found(other, place, metres);
                 }
             }
         }
+    }
+
+    /// How far away a node may be that a query finds, in metres.
+    pub fn reach(&self) -> f64 {
+        self.reach + MARGIN
     }
 
     fn cell(&self, place: Position) -> Cell {

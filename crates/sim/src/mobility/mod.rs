@@ -126,6 +126,7 @@ impl Mover {
 #[derive(Clone, Debug)]
 pub struct Mobility {
     movers: Vec<Mover>,
+    span: f64,
 }
 
 impl Mobility {
@@ -145,7 +146,12 @@ impl Mobility {
                 Mover { leg, source: Source::Random(Box::new(walk)) }
             }
         });
-        Mobility { movers: movers.collect() }
+        Mobility { movers: movers.collect(), span: movement.span(places) }
+    }
+
+    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that all their ways lie in.
+    pub fn span(&self) -> f64 {
+        self.span
     }
 
     /// Number of nodes.
@@ -174,6 +180,20 @@ impl Movement {
             Movement::RandomWaypoint(config) => config.still as usize,
             Movement::Waypoints(_) => 0,
         }
+    }
+
+    /// Diagonal of the rectangle in which all nodes that start from `places` stay for ever, in metres.
+    fn span(&self, places: &[Position]) -> f64 {
+        let mut ways: Vec<Position> = match self {
+            Movement::Waypoints(all) => all.iter().flatten().map(|waypoint| waypoint.place).collect(),
+            Movement::RandomWaypoint(config) => vec![(0.0, 0.0), (config.width, config.height)],
+        };
+        ways.extend(places);
+        let extent = |of: fn(&Position) -> f64| {
+            let (least, most) = ways.iter().map(of).fold((f64::MAX, f64::MIN), |(l, m), x| (l.min(x), m.max(x)));
+            most - least
+        };
+        distance((0.0, 0.0), (extent(|place| place.0), extent(|place| place.1)))
     }
 
     /// Where `count` nodes are at time zero, if the movement says so rather than the topology.

@@ -111,7 +111,7 @@ pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
 /// A world with a recorder of all frames.
 pub fn build(setup: &Setup, seed: u64) -> (World, Vec<FlowEnds>, Recorder) {
     let recorder = Recorder::default();
-    let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone())));
+    let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone()))).unwrap();
     (world, ends, recorder)
 }
 

@@ -5,6 +5,7 @@
 //! number of nodes.
 
 use crate::spread::Spread;
+use crate::topology::distance;
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_units::{Dur, NodeId, Watt};
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ impl Channel {
             for nearby in (column - 1..=column + 1).flat_map(|c| (row - 1..=row + 1).map(move |r| (c, r))) {
                 for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
                     let (ox, oy) = positions[other as usize];
-                    let distance = (ox - x).hypot(oy - y);
+                    let distance = distance((x, y), (ox, oy));
                     let power = power((x, y), (ox, oy), distance);
                     if power >= least {
                         channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));

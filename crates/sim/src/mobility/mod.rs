@@ -12,7 +12,7 @@ pub mod random_waypoint;
 
 pub use file::FileError;
 
-use crate::topology::Position;
+use crate::topology::{Position, distance};
 use fourhop_units::{Dur, NodeId, Time};
 use random_waypoint::Walk;
 use std::sync::Arc;
@@ -75,11 +75,6 @@ impl Leg {
         }
         distance(self.from, self.to) / self.end.saturating_since(self.start).as_secs_f64()
     }
-}
-
-/// Metres between two places.
-pub fn distance(a: Position, b: Position) -> f64 {
-    (b.0 - a.0).hypot(b.1 - a.1)
 }
 
 /// Time to go `metres` at `speed` metres per second, at least a nanosecond.

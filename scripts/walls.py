@@ -6,7 +6,8 @@
 Dependencies go one way, `units -> cc -> proto -> sim -> py`, and the protocol crates (units, cc, proto) read no clock,
 open no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
 there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
-dependencies. Needs nothing but Python's standard library.
+dependencies. Neither these crates nor the simulator call floating-point functions of the C library, of which the
+last digits differ between libraries and processors: results must not. Needs nothing but Python's standard library.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 # What each crate may depend on. A new line here is a decision about the architecture: see ARCHITECTURE.md.
 ALLOWED = {
-    "units": {"rand_core", "rand_xoshiro"},
+    "units": {"libm", "rand_core", "rand_xoshiro"},
     "cc": {"fourhop-units"},
     "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm"},
 }
@@ -36,6 +37,15 @@ PATH = re.compile(r"\bstd\s*::\s*(\w+)")
 GROUP = re.compile(r"\bstd\s*::\s*\{([^;]*?)\}\s*;", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 UNSAFE = re.compile(r"\bunsafe\b(?!_)")
+# Methods of f64 that end in the C library, or whose precision Rust leaves open. Square roots, roundings and the four
+# basic operations are exact by IEEE 754.
+ROUGH = re.compile(
+    r"(?:\.\s*|\bf(?:32|64)\s*::\s*)"
+    r"(powf|powi|exp2?|exp_m1|ln|ln_1p|log|log2|log10|hypot|cbrt|(?:a?(?:sin|cos|tan)h?)|atan2|sin_cos|mul_add|gamma|ln_gamma)"
+    r"\s*\("
+)
+# Tests may compare with whatever they like.
+TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*", re.DOTALL)
 # How the simulator numbers and names its nodes. To a protocol an address says nothing about where it is: that is in the
 # address plan and in what ARP has learned.
 NUMBERING = re.compile(r"\b(FIRST_WIRED|wired_number|from_ipv4|NodeId::wired|MacAddr::node)\b")
@@ -50,6 +60,9 @@ def breaches(root: Path) -> Iterator[str]:
             yield f"{folder / 'build.rs'}: a protocol crate has no build script"
         for source in sorted((folder / "src").rglob("*.rs")):
             yield from _source(source, knows_numbering=crate == "units")
+    for crate in (*ALLOWED, "sim"):
+        for source in sorted((root / "crates" / crate / "src").rglob("*.rs")):
+            yield from _floats(source)
     for crate, allowed in WITHIN.items():
         manifest = root / "crates" / crate / "Cargo.toml"
         for name in _tables(manifest)["dependencies"]:
@@ -81,8 +94,7 @@ def _dependencies(folder: Path, allowed: set[str]) -> Iterator[str]:
 
 
 def _source(source: Path, *, knows_numbering: bool) -> Iterator[str]:
-    # Comments may name anything; blanks keep the line numbers.
-    text = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source.read_text(encoding="utf-8"))
+    text = _blank(source)
     found = [(use.start(), use[1]) for use in PATH.finditer(text)]
     for group in GROUP.finditer(text):
         found += [(group.start(), name) for name in re.findall(r"(?:^|[,{])\s*(\w+)", group[1])]
@@ -93,6 +105,19 @@ def _source(source: Path, *, knows_numbering: bool) -> Iterator[str]:
         yield f"{source}:{_line(text, word.start())}: unsafe; a protocol crate has none"
     for name in () if knows_numbering else NUMBERING.finditer(text):
         yield f"{source}:{_line(text, name.start())}: {name[1]}; a protocol takes addresses as it is given them"
+
+
+def _floats(source: Path) -> Iterator[str]:
+    if "tests" in source.parts or source.stem.endswith("tests"):
+        return
+    text = TESTS.sub("", _blank(source))
+    for call in ROUGH.finditer(text):
+        yield f"{source}:{_line(text, call.start())}: {call[1]}; take it from libm, which is the same on every machine"
+
+
+def _blank(source: Path) -> str:
+    """The text of a source without comments, which may name anything; blanks in their place keep the line numbers."""
+    return COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source.read_text(encoding="utf-8"))
 
 
 def _line(text: str, offset: int) -> int:

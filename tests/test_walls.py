@@ -58,6 +58,26 @@ def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(copy: P
 
 
 @pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("fn f(x: f64) -> f64 { x.powi(2) }", "powi"),
+        ("fn f(x: f64) -> f64 { f64::hypot(x, 1.0) }", "hypot"),
+        ("fn f(x: f64) -> f64 { x . sin_cos ().0 }", "sin_cos"),
+    ],
+)
+@pytest.mark.parametrize("crate", ["units", "proto", "sim"])
+def test_a_function_of_the_c_library_is_found_outside_tests(copy: Path, crate: str, line: str, named: str) -> None:
+    source = copy / "crates" / crate / "src" / "breach.rs"
+    fine = "fn g(x: f64) -> f64 { libm::exp(x).sqrt() }"
+    test = "#[cfg(test)]\nmod tests {\n    fn h(x: f64) -> f64 { x.ln() }\n}"
+    source.write_text(f"//! x.sin()\n{fine}\n{line}\n{test}\n", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert f"{crate}/src/breach.rs:3: {named};" in result.stdout
+    assert result.stdout.count("breach.rs") == 1
+
+
+@pytest.mark.parametrize(
     ("crate", "table", "dependency"),
     [
         ("units", "dependencies", "libc"),

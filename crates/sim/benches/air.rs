@@ -28,7 +28,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         c3tcp: None,
     };
     setup.node.link.arp = false;
-    setup.build(1, None).0
+    setup.build(1, None).expect("its nodes are near each other").0
 }
 
 /// 100 datagrams a second between two nodes: RTS, CTS, data and ACK each reach the same n neighbours.

@@ -9,8 +9,10 @@ use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;
 use crate::mobility::Mobility;
 use crate::propagation::{Field, Law};
+use crate::spread::Spread;
 use crate::topology::Position;
-use fourhop_units::{NodeId, Time, Watt};
+use fourhop_proto::phy::two_ray::LIGHT_SPEED;
+use fourhop_units::{Dur, NodeId, Time, Watt};
 
 /// Who hears a frame.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct Moving {
     grid: Grid,
     law: Law,
     least: Watt,
+    /// No frame comes farther, in metres.
+    farthest: f64,
     lists: Lists,
 }
 
@@ -68,7 +72,8 @@ impl Air {
     pub fn moving(mut mobility: Mobility, law: impl Into<Law>, least: Watt) -> Air {
         let law = law.into();
         let grid = Grid::new(&mut mobility, law.reach_m(least));
-        Air::Moving(Box::new(Moving { mobility, grid, law, least, lists: Lists::default() }))
+        let farthest = grid.reach().min(mobility.span());
+        Air::Moving(Box::new(Moving { mobility, grid, law, least, farthest, lists: Lists::default() }))
     }
 
     /// Nodes that stand still at `positions` in a field of shadows and fading.
@@ -79,6 +84,19 @@ impl Air {
             return Air::Still(means);
         }
         Air::Fading(Box::new(Faded { positions: positions.to_vec(), means, field, lists: Lists::default() }))
+    }
+
+    /// How far apart the receivers of a frame may be at any time: exact where nodes stand still, else by the area they move in.
+    pub fn spread(&self) -> Spread {
+        match self {
+            Air::Still(channel) => channel.spread(),
+            Air::Fading(faded) => faded.means.spread(),
+            // The only receiver of a frame is both its first and its last.
+            Air::Moving(moving) if moving.mobility.count() < 3 => Spread::default(),
+            Air::Moving(moving) => {
+                Spread { farthest: Dur::from_secs_f64(moving.farthest / LIGHT_SPEED), ..Spread::default() }
+            }
+        }
     }
 
     /// Those who sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
@@ -112,7 +130,7 @@ impl Air {
 
 impl Moving {
     fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
-        let Moving { mobility, grid, law, least, lists } = self;
+        let Moving { mobility, grid, law, least, lists, .. } = self;
         let found = &mut lists.found;
         found.clear();
         let here = (src, mobility.place(src, now));
@@ -148,7 +166,7 @@ mod tests {
     use crate::propagation::{PathLoss, Propagation, fading, shadowing};
     use fourhop_proto::phy::log_distance::LogDistance;
     use fourhop_proto::phy::two_ray::TwoRay;
-    use fourhop_units::{Db, Dur};
+    use fourhop_units::Db;
     use std::sync::Arc;
 
     const CS: Watt = Watt(1.559e-11);

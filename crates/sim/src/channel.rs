@@ -4,6 +4,8 @@
 //! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
 //! number of nodes.
 
+use crate::spread::Spread;
+use crate::topology::distance;
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_units::{Dur, NodeId, Watt};
 use std::collections::BTreeMap;
@@ -77,7 +79,7 @@ impl Channel {
             for nearby in (column - 1..=column + 1).flat_map(|c| (row - 1..=row + 1).map(move |r| (c, r))) {
                 for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
                     let (ox, oy) = positions[other as usize];
-                    let distance = (ox - x).hypot(oy - y);
+                    let distance = distance((x, y), (ox, oy));
                     let power = power((x, y), (ox, oy), distance);
                     if power >= least {
                         channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
@@ -88,6 +90,17 @@ impl Channel {
             channel.first.push(channel.neighbours.len() as u32);
         }
         channel
+    }
+
+    /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest one.
+    pub fn spread(&self) -> Spread {
+        let of = |node: u32| {
+            let reached = self.neighbours(NodeId(node));
+            let (nearest, farthest) = (reached.first()?.delay(), reached.last()?.delay());
+            Some(Spread { src: Some(NodeId(node)), nearest, farthest })
+        };
+        let all = (0..self.first.len() as u32 - 1).filter_map(of);
+        all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
     /// Those who sense `node`, in the order in which its frames reach them.

@@ -6,8 +6,8 @@
 //! not from their number. Cells are kept by a hash of their coordinates, each as a list through the nodes themselves:
 //! nothing is allocated once the grid stands, and the area need not be known.
 
-use crate::mobility::{Leg, Mobility, NEVER, distance};
-use crate::topology::Position;
+use crate::mobility::{Leg, Mobility, NEVER};
+use crate::topology::{Position, distance};
 use fourhop_units::{Dur, NodeId, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -92,11 +92,16 @@ impl Grid {
                 }
                 let place = mobility.place(other, now);
                 let metres = distance(centre, place);
-                if metres <= self.reach + MARGIN {
+                if metres <= self.reach() {
                     found(other, place, metres);
                 }
             }
         }
+    }
+
+    /// How far away a node may be that a query finds, in metres.
+    pub fn reach(&self) -> f64 {
+        self.reach + MARGIN
     }
 
     fn cell(&self, place: Position) -> Cell {

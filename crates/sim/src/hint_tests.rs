@@ -14,7 +14,7 @@ fn limit(hops: u32, more: &str) -> u32 {
     );
     let scenario = load_toml(&text, "x.toml", &[]).expect("a good scenario");
     let (setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a chain is connected");
-    let (mut world, ends) = setup.build(1, None);
+    let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(5), &Control::new());
     let (node, index) = ends[0].sender;
     match &world.nodes()[node.index()].endpoints()[index].kind {

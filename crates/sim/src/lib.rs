@@ -11,6 +11,7 @@
 //! | [`mobility`] | how nodes move |
 //! | [`grid`] | which of the moving nodes are near |
 //! | [`air`] | the neighbours of a frame, still or moving |
+//! | [`spread`] | how far apart the receivers of a frame may be |
 //! | [`event_queue`] | the order of events |
 //! | [`wired`] | hosts, routers and links without radios |
 //! | [`world`] | nodes and frames in virtual time |
@@ -35,6 +36,7 @@ pub mod result;
 mod run;
 pub mod scenario;
 pub mod setup;
+pub mod spread;
 pub mod topology;
 pub mod trace;
 mod translate;

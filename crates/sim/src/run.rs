@@ -98,7 +98,9 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
         _ => None,
     };
-    let (mut world, ends) = setup.build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>));
+    let (mut world, ends) = setup
+        .build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>))
+        .map_err(|too_wide| scenario.too_wide(&too_wide))?;
     let mut recorder = Recorder::new(scenario, &flows, &ends);
     let end = Time::ZERO + scenario.duration;
     // With a number of packets as its end, how far the run is shows in packets, not in time.

@@ -5,6 +5,7 @@ use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::Propagation;
+use crate::spread::TooWide;
 use crate::topology::Graph;
 use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
@@ -171,7 +172,10 @@ impl Setup {
     }
 
     /// The world at time zero for one seed, and where its flows end.
-    pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> (World, Vec<FlowEnds>) {
+    ///
+    /// # Errors
+    /// If receivers of a frame are too far apart for the shortest of its frames.
+    pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> Result<(World, Vec<FlowEnds>), TooWide> {
         let mobility = self.movement.as_ref().map(|movement| Mobility::new(movement, &self.positions, seed));
         let (air, routers) = match &self.radio {
             Radio::Threshold(law) => {
@@ -204,6 +208,7 @@ impl Setup {
                 (air, routers)
             }
         };
+        air.spread().check(self.node.mac.shortest_frame())?;
         let mut nodes: Vec<Node> =
             routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
         let mut wired = Wired::default();
@@ -232,7 +237,7 @@ impl Setup {
                 world.with_receivers((0..self.positions.len()).map(receiver).collect())
             }
         };
-        (world, ends)
+        Ok((world, ends))
     }
 
     /// Radio hops from each of `gateways` to each node at time zero.

@@ -16,7 +16,7 @@ const WARM: Time = Time::from_secs(2);
 /// Bit/s delivered to the receivers of all flows from [`WARM`] to `end`, the mean over `seeds` runs.
 fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
     let one = |seed| {
-        let (mut world, ends) = setup.build(seed, None);
+        let (mut world, ends) = setup.build(seed, None).unwrap();
         let control = Control::new();
         let mut received = |at| {
             world.run_until(at, &control);

@@ -1,5 +1,6 @@
 //! Whatever the network: nothing is lost without a name, nothing appears from nowhere, nobody is faster than physics.
 
+use crate::common::accounts::check_accounts;
 use fourhop_cc::Transport;
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -129,39 +130,8 @@ prop_compose! {
     }
 }
 
-fn sum(result: &RunResult, layer: &str, reasons: &[&str]) -> u64 {
-    let of = result.drops.get(layer);
-    let named = |reason: &&str| of.and_then(|of| of.get(reason)).copied().unwrap_or(0);
-    if reasons.is_empty() { of.map_or(0, |of| of.values().sum()) } else { reasons.iter().map(named).sum() }
-}
-
 fn check(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
-    for (layer, balance) in &result.conservation {
-        prop_assert_eq!(balance.taken, balance.passed + balance.dropped + balance.held, "{} {:?}", layer, balance);
-    }
-    // Every loss a layer has on its account stands under a name.
-    for layer in ["radio", "link", "network"] {
-        prop_assert_eq!(result.conservation[layer].dropped, sum(result, layer, &[]), "{}", layer);
-    }
-    let given_up = sum(result, "mac", &["rts-retry-limit", "data-retry-limit"]);
-    prop_assert_eq!(result.conservation["mac"].dropped, given_up);
-
-    let mac = &result.counters["mac"];
-    prop_assert!(mac["rts_timeouts"] <= mac["rts_sent"] && mac["data_timeouts"] <= mac["data_sent"]);
-    prop_assert!(mac["acknowledged"] <= mac["acks_sent"], "an ACK is received at most once");
-    prop_assert!(mac["acknowledged"] <= mac["data_sent"]);
-    prop_assert_eq!(mac["accepted"], result.conservation["mac"].taken);
-    prop_assert!(result.conservation["radio"].passed <= result.receptions);
-
-    let up: u64 = result.link_drops.values().flat_map(|kinds| kinds.values()).sum();
-    prop_assert_eq!(up, given_up, "{:?}", result.link_drops);
-    let wires = |name: &str| result.wires.values().map(|wire| wire[name]).sum::<u64>();
-    if let Some(balance) = result.conservation.get("wire") {
-        prop_assert_eq!(balance.dropped, sum(result, "wire", &[]));
-        let counted = ["packets", "arrived", "dropped", "held"].map(wires);
-        prop_assert_eq!([balance.taken, balance.passed, balance.dropped, balance.held], counted);
-    }
-
+    check_accounts(result)?;
     let wire_rate = scenario.wired.as_ref().map_or(0, |side| side.link.rate.bps());
     let rate = scenario.mac_config().data_rate.bps().max(wire_rate) as f64;
     for (flow, given) in result.flows.iter().zip(&scenario.flows) {

@@ -62,7 +62,7 @@ struct Story {
 
 /// Drives the world to `end`: in steps of these lengths, over and over, or with no step but for what is sent.
 fn drive(setup: &Setup, sendings: &[Sending], steps: &[Dur], end: Time) -> Story {
-    let (mut world, _) = setup.build(7, None);
+    let (mut world, _) = setup.build(7, None).unwrap();
     (0..setup.positions.len()).for_each(|n| world.attach(NodeId(n as u32)));
     let control = Control::new();
     let mut delivered = Vec::new();
@@ -120,7 +120,7 @@ proptest! {
 fn packets_of_hosts_arrive_as_they_were_but_for_their_time_to_live() {
     let mut setup = mesh(node::Config::standard(), route::Config::standard(), 3);
     setup.flows.clear();
-    let (mut world, _) = setup.build(1, None);
+    let (mut world, _) = setup.build(1, None).unwrap();
     let [here, there] = [NodeId(0), NodeId(3)];
     world.attach(there);
     // A first fragment with an option (a no-operation and an end of list), TOS and ECN, of a protocol nobody knows here.
@@ -151,7 +151,7 @@ fn packets_of_hosts_arrive_as_they_were_but_for_their_time_to_live() {
 fn what_no_host_is_attached_for_is_lost_with_a_reason() {
     use fourhop_proto::drop::DropReason;
     let setup = mesh(node::Config::standard(), route::Config::standard(), 1);
-    let (mut world, _) = setup.build(1, None);
+    let (mut world, _) = setup.build(1, None).unwrap();
     world.inject(NodeId(0), packet(&datagram(NodeId(0), NodeId(1), 0, 100)));
     world.run_until(Time::from_millis(500), &Control::new());
     assert_eq!(world.drops().of(DropReason::NoListener), 1);
@@ -161,7 +161,7 @@ fn what_no_host_is_attached_for_is_lost_with_a_reason() {
 fn a_broadcast_reaches_the_hosts_of_all_neighbours_and_goes_no_further() {
     let mut setup = mesh(node::Config::standard(), route::Config::standard(), 3);
     setup.flows.clear();
-    let (mut world, _) = setup.build(1, None);
+    let (mut world, _) = setup.build(1, None).unwrap();
     (0..4).for_each(|n| world.attach(NodeId(n)));
     for dst in [Ipv4Addr::BROADCAST, Ipv4Addr::new(224, 0, 0, 109)] {
         let mut bytes = datagram(NodeId(1), NodeId(0), 0, 64);
@@ -192,7 +192,7 @@ fn a_host_behind_a_gateway_answers_a_host_of_the_mesh() {
     setup.flows.clear();
     let cables = vec![wire(NodeId(2), router), wire(router, far)];
     setup.wired = Some(Plan { gateways: vec![NodeId(2)], hosts: 2, cables });
-    let (mut world, _) = setup.build(3, None);
+    let (mut world, _) = setup.build(3, None).unwrap();
     world.attach(NodeId(0));
     world.attach(far);
     world.inject(NodeId(0), packet(&datagram(NodeId(0), far, 1, 500)));

@@ -45,7 +45,7 @@ fn mesh_and_wire(radios: u32, routing: Routing, flows: Vec<Flow>) -> Setup {
 
 /// The world after `seconds`, with every account balanced.
 fn run(setup: &Setup, seconds: u64) -> (World, Vec<fourhop_sim::setup::FlowEnds>) {
-    let (mut world, ends) = setup.build(1, None);
+    let (mut world, ends) = setup.build(1, None).unwrap();
     assert!(world.run_until(Time::from_secs(seconds), &Control::default()));
     for (layer, account) in world.accounts().named() {
         assert!(account.balances(), "{layer:?} {account:?}");
@@ -65,7 +65,7 @@ fn a_window_over_a_pure_wire_goes_round_once_each_round_trip() {
     let cables = vec![wire(here, router), wire(router, there)];
     setup.wired = Some(Plan { gateways: Vec::new(), hosts: 3, cables });
     setup.flows = vec![between(here, there, 16)];
-    let (mut world, ends) = setup.build(1, None);
+    let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(10), &Control::default());
     let before = received(&world, ends[0].receiver);
     world.run_until(Time::from_secs(110), &Control::default());
@@ -84,7 +84,7 @@ fn a_wire_that_is_the_bottleneck_carries_its_rate() {
     let mut setup = line(node::Config::ns2(), &[0.0]);
     setup.wired = Some(Plan { gateways: Vec::new(), hosts: 2, cables: vec![wire(here, there)] });
     setup.flows = vec![between(here, there, 100)];
-    let (mut world, ends) = setup.build(1, None);
+    let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(20), &Control::default());
     let before = received(&world, ends[0].receiver);
     world.run_until(Time::from_secs(120), &Control::default());
@@ -180,7 +180,7 @@ fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
         setup.flows.push(flow);
     }
     setup.wired = Some(Plan { gateways: Vec::new(), hosts: 2 + 2 * flows, cables });
-    let (mut world, ends) = setup.build(1, None);
+    let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(100), &Control::default());
     let before: Vec<_> = ends.iter().map(|ends| received(&world, ends.receiver)).collect();
     world.run_until(Time::from_secs(500), &Control::default());

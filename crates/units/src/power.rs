@@ -18,7 +18,7 @@ pub struct Db(pub f64);
 impl Watt {
     /// The same power on the logarithmic scale.
     pub fn to_dbm(self) -> Dbm {
-        Dbm(10.0 * (self.0 * 1e3).log10())
+        Dbm(10.0 * libm::log10(self.0 * 1e3))
     }
 
     /// How many times `other` this power is (a plain ratio, not dB).
@@ -30,7 +30,7 @@ impl Watt {
 impl Dbm {
     /// The same power on the linear scale.
     pub fn to_watt(self) -> Watt {
-        Watt(1e-3 * 10f64.powf(self.0 / 10.0))
+        Watt(1e-3 * libm::pow(10.0, self.0 / 10.0))
     }
 }
 

@@ -71,7 +71,7 @@ impl Files {
         // Pareto by inversion: k / u^(1/a) with u in (0, 1], and mean k a / (a - 1).
         let shape = f64::from(self.config.shape) / 1e3;
         let least = self.config.mean_size.get() as f64 * (shape - 1.0) / shape;
-        let size = least * (1.0 - self.sizes.unit()).powf(-1.0 / shape);
+        let size = least * libm::pow(1.0 - self.sizes.unit(), -1.0 / shape);
         Some(size.round().clamp(1.0, LARGEST) as u64)
     }
 
@@ -80,7 +80,7 @@ impl Files {
         let Stage::Sending(since) = self.stage else { return false };
         self.completed += 1;
         self.active += now - since;
-        let pause = -self.config.mean_pause.as_secs_f64() * (1.0 - self.pauses.unit()).ln();
+        let pause = -self.config.mean_pause.as_secs_f64() * libm::log(1.0 - self.pauses.unit());
         let until = now + Dur::from_secs_f64(pause);
         self.stage =
             if self.config.stop.is_some_and(|stop| until >= stop) { Stage::Ended } else { Stage::Pausing(until) };

@@ -10,7 +10,7 @@ use fourhop_units::{Bytes, Time};
 pub struct Config {
     /// When the connection is opened.
     pub start: Time,
-    /// When the supply of an endless transfer ends.
+    /// When the supply of an endless transfer ends; none begins from then on.
     pub stop: Option<Time>,
     /// Bytes to carry; `None`: endless.
     pub size: Option<Bytes>,
@@ -54,7 +54,7 @@ impl Transfer {
     /// When [`Transfer::handle_timeout`] has a step to take.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.stage {
-            Stage::Waiting => Some(self.config.start),
+            Stage::Waiting => Some(self.config.start).filter(|&at| self.config.stop.is_none_or(|stop| at < stop)),
             Stage::Running => self.config.stop,
             Stage::Ended => None,
         }
@@ -96,6 +96,16 @@ mod tests {
         assert_eq!(transfer.next_timeout(), Some(stop));
         assert_eq!(transfer.handle_timeout(stop), Some(Step::End));
         assert_eq!(transfer.next_timeout(), None);
+    }
+
+    #[test]
+    fn nothing_begins_at_or_after_the_stop() {
+        for (size, start) in [(None, 5), (None, 6), (Some(Bytes(30_000)), 6)] {
+            let (start, stop) = (Time::from_secs(start), Some(Time::from_secs(5)));
+            let mut transfer = Transfer::new(Config { start, stop, size });
+            assert_eq!(transfer.next_timeout(), None);
+            assert_eq!(transfer.handle_timeout(start), None);
+        }
     }
 
     #[test]

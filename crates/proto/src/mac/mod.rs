@@ -30,3 +30,4 @@ mod times;
 pub use config::{AnswerRate, Arf, BackoffDraw, Config, OptionsRule, RateControl};
 pub use dcf::{Action, Counters, Dcf, Due};
 pub use medium::Medium;
+pub use times::ShortestFrame;

@@ -2,7 +2,7 @@
 //! again: they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
-use fourhop_units::{Dur, Rate};
+use fourhop_units::{Bytes, Dur, Rate};
 
 /// Those of an exchange with data at one rate.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,33 @@ impl ExchangeTimes {
     }
 }
 
+/// A frame than which stations with the same options send no shorter one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ShortestFrame {
+    /// Its kind, with an article.
+    pub name: &'static str,
+    /// Its rate, the highest it can have.
+    pub rate: Rate,
+    /// How long it is on the air.
+    pub airtime: Dur,
+}
+
+impl Config {
+    /// The shortest frame there can be, whatever is sent and to which rates rate control goes.
+    pub fn shortest_frame(&self) -> ShortestFrame {
+        let rates = self.rates_around(self.data_rate);
+        let frames = [
+            // No CTS is faster than the ACK of data at the highest rate.
+            ("an ACK", rates.ack, self.answer_airtime(rates.ack)),
+            ("an RTS", rates.rts, self.rts_airtime(rates.rts)),
+            // A byte is the least that ns-2 counts of a packet: it hides headers.
+            ("data", self.data_rate, self.data_airtime(Bytes(1), self.data_rate)),
+        ];
+        let [first, others @ ..] = frames.map(|(name, rate, airtime)| ShortestFrame { name, rate, airtime });
+        others.into_iter().fold(first, |least, frame| if frame.airtime < least.airtime { frame } else { least })
+    }
+}
+
 /// Those of answers at one rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnswerTimes {
@@ -101,7 +128,26 @@ impl AnswerTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mac::AnswerRate;
     use crate::phy::PhyKind;
+
+    #[test]
+    fn the_shortest_frame_is_an_answer_an_rts_or_data_by_the_rates_they_may_have() {
+        let shortest = |config: Config| (config.shortest_frame().name, config.shortest_frame().airtime);
+        let standard = Config { answer_rate: AnswerRate::Mandatory, ..Config::standard() };
+        let mbps = |rate: u64| Rate::kbps(rate * 1_000);
+        // 14 bytes at 2 Mbit/s.
+        assert_eq!(shortest(standard), ("an ACK", Dur::from_micros(192 + 56)));
+        // 20 bytes at 11 Mbit/s; answers go at 2.
+        let fast = Config { data_rate: mbps(11), basic_rate: mbps(11), ..standard };
+        assert_eq!(shortest(fast), ("an RTS", Dur::from_nanos(192_000 + 14_545)));
+        // 36 + 1 bytes at 11 Mbit/s; everything else goes at 1.
+        let slow = Config { data_rate: mbps(11), ..Config::standard() };
+        assert_eq!(shortest(slow), ("data", Dur::from_nanos(192_000 + 26_909)));
+        let ofdm = Config { phy: PhyKind::Ofdm, plcp: PhyKind::Ofdm.plcp(), basic_rate: mbps(6), ..standard };
+        // Two symbols at 24 Mbit/s; at 54 Mbit/s data is no shorter.
+        assert_eq!(shortest(Config { data_rate: mbps(54), ..ofdm }), ("an ACK", Dur::from_micros(28)));
+    }
 
     #[test]
     fn they_are_those_of_the_options() {

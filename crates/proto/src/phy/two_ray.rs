@@ -39,10 +39,10 @@ impl TwoRay {
             return self.tx_power;
         }
         let gain = if distance_m <= self.crossover_m() {
-            (self.wavelength_m() / (4.0 * core::f64::consts::PI * distance_m)).powi(2)
+            square(self.wavelength_m() / (4.0 * core::f64::consts::PI * distance_m))
         } else {
             let squared = self.antenna_height_m / distance_m;
-            (squared * self.antenna_height_m / distance_m).powi(2)
+            square(squared * self.antenna_height_m / distance_m)
         };
         // The gain cannot exceed 1, however near the antennas.
         Watt(self.tx_power.0 * gain.min(1.0))
@@ -52,8 +52,12 @@ impl TwoRay {
     pub fn range_m(&self, threshold: Watt) -> f64 {
         let ratio = self.tx_power.0 / threshold.0;
         let friis = ratio.sqrt() * self.wavelength_m() / (4.0 * core::f64::consts::PI);
-        if friis <= self.crossover_m() { friis } else { ratio.powf(0.25) * self.antenna_height_m }
+        if friis <= self.crossover_m() { friis } else { ratio.sqrt().sqrt() * self.antenna_height_m }
     }
+}
+
+fn square(x: f64) -> f64 {
+    x * x
 }
 
 #[cfg(test)]

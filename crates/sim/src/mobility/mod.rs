@@ -12,7 +12,7 @@ pub mod random_waypoint;
 
 pub use file::FileError;
 
-use crate::topology::Position;
+use crate::topology::{Position, distance};
 use fourhop_units::{Dur, NodeId, Time};
 use random_waypoint::Walk;
 use std::sync::Arc;
@@ -77,11 +77,6 @@ impl Leg {
     }
 }
 
-/// Metres between two places.
-pub fn distance(a: Position, b: Position) -> f64 {
-    (b.0 - a.0).hypot(b.1 - a.1)
-}
-
 /// Time to go `metres` at `speed` metres per second, at least a nanosecond.
 pub fn travel(metres: f64, speed: f64) -> Dur {
     Dur::from_secs_f64(metres / speed).max(Dur::from_nanos(1))
@@ -126,6 +121,7 @@ impl Mover {
 #[derive(Clone, Debug)]
 pub struct Mobility {
     movers: Vec<Mover>,
+    span: f64,
 }
 
 impl Mobility {
@@ -145,7 +141,12 @@ impl Mobility {
                 Mover { leg, source: Source::Random(Box::new(walk)) }
             }
         });
-        Mobility { movers: movers.collect() }
+        Mobility { movers: movers.collect(), span: movement.span(places) }
+    }
+
+    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that all their ways lie in.
+    pub fn span(&self) -> f64 {
+        self.span
     }
 
     /// Number of nodes.
@@ -174,6 +175,20 @@ impl Movement {
             Movement::RandomWaypoint(config) => config.still as usize,
             Movement::Waypoints(_) => 0,
         }
+    }
+
+    /// Diagonal of the rectangle in which all nodes that start from `places` stay for ever, in metres.
+    fn span(&self, places: &[Position]) -> f64 {
+        let mut ways: Vec<Position> = match self {
+            Movement::Waypoints(all) => all.iter().flatten().map(|waypoint| waypoint.place).collect(),
+            Movement::RandomWaypoint(config) => vec![(0.0, 0.0), (config.width, config.height)],
+        };
+        ways.extend(places);
+        let extent = |of: fn(&Position) -> f64| {
+            let (least, most) = ways.iter().map(of).fold((f64::MAX, f64::MIN), |(l, m), x| (l.min(x), m.max(x)));
+            most - least
+        };
+        distance((0.0, 0.0), (extent(|place| place.0), extent(|place| place.1)))
     }
 
     /// Where `count` nodes are at time zero, if the movement says so rather than the topology.

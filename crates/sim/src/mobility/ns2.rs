@@ -11,7 +11,8 @@
 //! heights (`Z_`). Leaves out: any other Tcl.
 
 use super::file::{FileError, LIMIT, Tracks, Word, instant, words};
-use super::{Leg, Waypoint, distance, travel};
+use super::{Leg, Waypoint, travel};
+use crate::topology::distance;
 use fourhop_units::Time;
 
 /// `setdest` at its instant.

@@ -6,8 +6,8 @@
 //! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as
 //! 1 / speed.
 
-use super::{Leg, distance, travel};
-use crate::topology::Position;
+use super::{Leg, travel};
+use crate::topology::{Position, distance};
 use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
 
 /// Options.
@@ -41,17 +41,21 @@ impl Config {
     /// Mean distance of two uniformly drawn places of the rectangle (Ghosh 1951).
     pub fn mean_distance(&self) -> f64 {
         let (a, b) = (self.width, self.height);
-        let d = a.hypot(b);
-        let cubes = a.powi(3) / (b * b) + b.powi(3) / (a * a);
-        let sides = d * (3.0 - (a / b).powi(2) - (b / a).powi(2));
-        let logs = 2.5 * (b * b / a * ((a + d) / b).ln() + a * a / b * ((b + d) / a).ln());
+        let d = self.diagonal();
+        let cubes = a * a * a / (b * b) + b * b * b / (a * a);
+        let sides = d * (3.0 - (a / b) * (a / b) - (b / a) * (b / a));
+        let logs = 2.5 * (b * b / a * libm::log((a + d) / b) + a * a / b * libm::log((b + d) / a));
         (cubes + sides + logs) / 15.0
+    }
+
+    fn diagonal(&self) -> f64 {
+        distance((0.0, 0.0), (self.width, self.height))
     }
 
     /// Mean of 1 / speed over the legs.
     fn mean_inverse_speed(&self) -> f64 {
         let spread = self.speed_max - self.speed_min;
-        if spread > 0.0 { (self.speed_max / self.speed_min).ln() / spread } else { 1.0 / self.speed_min }
+        if spread > 0.0 { libm::log(self.speed_max / self.speed_min) / spread } else { 1.0 / self.speed_min }
     }
 }
 
@@ -97,7 +101,7 @@ impl Walk {
             return self.go(self.place, rest);
         }
         // Long legs are met more often than short ones, in proportion to their length.
-        let diagonal = config.width.hypot(config.height);
+        let diagonal = config.diagonal();
         let (from, to) = loop {
             let ends = (self.draw_place(), self.draw_place());
             if self.stream.unit() * diagonal < distance(ends.0, ends.1) {
@@ -106,7 +110,7 @@ impl Walk {
         };
         let share = self.stream.unit();
         self.place = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
-        let speed = config.speed_min * (config.speed_max / config.speed_min).powf(self.stream.unit());
+        let speed = config.speed_min * libm::pow(config.speed_max / config.speed_min, self.stream.unit());
         self.arrived = true;
         self.go(to, travel(distance(self.place, to), speed))
     }

@@ -11,7 +11,7 @@
 //! still. Leaves out: echoes that smear symbols (the channel is flat), and likeness of the fading of neighbouring pairs.
 
 use super::turns;
-use crate::topology::Position;
+use crate::topology::{Position, distance};
 use fourhop_units::{NodeId, Purpose, Stream, Time};
 
 /// Waves. A prime, so that no two of them are exact opposites, whose beat would never end.
@@ -70,7 +70,7 @@ impl Fading {
         let scattered = (1.0 / (WAVES as f64 * (k + 1.0))).sqrt();
         (re, im) = (re * scattered, im * scattered);
         if k > 0.0 {
-            let metres = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
+            let metres = distance(a, b);
             let (dominant, phase) = ((k / (k + 1.0)).sqrt(), stream.unit() + metres * per_metre);
             re += dominant * turns::cos(phase);
             im += dominant * turns::sin(phase);

@@ -13,7 +13,7 @@ pub mod fading;
 pub mod shadowing;
 pub mod turns;
 
-use crate::topology::Position;
+use crate::topology::{Position, distance};
 use fading::Fading;
 use fourhop_proto::phy::log_distance::LogDistance;
 use fourhop_proto::phy::two_ray::TwoRay;
@@ -113,7 +113,7 @@ impl Field {
 
     /// Power between two places without fading.
     pub fn mean(&self, a: Position, b: Position) -> Watt {
-        let metres = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
+        let metres = distance(a, b);
         let mean = self.propagation.mean(metres);
         match &self.shadowing {
             None => mean,

@@ -12,7 +12,7 @@
 //! are smaller where the ends are nearer to each other than the shadowing distance.
 
 use super::turns;
-use crate::topology::Position;
+use crate::topology::{Position, distance};
 use fourhop_units::{Db, Purpose, Stream};
 
 /// Sinusoids in the sum. By the central limit theorem it is normal up to about three standard deviations.
@@ -72,7 +72,7 @@ impl Shadowing {
             })
             .sum();
         // Both directions are the same field read twice; near each other the two readings are alike.
-        let between = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
+        let between = distance(a, b);
         let alike = libm::exp(-2.0 * between / self.config.distance_m);
         Db(self.config.deviation.0 * sum / (SINUSOIDS as f64 * (1.0 + alike)).sqrt())
     }

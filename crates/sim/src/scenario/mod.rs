@@ -34,10 +34,10 @@ mod write;
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
 pub use error::{Problem, ScenarioError, nearest};
-pub use key::{Hertz, Metres};
+pub use key::{Hertz, Key, Kind, Metres};
 pub use network::{Network, NetworkFlow};
 pub use quantity::{ALL as QUANTITIES, Unit};
-pub use schema::{reference_markdown, schema};
+pub use schema::{Table, reference_markdown, schema, tables};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use tree::LARGEST;
 pub use wired::{Spot, WiredSide, gateway_name};

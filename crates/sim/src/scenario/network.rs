@@ -5,6 +5,7 @@ use super::wired::Drawn;
 use super::{Scenario, Traffic};
 use crate::batch::Control;
 use crate::mobility::Mobility;
+use crate::spread::TooWide;
 use crate::topology::{Graph, Position, Topology};
 use fourhop_units::{NodeId, Purpose, Stream, Time};
 
@@ -58,17 +59,25 @@ impl Scenario {
     fn topology_places(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {
         let range = self.range_m();
         self.topology.place_under(seed, range, control).map_err(|gone| {
-            let problem = Problem {
-                file: self.file.clone(),
-                line: None,
-                column: None,
-                key: "topology".into(),
-                found: format!("a random network disconnected after {} draws (seed {seed})", gone.draws),
-                allowed: format!("one in which hops of at most {range:.0} m lead from each node to every other"),
-                hint: Some("more `nodes`, a smaller area or more `redraws`".into()),
-            };
-            ScenarioError { problems: vec![problem] }
+            self.refused(
+                "topology",
+                format!("a random network disconnected after {} draws (seed {seed})", gone.draws),
+                format!("one in which hops of at most {range:.0} m lead from each node to every other"),
+                "more `nodes`, a smaller area or more `redraws`",
+            )
         })
+    }
+
+    /// The error that receivers of a frame are too far apart.
+    pub(crate) fn too_wide(&self, error: &TooWide) -> ScenarioError {
+        let key = if self.movement.is_some() { "mobility" } else { "topology" };
+        self.refused(key, error.found(), error.allowed(), "a smaller network, less reach or slower frames")
+    }
+
+    /// The network of a run cannot be had.
+    fn refused(&self, key: &str, found: String, allowed: String, hint: &str) -> ScenarioError {
+        let (file, key, hint) = (self.file.clone(), key.to_owned(), Some(hint.to_owned()));
+        ScenarioError { problems: vec![Problem { file, line: None, column: None, key, found, allowed, hint }] }
     }
 
     /// Places of the nodes in metres at each of `instants`, which must not go back, of the run with `seed`.

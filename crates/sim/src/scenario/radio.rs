@@ -25,7 +25,7 @@ impl Scenario {
             return phy::Config::standard();
         }
         phy::Config {
-            capture_ratio: radio.capture.expect(GIVEN).then(|| 10f64.powf(radio.capture_ratio.0 / 10.0)),
+            capture_ratio: radio.capture.expect(GIVEN).then(|| ratio(radio.capture_ratio)),
             ..self.configured(radio)
         }
     }

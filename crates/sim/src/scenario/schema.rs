@@ -11,10 +11,14 @@ use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
 /// A section without its type.
-struct Table {
-    name: &'static str,
-    about: &'static str,
-    keys: &'static [Key],
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name in the file; empty for the top level.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// Its keys in the order of the file.
+    pub keys: &'static [Key],
 }
 
 fn table<S: Section>() -> Table {
@@ -22,7 +26,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-fn tables() -> [Table; 16] {
+pub fn tables() -> [Table; 16] {
     [
         table::<General>(),
         table::<TopologyKeys>(),

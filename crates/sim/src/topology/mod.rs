@@ -13,6 +13,12 @@ use fourhop_units::{NodeId, Purpose, Stream};
 /// A place in metres.
 pub type Position = (f64, f64);
 
+/// Metres between two places.
+pub fn distance(a: Position, b: Position) -> f64 {
+    let (x, y) = (b.0 - a.0, b.1 - a.1);
+    (x * x + y * y).sqrt()
+}
+
 /// Shape of a network. Nodes are numbered from 0 in the order of [`Topology::place`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Topology {

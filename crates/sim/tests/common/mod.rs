@@ -1,5 +1,7 @@
 //! What the tests of the simulator share.
 
+pub mod accounts;
+
 use fourhop_cc::Transport;
 use fourhop_proto::app::{cbr, transfer};
 use fourhop_proto::node;
@@ -110,7 +112,7 @@ pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
 /// A world with a recorder of all frames.
 pub fn build(setup: &Setup, seed: u64) -> (World, Vec<FlowEnds>, Recorder) {
     let recorder = Recorder::default();
-    let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone())));
+    let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone()))).unwrap();
     (world, ends, recorder)
 }
 

@@ -81,19 +81,19 @@ fn tables_agree_with_themselves() {
             let mut values: key::Values = given.iter().cloned().collect();
             for key in S::KEYS {
                 assert!(key.doc.trim().ends_with(['.', '?']), "{}: {}", key.name, key.doc);
-                if let key::Kind::Quantity(unit, from, to) = key.kind {
+                if let Kind::Quantity(unit, from, to) = key.kind {
                     assert!(unit.parse(from).unwrap() < unit.parse(to).unwrap(), "{}", key.name);
                 }
                 let Some(value) = key.default_value(profile) else { continue };
                 match (&value, key.kind) {
-                    (key::Value::Quantity(unit, x), key::Kind::Quantity(_, from, to)) => {
+                    (key::Value::Quantity(unit, x), Kind::Quantity(_, from, to)) => {
                         assert!((unit.parse(from).unwrap()..=unit.parse(to).unwrap()).contains(x), "{}", key.name);
                     }
-                    (key::Value::Int(n), key::Kind::Int(from, to)) => assert!((from..=to).contains(n), "{}", key.name),
-                    (key::Value::Text(s), key::Kind::Choice(choices)) => {
+                    (key::Value::Int(n), Kind::Int(from, to)) => assert!((from..=to).contains(n), "{}", key.name),
+                    (key::Value::Text(s), Kind::Choice(choices)) => {
                         assert!(choices.iter().any(|(name, _)| name == s), "{}", key.name);
                     }
-                    (key::Value::Bool(_), key::Kind::Bool) => {}
+                    (key::Value::Bool(_), Kind::Bool) => {}
                     other => panic!("{}: {other:?}", key.name),
                 }
                 values.entry(key.name).or_insert(value);

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 /// A value for each key of a section, as far from the defaults as its row allows without leaving the range.
 fn unusual<S: Section>() -> Values {
-    let value = |key: &key::Key| {
+    let value = |key: &Key| {
         let usual = key.default_value(Profile::Ns2);
         Some(match key.kind {
             Kind::Bool => Value::Bool(usual != Some(Value::Bool(true))),

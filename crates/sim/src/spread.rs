@@ -1,0 +1,71 @@
+//! How long after its first receiver a frame may reach its last one.
+//!
+//! The world hands a frame to all of its receivers before it takes it from the first of them: [`World`](crate::world::World)
+//! walks the beginnings of its copies, then their ends. That is the order of time as long as no frame is shorter than the way
+//! of light from its nearest receiver to its farthest. An ACK takes 304 µs at 1 Mbit/s, 28 µs at 24 Mbit/s: 91 and 8 km. A
+//! network that is larger is refused when it is built.
+
+use fourhop_proto::mac::ShortestFrame;
+use fourhop_proto::phy::two_ray::LIGHT_SPEED;
+use fourhop_units::{Dur, NodeId};
+use thiserror::Error;
+
+/// From the first to the last receiver of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Spread {
+    /// The transmitter for which it is longest; `None`: nodes move, and it may be any.
+    pub src: Option<NodeId>,
+    /// Propagation delay to its nearest receiver.
+    pub nearest: Dur,
+    /// Propagation delay to its farthest receiver.
+    pub farthest: Dur,
+}
+
+/// Receivers of a frame are so far apart that the shortest frame would leave the first before it reaches the last.
+#[derive(Clone, Copy, PartialEq, Debug, Error)]
+#[error("{}, allowed: {}", self.found(), self.allowed())]
+pub struct TooWide {
+    /// How far apart they are.
+    pub spread: Spread,
+    /// The frame that is too short for it.
+    pub frame: ShortestFrame,
+}
+
+impl Spread {
+    /// Checks that no frame leaves its first receiver before it has reached its last.
+    ///
+    /// # Errors
+    /// If `frame` would.
+    pub fn check(self, frame: ShortestFrame) -> Result<(), TooWide> {
+        // At one instant ends come before beginnings: a frame that lasts exactly as long is too short.
+        if self.farthest - self.nearest < frame.airtime { Ok(()) } else { Err(TooWide { spread: self, frame }) }
+    }
+}
+
+impl TooWide {
+    /// What there is, in words.
+    pub fn found(&self) -> String {
+        let (nearest, farthest) = (metres(self.spread.nearest), metres(self.spread.farthest));
+        match self.spread.src {
+            Some(src) => format!("receivers of node {src} from {nearest:.0} m to {farthest:.0} m away"),
+            None => format!("moving nodes that receive each other up to {farthest:.0} m away"),
+        }
+    }
+
+    /// What there may be, in words.
+    pub fn allowed(&self) -> String {
+        let ShortestFrame { name, rate, airtime } = self.frame;
+        let most = metres(airtime);
+        let rate = rate.bps() as f64 / 1e6;
+        format!(
+            "less than {most:.0} m between the nearest and the farthest receiver of a frame, the way of light during the \
+             shortest frame, {name} at {rate} Mbit/s of {} us",
+            airtime.as_nanos() as f64 / 1e3,
+        )
+    }
+}
+
+/// The way of light in `delay`.
+fn metres(delay: Dur) -> f64 {
+    delay.as_secs_f64() * LIGHT_SPEED
+}

@@ -1,0 +1,56 @@
+//! Results are the same to the last bit on every machine: those of a handful of runs that between them call every function of
+//! floating point that the engine has, compared with a list that was written on one of them.
+//!
+//! A change that moves numbers on purpose writes the list anew (`WRITE_BITS=1 cargo test -p fourhop-sim --test networks bits`) and
+//! says so in the changelog. One that fails here and nowhere else has brought the machine into the results.
+
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::{RunOptions, run};
+use std::fmt::Write;
+
+const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bits.txt");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
+
+/// Scenario, keys on top: powers written in dBm, both laws of path loss and their inverse, shadows, fading, error rates of
+/// both kinds of modulation, distances that are no multiples of anything, both starts of random waypoints, sizes and pauses of files.
+const RUNS: [(&str, &[&str]); 7] = [
+    ("chain.toml", &["radio.tx_power=24.5dBm", "radio.capture_ratio=9.7dB", "duration=5s"]),
+    ("random.toml", &["duration=3s"]),
+    ("hallway.toml", &["duration=3s"]),
+    ("testbed.toml", &["duration=3s", "warmup=0s", "flows[0].start=100ms"]),
+    ("random-waypoint.toml", &["duration=3s"]),
+    ("random-waypoint.toml", &["duration=3s", "radio.model=sinr", "radio.shadowing=5dB", "radio.fading=rician"]),
+    ("gateway-chain.toml", &["duration=20s", "flows[0].app=files", "flows[0].mean_pause=300ms"]),
+];
+
+/// One line a run: counts of events, then the bits of the results that are fractions.
+fn found() -> String {
+    let mut list = String::new();
+    for (file, keys) in RUNS {
+        let text = std::fs::read_to_string(format!("{FOLDER}{file}")).unwrap();
+        let keys: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
+        let scenario = load_toml(&text, file, &keys).unwrap_or_else(|error| panic!("{error}"));
+        let result = run(&scenario, 3, &RunOptions::default(), &Control::new()).unwrap();
+        write!(list, "{file} {} {} {}", result.events, result.frames, result.receptions).unwrap();
+        for flow in &result.flows {
+            let bits = [flow.goodput_bps, flow.averaged_goodput_bps, flow.rtt_mean_s.unwrap_or(0.0)].map(f64::to_bits);
+            write!(list, " {:x} {:x} {:x}", bits[0], bits[1], bits[2]).unwrap();
+        }
+        list.push('\n');
+    }
+    list
+}
+
+#[test]
+fn results_are_those_of_the_list_bit_for_bit() {
+    let found = found();
+    if std::env::var_os("WRITE_BITS").is_some() {
+        std::fs::write(LIST, &found).unwrap();
+    }
+    let listed = std::fs::read_to_string(LIST).unwrap();
+    for (found, listed) in found.lines().zip(listed.lines()) {
+        assert_eq!(found, listed);
+    }
+    assert_eq!(found.lines().count(), listed.lines().count());
+}

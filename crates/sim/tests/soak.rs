@@ -1,0 +1,231 @@
+//! Random networks with extreme values, everything that the reader accepts, under debug assertions: no arithmetic overflows,
+//! time never runs backwards, nothing panics, and every layer accounts for what it was given.
+//!
+//! Keys, ranges and names come from the tables of the scenario, so a new key is tried without a line here. A draw that the
+//! reader refuses is mended by its own words: a key it complains about is drawn again or left out, one it misses is added.
+//!
+//! `SOAK_SECONDS` goes on for so long (`make soak`), `SOAK_SEED` is the first seed; without them it is the same every time.
+
+use crate::common::accounts::check_accounts;
+use fourhop_cc::Transport;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::{Key, Kind, Scenario, Unit, load_toml, tables};
+use fourhop_sim::{RunError, RunOptions, run};
+use fourhop_units::{NodeId, Purpose, Stream};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What all scenarios have: lists cannot be begun by `--set`.
+const BASE: &str = "[[flows]]\nfrom = 0\nto = \"last\"\ntransport = \"newreno\"\nstart = \"100ms\"\n\
+                    [[flows]]\nfrom = \"last\"\nto = 0\ntransport = \"ping\"\nstart = \"400ms\"\n";
+const FLOWS: usize = 2;
+/// Networks in a round, which has a seed of its own.
+const CASES: u32 = 40;
+/// Rounds without `SOAK_SECONDS`.
+const ROUNDS: u64 = 30;
+/// How often a scenario that the reader refuses is mended before it is given up.
+const ATTEMPTS: u64 = 16;
+/// Most that a network may have of what the topology counts, beyond the least: it need not be large.
+const SPARE_NODES: u64 = 5;
+/// Wall-clock time after which a run is ended, which is no error, and after which it hangs, which is.
+const ENOUGH: Duration = Duration::from_millis(100);
+const HANGS: Duration = Duration::from_secs(60);
+
+/// Every key with its path, those of flows once for each.
+fn keys() -> Vec<(String, &'static Key)> {
+    let of = |name: &'static str, keys: &'static [Key]| {
+        let places = match name {
+            "" => vec![String::new()],
+            // The base has no links of their own: `[wired]` makes a line.
+            "wires" => Vec::new(),
+            "flows" => (0..FLOWS).map(|flow| format!("flows[{flow}].")).collect(),
+            _ => vec![format!("{name}.")],
+        };
+        places.into_iter().flat_map(move |place| keys.iter().map(move |key| (format!("{place}{}", key.name), key)))
+    };
+    tables().iter().flat_map(|table| of(table.name, table.keys)).collect()
+}
+
+/// A value of `key`, extreme more often than not, as `--set` takes it.
+fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
+    if key.is_optional() && stream.below(8) == 0 {
+        return "none".to_owned();
+    }
+    match key.kind {
+        // A tenth of the networks runs up to any end, and is ended by the wall clock; the others are short.
+        Kind::Quantity(..) if path == "duration" && stream.below(10) > 0 => format!("{}ms", 1 + stream.below(4_000)),
+        Kind::Bool => (stream.below(2) == 0).to_string(),
+        Kind::Int(from, to) | Kind::IntOrList(from, to, _) => {
+            let is_size = path.starts_with("topology.") || path == "traffic.pairs";
+            let to = if is_size { to.min(from + SPARE_NODES) } else { to };
+            match stream.below(5) {
+                0 => from,
+                1 => to,
+                2 => to - 1.min(to - from),
+                3 => from + u64::from(stream.below(12)).min(to - from),
+                _ => from + (stream.unit() * (to - from) as f64) as u64,
+            }
+            .to_string()
+        }
+        Kind::Quantity(unit, from, to) => quantity(unit, from, to, stream),
+        Kind::Choice(choices) => choices[stream.below(choices.len() as u32) as usize].0.to_owned(),
+        Kind::Transport => match stream.below(5) {
+            0 => "udp".to_owned(),
+            1 => "ping".to_owned(),
+            _ => Transport::ALL[stream.below(Transport::ALL.len() as u32) as usize].name.to_owned(),
+        },
+        Kind::Node => ["0", "1", "first", "last", "random", "a", "b"][stream.below(7) as usize].to_owned(),
+        Kind::Gateways => ["[0]", "['last']", "['first', 'last']", "['random']"][stream.below(4) as usize].to_owned(),
+        Kind::Names(_) => "['a', 'b']".to_owned(),
+        Kind::Text => "text".to_owned(),
+        Kind::Positions => {
+            let reach = 10f64.powi(stream.below(5) as i32 + 1);
+            let mut place = || format!("['{:.1}m', '{:.1}m']", stream.unit() * reach, stream.unit() * reach);
+            format!("[{}]", (0..5).map(|_| place()).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Waypoints => {
+            let reach = 10f64.powi(stream.below(5) as i32 + 1);
+            let mut way = |node| {
+                let (at, x) = (stream.unit() * 3.0, (stream.unit() - 0.5) * reach);
+                format!("[{node}, '{at:.3}s', '{x:.1}m', '0m']")
+            };
+            format!("[{}]", (0..2).map(&mut way).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// One end of a range, just inside it, or between: evenly, or by order of magnitude.
+fn quantity(unit: Unit, from: &str, to: &str, stream: &mut Stream) -> String {
+    let base = |text| unit.parse(text).expect("ranges are quantities");
+    let (least, most): (f64, f64) = (base(from), base(to));
+    let share = stream.unit();
+    let value = match stream.below(8) {
+        0 | 1 => return from.to_owned(),
+        2 | 3 => return to.to_owned(),
+        4 => least + (most - least) * 1e-6 * share,
+        5 => least + (most - least) * share,
+        _ => {
+            let low = if least > 0.0 { least } else { most * 1e-9 };
+            if low < most { low * (most / low).powf(share) } else { most }
+        }
+    };
+    let name = if unit == Unit::Power { "W" } else { unit.units()[0].0 };
+    // Indivisible units are read rounded; a value must not be rounded out of its range.
+    let value = if matches!(unit, Unit::Time | Unit::Rate | Unit::Size) { value.ceil() } else { value };
+    format!("{value:e}{name}")
+}
+
+/// A scenario that the reader accepts, near the one that `wishes` describe, and what it was made of.
+fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<(Scenario, Vec<String>)> {
+    let stream = |seed: u64| Stream::new(seed, NodeId(0), Purpose::Topology);
+    let mut given: BTreeMap<&str, String> = BTreeMap::from([("duration", "3s".into())]);
+    for &(index, seed) in wishes {
+        let (path, key) = &keys[index];
+        given.insert(path, draw(path, key, &mut stream(seed)));
+    }
+    // What has to be mended differs from network to network.
+    let mut mending = stream(wishes.iter().fold(0, |sum, &(_, seed)| sum ^ seed));
+    for round in 0..ATTEMPTS {
+        given.entry("profile").or_insert("ns2".into());
+        given.entry("topology.kind").or_insert("chain".into());
+        let overrides: Vec<String> = given.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let error = match load_toml(BASE, "soak.toml", &overrides) {
+            Ok(scenario) => return Some((scenario, overrides)),
+            Err(error) => error,
+        };
+        for problem in error.problems {
+            let section = problem.key.split_once('.').map_or(&*problem.key, |(section, _)| section);
+            match keys.iter().find(|(path, _)| *path == problem.key) {
+                // A section that means nothing here, or cannot be mended key by key.
+                None => given.retain(|path, _| path.split('.').next() != Some(section)),
+                Some(_) if round > ATTEMPTS / 2 && !section.starts_with("flows") => {
+                    given.retain(|path, _| path.split('.').next() != Some(section));
+                }
+                Some((path, key)) => {
+                    if given.remove(path.as_str()).is_none() {
+                        given.insert(path, draw(path, key, &mut mending));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Runs `work` with a control that ends it when it has run long enough, and the process when it does not end.
+fn bounded<T>(what: &str, work: impl FnOnce(&Control) -> T) -> T {
+    let control = Control::new();
+    let (done, ended) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let ended = ended;
+            let is_running = |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            if is_running(ENOUGH) {
+                control.stop();
+                if is_running(HANGS) {
+                    eprintln!("does not end when it is asked to:\n{what}");
+                    std::process::abort();
+                }
+            }
+        });
+        // Dropped when `work` panics, too.
+        let _done = done;
+        work(&control)
+    })
+}
+
+#[test]
+fn whatever_is_accepted_runs() {
+    let number =
+        |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap_or_else(|e| panic!("{name}: {e}")));
+    let (seconds, first) = (number("SOAK_SECONDS"), number("SOAK_SEED").unwrap_or(1));
+    let begun = Instant::now();
+    let keys = keys();
+    // Few keys out of all, many out of all, and many that stand near each other in the tables, which act together. Networks with
+    // many keys out of the common seldom deliver anything.
+    let wish = || (0..keys.len(), any::<u64>());
+    let near = (0..keys.len(), prop::collection::vec((0usize..50, any::<u64>()), 0..50)).prop_map(|(first, wishes)| {
+        wishes.into_iter().map(|(step, seed)| ((first + step) % keys.len(), seed)).collect::<Vec<_>>()
+    });
+    let wishes = prop_oneof![prop::collection::vec(wish(), 0..8), prop::collection::vec(wish(), 0..60), near];
+    let [drawn, accepted, ended, delivered] = [const { Cell::new(0u32) }; 4];
+    let case = |wishes: Vec<(usize, u64)>| {
+        drawn.set(drawn.get() + 1);
+        let Some((scenario, overrides)) = scenario(&wishes, &keys) else { return Ok(()) };
+        accepted.set(accepted.get() + 1);
+        let what = overrides.iter().map(|text| format!("  --set \"{text}\"")).collect::<Vec<_>>().join(" \\\n");
+        let result = bounded(&what, |control| run(&scenario, 1, &RunOptions::default(), control));
+        match result {
+            Ok(result) => {
+                ended.set(ended.get() + 1);
+                delivered.set(delivered.get() + u32::from(result.flows.iter().any(|flow| flow.delivered_bytes > 0)));
+                check_accounts(&result).map_err(|error| TestCaseError::fail(format!("{error}\n{what}")))
+            }
+            // Ended by the clock, or refused for its size or a disconnected draw.
+            Err(RunError::Stopped | RunError::Scenario(_)) => Ok(()),
+            Err(error) => Err(TestCaseError::fail(error.to_string())),
+        }
+    };
+    let goes_on = |round: u64| match seconds {
+        Some(seconds) => begun.elapsed() < Duration::from_secs(seconds),
+        None => round < ROUNDS,
+    };
+    for seed in (first..).take_while(|seed| goes_on(seed - first)) {
+        let config = Config { cases: CASES, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        if let Err(TestError::Fail(reason, wishes)) = runner.run(&wishes, case) {
+            let made = scenario(&wishes, &keys).map(|(_, overrides)| overrides);
+            panic!("SOAK_SEED={seed}: {reason}\n{BASE}{}", made.unwrap_or_default().join("\n"));
+        }
+    }
+    let [drawn, accepted, ended, delivered] = [drawn, accepted, ended, delivered].map(Cell::into_inner);
+    println!("{drawn} networks drawn, {accepted} accepted, {ended} ran to their end, {delivered} delivered something");
+    assert!(accepted * 10 > drawn * 9, "the reader accepts {accepted} of {drawn} only");
+    assert!(delivered * 2 > drawn, "only {delivered} of {drawn} networks carried anything");
+}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import fourhop
-from fourhop import FourhopError, IncompleteError, Scenario, SweepResult, sweep
+from fourhop import FourhopError, IncompleteError, Scenario, SweepResult, store, sweep
 from fourhop.recorded import SWEEP_STAGING
 from fourhop.sweeps import inventory, manifest, runfile, sealed, seriesfile
 from fourhop.sweeps.result import TABLES
@@ -416,17 +418,41 @@ def test_a_bit_that_has_flipped_is_noticed_wherever_it_is(tmp_path: Path) -> Non
     (path,) = kept(tmp_path)
     for file in (path, *series_of(path)):
         content = file.read_bytes()
-        assert sealed.is_whole(file)
-        for at, byte in enumerate(content):
-            with file.open("r+b") as opened:
+        with file.open("r+b") as opened:
+            assert sealed.is_whole(opened)
+            for at, byte in enumerate(content):
                 opened.seek(at)
                 # Bit 0 of the first byte, 3 of the second, ...: over the file every bit of a byte has its turn.
                 opened.write(bytes([byte ^ (1 << (3 * at % 8))]))
-            assert not sealed.is_whole(file), at
-            with file.open("r+b") as opened:
+                assert not sealed.is_whole(opened), at
                 opened.seek(at)
                 opened.write(bytes([byte]))
         assert file.read_bytes() == content
+
+
+def test_a_run_that_another_process_replaces_while_it_is_looked_at_is_whole(tmp_path: Path) -> None:
+    # Two processes that compute the same run put files there that differ in the time it took.
+    contents = []
+    for number in range(2):
+        sweep(SHORT, runs=1, out=tmp_path / str(number))
+        (path,) = kept(tmp_path / str(number))
+        contents.append(path.read_bytes())
+    assert contents[0] != contents[1]
+    done = threading.Event()
+
+    def replace() -> None:
+        for content in itertools.cycle(contents):
+            if done.is_set():
+                return
+            store.replace(path, functools.partial(Path.write_bytes, data=content))
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    try:
+        assert {runfile.check(path) for _ in range(500)} == {None}
+    finally:
+        done.set()
+        writer.join()
 
 
 def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import BinaryIO
 
 CHECKSUM = "sha256"
 """Key of the checksum in the description."""
@@ -23,49 +24,49 @@ _END = 8
 
 def seal(path: Path) -> None:
     """Put the checksum into a file whose description has `EMPTY` as its `CHECKSUM`."""
-    at = _place(path)
-    assert at is not None, "written without a place for it"
-    digest = _digest(path, at)
     with path.open("r+b") as file:
+        at = _place(file)
+        assert at is not None, "written without a place for it"
+        digest = _digest(file, at)
         file.seek(at)
         file.write(digest)
 
 
-def is_whole(path: Path) -> bool:
-    """Whether every byte is as it was sealed. Raises `OSError` if the file is not there or cannot be read."""
-    at = _place(path)
+def is_whole(file: BinaryIO) -> bool:
+    """Whether every byte is as it was sealed. Raises `OSError` if the file cannot be read.
+
+    It takes an open file, not a path: another process may put a new file under that name at any time.
+    """
+    at = _place(file)
     if at is None:
         return False
-    with path.open("rb") as file:
-        file.seek(at)
-        written = file.read(len(EMPTY))
-    return written == _digest(path, at)
+    file.seek(at)
+    written = file.read(len(EMPTY))
+    return written == _digest(file, at)
 
 
-def _place(path: Path) -> int | None:
+def _place(file: BinaryIO) -> int | None:
     """Where the checksum is: in the footer, once."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - _END))
-        length = int.from_bytes(file.read(4), "little")
-        begin = size - _END - length
-        if begin < 0:
-            return None
-        file.seek(begin)
-        footer = file.read(length)
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _END))
+    length = int.from_bytes(file.read(4), "little")
+    begin = size - _END - length
+    if begin < 0:
+        return None
+    file.seek(begin)
+    footer = file.read(length)
     at = footer.find(_FIELD)
     return None if at < 0 or at != footer.rfind(_FIELD) else begin + at + len(_FIELD)
 
 
-def _digest(path: Path, at: int) -> bytes:
+def _digest(file: BinaryIO, at: int) -> bytes:
     """The checksum of a file whose own is at `at`."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for begin, length in ((0, at), (at + len(EMPTY), None)):
-            if begin:
-                digest.update(EMPTY.encode())
-            file.seek(begin)
-            while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length)):
-                digest.update(chunk)
-                length = None if length is None else length - len(chunk)
+    for begin, length in ((0, at), (at + len(EMPTY), None)):
+        if begin:
+            digest.update(EMPTY.encode())
+        file.seek(begin)
+        while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length)):
+            digest.update(chunk)
+            length = None if length is None else length - len(chunk)
     return digest.hexdigest().encode()

@@ -81,9 +81,11 @@ def described(path: Path) -> dict[str, object] | str:
     Raises `FileNotFoundError` if there is none.
     """
     try:
-        if not sealed.is_whole(path):
-            return "damaged, or nothing of fourhop: it does not have the checksum that it should"
-        text = pl.read_parquet_metadata(path).get(METADATA)
+        with path.open("rb") as file:
+            if not sealed.is_whole(file):
+                return "damaged, or nothing of fourhop: it does not have the checksum that it should"
+            file.seek(0)
+            text = pl.read_parquet_metadata(file).get(METADATA)
     except FileNotFoundError:
         raise
     except (pl.exceptions.PolarsError, OSError) as error:

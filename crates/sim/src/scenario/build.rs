@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};
-use super::key::{Choice, Field, Section, Value, Values};
+use super::key::{Choice, Section};
 use super::movement;
 use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
@@ -13,6 +13,7 @@ use super::sections::{
     complete_routing, complete_tcp_ap,
 };
 use super::tree::{self, Data, Node};
+use super::value::{Field, Value, Values};
 use super::wired::{self, WiredSide};
 use crate::batch::Control;
 use crate::mobility::Movement;

@@ -2,11 +2,12 @@
 
 use super::build::{Builder, FIRST_START, STAGGER};
 use super::error::did_you_mean;
-use super::key::{Choice, Field, Number, Section, Value};
+use super::key::{Choice, Section};
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
 use super::sections::{AppKind, Connections, FlowKeys, TrafficKeys};
 use super::tree::{Data, Node, Origin};
+use super::value::{Field, Number, Value};
 use super::wired::{Spot, WiredSide};
 use super::{App, Flow, FlowTransport, PairTraffic, Traffic};
 use crate::topology::Topology;

@@ -6,8 +6,7 @@
 use super::layer::Profiled;
 use super::quantity::Unit;
 use super::sections::Profile;
-use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
-use std::collections::BTreeMap;
+use super::value::{Value, Values};
 
 /// A key of a section.
 #[derive(Clone, Copy, Debug)]
@@ -68,21 +67,6 @@ pub enum Fallback {
     Computed(&'static str),
 }
 
-/// The value of a key, checked against its kind.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Value {
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Int(u64),
-    /// A quantity in its base unit.
-    Quantity(Unit, f64),
-    /// A text or the name of a choice.
-    Text(String),
-    /// Several.
-    List(Vec<Value>),
-}
-
 impl Key {
     /// Does it have to be given?
     pub const fn is_required(&self) -> bool {
@@ -99,9 +83,6 @@ impl Key {
         }
     }
 }
-
-/// The values of a section by key.
-pub type Values = BTreeMap<&'static str, Value>;
 
 /// A part of a scenario that is declared as a table of keys.
 pub trait Section: Sized {
@@ -121,108 +102,6 @@ pub trait Section: Sized {
     fn values_of(config: &Self::Config) -> Values;
     /// Puts what those keys hold into `config`.
     fn configure(&self, config: &mut Self::Config);
-}
-
-/// A Rust type that a key can have.
-///
-/// # Panics
-/// `from_value` panics if the value is of another kind: the row of the table contradicts itself, which the tests find.
-pub trait Field {
-    /// From the checked value; `None` if the key is absent.
-    fn from_value(value: Option<&Value>) -> Self;
-    /// The value to write; `None` if absent.
-    fn to_value(&self) -> Option<Value>;
-}
-
-macro_rules! fields {
-    ($($type:ty: $pattern:pat => $take:expr, $self:ident => $give:expr;)+) => { $(
-        impl Field for $type {
-            fn from_value(value: Option<&Value>) -> Self {
-                match value {
-                    Some($pattern) => $take,
-                    other => panic!("INVARIANT: a row declares a kind that fits its type, yet {other:?} came for one"),
-                }
-            }
-            fn to_value(&self) -> Option<Value> {
-                let $self = self;
-                Some($give)
-            }
-        }
-    )+ };
-}
-
-fields! {
-    bool: Value::Bool(b) => *b, b => Value::Bool(*b);
-    u8: Value::Int(n) => *n as u8, n => Value::Int(u64::from(*n));
-    u32: Value::Int(n) => *n as u32, n => Value::Int(u64::from(*n));
-    u64: Value::Int(n) => *n, n => Value::Int(*n);
-    String: Value::Text(s) => s.clone(), s => Value::Text(s.clone());
-    Dur: Value::Quantity(Unit::Time, ns) => Dur::from_nanos(*ns as u64),
-        d => Value::Quantity(Unit::Time, d.as_nanos() as f64);
-    TimeShift: Value::Quantity(Unit::Time, ns) => TimeShift(*ns as i64), t => Value::Quantity(Unit::Time, t.0 as f64);
-    Rate: Value::Quantity(Unit::Rate, bps) => Rate::from_bps(*bps as u64).expect("INVARIANT: rates are above 0"),
-        r => Value::Quantity(Unit::Rate, r.bps() as f64);
-    Bytes: Value::Quantity(Unit::Size, b) => Bytes(*b as u64), b => Value::Quantity(Unit::Size, b.get() as f64);
-    Watt: Value::Quantity(Unit::Power, w) => Watt(*w), w => Value::Quantity(Unit::Power, w.0);
-    Db: Value::Quantity(Unit::Ratio, db) => Db(*db), db => Value::Quantity(Unit::Ratio, db.0);
-    Metres: Value::Quantity(Unit::Length, m) => Metres(*m), m => Value::Quantity(Unit::Length, m.0);
-    Speed: Value::Quantity(Unit::Speed, v) => Speed(*v), v => Value::Quantity(Unit::Speed, v.0);
-    Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
-    Number: Value::Quantity(Unit::Number, x) => Number(*x), n => Value::Quantity(Unit::Number, n.0);
-    Share: Value::Quantity(Unit::Share, percent) => Share(*percent), s => Value::Quantity(Unit::Share, s.0);
-    Value: value => value.clone(), value => value.clone();
-}
-
-impl<T: Field> Field for Option<T> {
-    fn from_value(value: Option<&Value>) -> Self {
-        value.map(|v| T::from_value(Some(v)))
-    }
-    fn to_value(&self) -> Option<Value> {
-        self.as_ref().and_then(T::to_value)
-    }
-}
-
-/// A time that may be negative, in ns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimeShift(pub i64);
-
-/// A distance in metres.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Metres(pub f64);
-
-/// A speed in metres per second.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Speed(pub f64);
-
-/// A frequency in hertz.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Hertz(pub f64);
-
-/// A number without a unit.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Number(pub f64);
-
-/// A part of a whole, in per cent.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Share(pub f64);
-
-impl Number {
-    /// So many thousandths.
-    pub fn thousandths(n: u32) -> Number {
-        Number(f64::from(n) / 1e3)
-    }
-}
-
-impl Share {
-    /// So many thousandths.
-    pub fn thousandths(n: u32) -> Share {
-        Share(f64::from(n) / 10.0)
-    }
-
-    /// In thousandths, rounded.
-    pub fn per_mille(self) -> u32 {
-        (self.0 * 10.0).round() as u32
-    }
 }
 
 /// A time from .. to, in the rows of a table, as are the others below.
@@ -297,24 +176,24 @@ macro_rules! section {
                         $($crate::scenario::key::Fallback::Layer(|profile| {
                             let config = <$config as $crate::scenario::layer::Profiled>::of(profile);
                             let value: $type = $crate::scenario::layer::Held::from_field(&config.$($place).+);
-                            $crate::scenario::key::Field::to_value(&value)
+                            $crate::scenario::value::Field::to_value(&value)
                         }),)?
                     ]),
                     only_for: $crate::scenario::key::first(&[$($($only_for,)?)? $($($placed_only_for,)?)? &[]]),
                 },
             )+];
             type Config = $config;
-            fn from_values(values: &$crate::scenario::key::Values) -> Self {
-                $name { $( $field: $crate::scenario::key::Field::from_value(values.get(stringify!($field))), )+ }
+            fn from_values(values: &$crate::scenario::value::Values) -> Self {
+                $name { $( $field: $crate::scenario::value::Field::from_value(values.get(stringify!($field))), )+ }
             }
-            fn values(&self) -> Vec<(&'static str, $crate::scenario::key::Value)> {
-                let all = [$( (stringify!($field), $crate::scenario::key::Field::to_value(&self.$field)), )+];
+            fn values(&self) -> Vec<(&'static str, $crate::scenario::value::Value)> {
+                let all = [$( (stringify!($field), $crate::scenario::value::Field::to_value(&self.$field)), )+];
                 all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
             }
-            fn values_of(_config: &$config) -> $crate::scenario::key::Values {
-                let all: &[(&str, Option<$crate::scenario::key::Value>)] = &[$($((stringify!($field), {
+            fn values_of(_config: &$config) -> $crate::scenario::value::Values {
+                let all: &[(&str, Option<$crate::scenario::value::Value>)] = &[$($((stringify!($field), {
                     let value: $type = $crate::scenario::layer::Held::from_field(&_config.$($place).+);
-                    $crate::scenario::key::Field::to_value(&value)
+                    $crate::scenario::value::Field::to_value(&value)
                 }),)?)+];
                 all.iter().filter_map(|(name, value)| Some((*name, value.clone()?))).collect()
             }
@@ -361,18 +240,18 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::scenario::key::Field for $name {
-            fn from_value(value: Option<&$crate::scenario::key::Value>) -> Self {
+        impl $crate::scenario::value::Field for $name {
+            fn from_value(value: Option<&$crate::scenario::value::Value>) -> Self {
                 match value {
-                    Some($crate::scenario::key::Value::Text(s)) => {
+                    Some($crate::scenario::value::Value::Text(s)) => {
                         $crate::scenario::key::Choice::find(s).expect("INVARIANT: choices are checked")
                     }
                     other => panic!("INVARIANT: a choice is a text, not {other:?}"),
                 }
             }
-            fn to_value(&self) -> Option<$crate::scenario::key::Value> {
+            fn to_value(&self) -> Option<$crate::scenario::value::Value> {
                 let name = $crate::scenario::key::Choice::name(*self);
-                Some($crate::scenario::key::Value::Text(name.to_owned()))
+                Some($crate::scenario::value::Value::Text(name.to_owned()))
             }
         }
     };

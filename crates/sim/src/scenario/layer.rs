@@ -1,8 +1,8 @@
 //! Where the keys of a scenario meet the configurations of the layers: which of these each profile has, and how a key stands
 //! in a field of another type.
 
-use super::key::Share;
 use super::sections::Profile;
+use super::value::Share;
 use fourhop_cc::tcp_ap;
 use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};

@@ -29,17 +29,19 @@ mod resolve;
 mod schema;
 pub mod sections;
 mod tree;
+mod value;
 mod wired;
 mod write;
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
 pub use error::{Problem, ScenarioError, nearest};
-pub use key::{Hertz, Key, Kind, Metres};
+pub use key::{Key, Kind};
 pub use network::{Network, NetworkFlow};
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use tree::LARGEST;
+pub use value::{Hertz, Metres};
 pub use wired::{Spot, WiredSide, gateway_name};
 
 use crate::batch::Control;

@@ -2,11 +2,10 @@
 //! scenario holds what was in them, so that it stands for itself.
 
 use super::error::Problem;
-use super::key::{Field, Metres, Speed, Value};
 use super::quantity::Unit;
 use super::resolve::{Resolved, show};
 use super::sections::{MobilityKeys, MobilityModel, Start};
-use super::write::Keys;
+use super::value::{Field, Keys, Metres, Speed, Value};
 use crate::mobility::file::Tracks;
 use crate::mobility::{self, Movement, Waypoint, bonnmotion, ns2, random_waypoint, travel};
 use crate::topology::{Position, Topology, distance};

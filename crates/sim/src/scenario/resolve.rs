@@ -1,10 +1,11 @@
 //! Checks a table as it was written against the declared keys of a section, and fills in defaults.
 
 use super::error::{Problem, did_you_mean};
-use super::key::{Fallback, Key, Kind, Section, Value, Values};
+use super::key::{Fallback, Key, Kind, Section};
 use super::quantity::Unit;
 use super::sections::Profile;
 use super::tree::{Data, Node, Origin};
+use super::value::{Value, Values};
 use fourhop_cc::Transport;
 use std::collections::BTreeMap;
 

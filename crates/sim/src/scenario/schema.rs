@@ -1,12 +1,13 @@
 //! The tables of keys as JSON Schema, for editors, and as a page of documentation.
 
-use super::key::{Choice, Fallback, Key, Kind, Section, Value};
+use super::key::{Choice, Fallback, Key, Kind, Section};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
     AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp,
     TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
 };
+use super::value::Value;
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 

@@ -1,9 +1,9 @@
 //! The wired side of a scenario: its names, its links, and what they become in a run with a given seed.
 
 use super::error::{Problem, did_you_mean};
-use super::key::{Field, Value};
 use super::resolve::Resolved;
 use super::sections::{WireKeys, WiredKeys};
+use super::value::{Field, Value};
 use super::{Scenario, key::Section};
 use crate::topology::Topology;
 use crate::trace::WireEnd;

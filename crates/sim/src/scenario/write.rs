@@ -1,8 +1,9 @@
 //! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
 //! result gives the same scenario.
 
-use super::key::{Choice, Field, Metres, Number, Section, Value, Values};
+use super::key::{Choice, Section};
 use super::sections::{AppKind, Connections, FlowKeys, General, MobilityKeys, TopologyKeys, TopologyKind, TrafficKeys};
+use super::value::{Field, Keys, Metres, Number, Value, Values};
 use super::wired::{self, Spot};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
@@ -11,8 +12,6 @@ use std::fmt::Write;
 
 /// Keys and values of one table.
 type Table = Vec<(&'static str, Value)>;
-/// The same before those without a value are left out.
-pub type Keys = Vec<(&'static str, Option<Value>)>;
 
 impl Scenario {
     /// The scenario as TOML, every key explicit.

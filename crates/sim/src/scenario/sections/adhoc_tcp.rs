@@ -1,9 +1,8 @@
 //! `[adhoc_tcp]`: ad hoc TCP (Cho, Sirisena, Pawlikowski 2004), for the transports `adhoc-tcp`, `adhoc-receiver` and
 //! `adhoc-sender`.
 
-use crate::scenario::key::{
-    Choice, Fallback::*, Field, Kind, Number, Share, TimeShift, choice, number, section, share, time,
-};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, section, share, time};
+use crate::scenario::value::{Field, Number, Share, TimeShift};
 use fourhop_proto::tcp::adhoc::Gate;
 use fourhop_units::Dur;
 

@@ -1,7 +1,8 @@
 //! `[c3tcp]`: capacity measured by the link layers, carried in MAC headers, written into TCP's window (Kliazovich,
 //! Granelli 2005); docs/c3tcp.md.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, Share, Value, choice, section, share, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, share, time};
+use crate::scenario::value::{Share, Value};
 use fourhop_proto::ccm;
 use fourhop_units::{Bytes, Dur, NodeId};
 

@@ -1,8 +1,7 @@
 //! `[gateway]`: what happens to packets between the mesh and the wired side.
 
-use crate::scenario::key::{
-    Choice, Fallback::*, Field, Kind, Number, Share, choice, number, rate, section, share, size, time,
-};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, rate, section, share, size, time};
+use crate::scenario::value::{Field, Number, Share};
 use fourhop_proto::gateway::{self, FqCodelConfig, GoodputControl};
 use fourhop_units::{Bytes, Dur, Rate};
 

@@ -1,6 +1,7 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
-use crate::scenario::key::{Choice, Fallback::*, Field, Kind, Values, choice, section, size, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, size, time};
+use crate::scenario::value::{Field, Values};
 use fourhop_proto::mac::{self, AnswerRate};
 use fourhop_proto::phy::PhyKind;
 

@@ -1,6 +1,7 @@
 //! `[mobility]`: how the nodes move.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, Metres, Speed, Value, choice, length, section, speed, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, section, speed, time};
+use crate::scenario::value::{Metres, Speed, Value};
 use fourhop_units::Dur;
 
 choice! {

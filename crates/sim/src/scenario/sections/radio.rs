@@ -1,10 +1,8 @@
 //! `[radio]`: propagation and reception.
 
-use crate::scenario::key::{
-    Choice, Fallback::*, Field, Hertz, Kind, Metres, Number, Value, Values, choice, length, number, power, rate,
-    section, time,
-};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, number, power, rate, section, time};
 use crate::scenario::quantity::Unit;
+use crate::scenario::value::{Field, Hertz, Metres, Number, Value, Values};
 use fourhop_proto::mac;
 use fourhop_proto::phy::log_distance::Indoor;
 use fourhop_proto::phy::sinr::{self, FrameCapture};

@@ -1,10 +1,9 @@
 //! `[routing]`: how packets find their way.
 
-use crate::scenario::key::{
-    Choice, Fallback::*, Field, Kind, Number, Value, Values, choice, number, power, section, time,
-};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, power, section, time};
 use crate::scenario::layer::{Profiled, optional};
 use crate::scenario::quantity::Unit;
+use crate::scenario::value::{Field, Number, Value, Values};
 use fourhop_proto::route::aodv::{
     self, AfterFailure, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
     Retry, ReverseLifetime, SearchTimeout, SignalConfig,

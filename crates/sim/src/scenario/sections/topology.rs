@@ -1,6 +1,7 @@
 //! `[topology]`: where the nodes stand.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, Metres, Value, choice, length, section};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, section};
+use crate::scenario::value::{Metres, Value};
 
 choice! {
     /// Shape of the network.

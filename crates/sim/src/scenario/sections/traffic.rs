@@ -1,6 +1,7 @@
 //! `[traffic]` and `[[flows]]`: who sends what to whom.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, Number, Value, choice, number, rate, section, size, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, rate, section, size, time};
+use crate::scenario::value::{Number, Value};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {

@@ -1,6 +1,7 @@
 //! `[wired]` and `[[wires]]`: gateways, nodes without radios, and the links between them.
 
-use crate::scenario::key::{Fallback::*, Kind, Value, rate, section, size, time};
+use crate::scenario::key::{Fallback::*, Kind, rate, section, size, time};
+use crate::scenario::value::Value;
 use fourhop_units::{Bytes, Dur, Rate};
 
 section! {

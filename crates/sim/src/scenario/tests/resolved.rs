@@ -76,9 +76,9 @@ fn options_reach_the_protocols() {
 /// Each default lies in its range and has its row's kind; each row's kind fits its field.
 #[test]
 fn tables_agree_with_themselves() {
-    fn check<S: Section>(given: &[(&'static str, key::Value)]) {
+    fn check<S: Section>(given: &[(&'static str, value::Value)]) {
         for profile in [Profile::Ns2, Profile::Standard] {
-            let mut values: key::Values = given.iter().cloned().collect();
+            let mut values: value::Values = given.iter().cloned().collect();
             for key in S::KEYS {
                 assert!(key.doc.trim().ends_with(['.', '?']), "{}: {}", key.name, key.doc);
                 if let Kind::Quantity(unit, from, to) = key.kind {
@@ -86,37 +86,37 @@ fn tables_agree_with_themselves() {
                 }
                 let Some(value) = key.default_value(profile) else { continue };
                 match (&value, key.kind) {
-                    (key::Value::Quantity(unit, x), Kind::Quantity(_, from, to)) => {
+                    (value::Value::Quantity(unit, x), Kind::Quantity(_, from, to)) => {
                         assert!((unit.parse(from).unwrap()..=unit.parse(to).unwrap()).contains(x), "{}", key.name);
                     }
-                    (key::Value::Int(n), Kind::Int(from, to)) => assert!((from..=to).contains(n), "{}", key.name),
-                    (key::Value::Text(s), Kind::Choice(choices)) => {
+                    (value::Value::Int(n), Kind::Int(from, to)) => assert!((from..=to).contains(n), "{}", key.name),
+                    (value::Value::Text(s), Kind::Choice(choices)) => {
                         assert!(choices.iter().any(|(name, _)| name == s), "{}", key.name);
                     }
-                    (key::Value::Bool(_), Kind::Bool) => {}
+                    (value::Value::Bool(_), Kind::Bool) => {}
                     other => panic!("{}: {other:?}", key.name),
                 }
                 values.entry(key.name).or_insert(value);
             }
-            let written: key::Values = S::from_values(&values).values().into_iter().collect();
+            let written: value::Values = S::from_values(&values).values().into_iter().collect();
             assert_eq!(written, values);
         }
     }
-    let text = |s: &str| key::Value::Text(s.into());
-    let duration = key::Value::Quantity(Unit::Time, 1e9);
+    let text = |s: &str| value::Value::Text(s.into());
+    let duration = value::Value::Quantity(Unit::Time, 1e9);
     check::<General>(&[("name", text("x")), ("profile", text("ns2")), ("duration", duration)]);
     check::<TopologyKeys>(&[("kind", text("chain"))]);
     check::<MobilityKeys>(&[("model", text("fixed"))]);
-    let (rate, us) = (key::Value::Quantity(Unit::Rate, 1e6), key::Value::Quantity(Unit::Time, 2e4));
-    let (watt, hertz) = (key::Value::Quantity(Unit::Power, 0.1), key::Value::Quantity(Unit::Frequency, 1e9));
+    let (rate, us) = (value::Value::Quantity(Unit::Rate, 1e6), value::Value::Quantity(Unit::Time, 2e4));
+    let (watt, hertz) = (value::Value::Quantity(Unit::Power, 0.1), value::Value::Quantity(Unit::Frequency, 1e9));
     let computed = [("rate", rate.clone()), ("basic_rate", rate), ("plcp", us.clone())];
     check::<Radio>(&[&computed[..], &[("tx_power", watt), ("frequency", hertz)]].concat());
-    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", key::Value::Int(31))]);
+    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", value::Value::Int(31))]);
     check::<Link>(&[]);
     check::<Routing>(&[]);
     check::<Tcp>(&[]);
     check::<TrafficKeys>(&[("transport", text("newreno")), ("app", text("bulk"))]);
-    let node = key::Value::Int(0);
+    let node = value::Value::Int(0);
     check::<FlowKeys>(&[("from", node.clone()), ("to", node), ("transport", text("newreno")), ("app", text("bulk"))]);
 }
 

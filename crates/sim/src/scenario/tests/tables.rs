@@ -3,9 +3,10 @@
 
 use super::*;
 use crate::batch::Control;
-use crate::scenario::key::{Kind, Section, Value, Values};
+use crate::scenario::key::{Kind, Section};
 use crate::scenario::layer::Profiled;
 use crate::scenario::sections::*;
+use crate::scenario::value::{Value, Values};
 use serde_json::Value as Json;
 
 /// A value for each key of a section, as far from the defaults as its row allows without leaving the range.

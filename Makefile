@@ -47,9 +47,10 @@ soak: ## random networks of extreme values under debug assertions, for an hour o
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
-lint: build ## formatting, clippy, walls, arithmetic, ruff, mypy, stubs
+lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	$(BIN)/python scripts/walls.py
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .

@@ -146,7 +146,7 @@ impl AckPolicy for DynamicDelayedAck {
 /// When a receiver acknowledges, chosen at run time and dispatched without a vtable.
 #[derive(Clone, Copy, Debug)]
 pub enum Timing {
-    /// [`EverySegment`].
+    /// Every segment at once.
     EverySegment(EverySegment),
     /// [`DelayedAck`].
     Delayed(DelayedAck),

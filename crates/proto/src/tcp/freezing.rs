@@ -1,4 +1,4 @@
-//! How [`Freeze`] hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
+//! How [`Freeze`](super::adhoc::Freeze) hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
 //!
 //! Only towards a peer that has taken back a window does any of this act (section III-E: "when communicating with an ad
 //! hoc receiver"); before, the sender is an ordinary one.

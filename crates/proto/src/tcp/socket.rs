@@ -60,7 +60,7 @@ pub struct Socket {
     /// The peer's SYN carried a window scale.
     pub(super) peer_scales: bool,
     pub(super) pacer: Pacer,
-    /// Present under [`Release::Queue`](super::Release::Queue).
+    /// Present under [`Release::Queue`].
     pub(super) queue: Option<SendQueue>,
     /// Window probes in a row.
     pub(super) probes: u32,

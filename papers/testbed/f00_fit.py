@@ -86,7 +86,7 @@ def throughput(data: Data) -> Chart:
 
 @study.check(
     "The search finds what the other studies use",
-    paper="says nothing: our own",
+    paper="not in the paper",
     assumed="the grid's best point is the one in `_common.py`",
 )
 def finds_what_is_used(data: Data) -> Claim:

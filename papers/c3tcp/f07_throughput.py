@@ -96,7 +96,7 @@ def gains(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{} has more than standard TCP with UDP",
+    "With UDP, {} has more than standard TCP",
     paper="standard TCP congests the path in this time",
     assumed="from 16 to 30 s: at least 10 % more; partly: more by any amount",
     why=NO_COLLAPSE,

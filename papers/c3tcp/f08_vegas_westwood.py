@@ -65,7 +65,7 @@ def ahead(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "Vegas and Westwood drop to zero at times with UDP, and C3TCP does not",
+    "With UDP, Vegas and Westwood drop to zero at times, and C3TCP does not",
     paper="both drop to zero periodically",
     assumed="nothing arrives in at least 2 % of the steps of 250 ms, and in fewer steps of C3TCP; partly: one of the "
     "two does",

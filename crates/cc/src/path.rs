@@ -1,4 +1,4 @@
-//! What the links of a path take to send, where their rates may differ.
+//! Transmission times of the links of a path, whose rates may differ.
 
 use fourhop_units::Rate;
 

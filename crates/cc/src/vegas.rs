@@ -1,17 +1,17 @@
 //! Vegas: the window follows the number of segments queued in the path.
 //!
-//! Source: Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM 1994,
-//! and Brakmo, Peterson, IEEE JSAC 13(8), 1995; the arithmetic is ns-2.35's. Once per round trip
-//! `diff = (window / base - sent / rtt) base` is compared with `alpha` and `beta`, in slow start with `gamma`. Vegas's
-//! retransmission on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks here
-//! what the window becomes.
+//! Source: Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM
+//! 1994, and Brakmo, Peterson, IEEE JSAC 13(8), 1995; the arithmetic is ns-2.35's. Once per round trip `diff = (window
+//! / base - sent / rtt) base` is compared with `alpha` and `beta`, in slow start with `gamma`. Vegas's retransmission
+//! on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks this algorithm
+//! for the new window.
 //!
-//! Deviations from the papers, all ns-2.35's:
+//! Deviations from the papers, all of them from ns-2.35:
 //! - one segment per round trip is added in shares of 1/cwnd per ACK, and only while no more than two segments of the
 //!   window are unused;
-//! - leaving slow start takes an eighth off the window and sets the threshold to 2;
-//! - `base` is taken anew when no more than one segment was sent in a round trip;
-//! - the window is at least 2, also after a time-out.
+//! - leaving slow start reduces the window by an eighth and sets the threshold to 2;
+//! - `base` is measured anew when no more than one segment was sent in a round trip;
+//! - the window is at least 2, even after a time-out.
 //!
 //! Reads [`Params::alpha`], [`Params::beta`], [`Params::gamma`].
 

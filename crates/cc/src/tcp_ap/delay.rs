@@ -1,7 +1,7 @@
-//! The n-hop delay: how long a segment needs from the sender to the node n hops on.
+//! The n-hop delay: the time a segment needs from the sender to the node n hops away.
 //!
-//! Section 4.3 of the paper: of a round trip over h hops each link takes its transmission times and a queueing delay t_q,
-//! the same at every node and in both directions. With T the sum of all links' times to send one bit,
+//! Section 4.3 of the paper: a round trip over h hops consists, for each link, of its transmission times and a queueing
+//! delay t_q, the same at every node and in both directions. With T the sum of all links' times to send one bit,
 //!
 //! ```text
 //! RTT = 2 h t_q + (s_data + s_ACK) T      so      t_q = (RTT - (s_data + s_ACK) T) / 2h

@@ -1,5 +1,5 @@
-//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with so many under way at
-//! most, as ping's adaptive mode has it.
+//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with a limited number
+//! under way, as in ping's adaptive mode.
 
 use fourhop_units::{Bytes, Dur, Time};
 use std::collections::VecDeque;

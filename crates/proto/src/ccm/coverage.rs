@@ -1,7 +1,7 @@
 //! The receiver's side: which measurement belongs to which acknowledgement.
 //!
-//! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and each
-//! measurement goes back once: a duplicate acknowledgement that covers nothing new carries none.
+//! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and
+//! each measurement is returned once: a duplicate acknowledgement that covers nothing new carries none.
 
 use crate::mac::options::{Echo, Path};
 use crate::wire::TcpSegment;

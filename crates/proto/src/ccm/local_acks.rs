@@ -1,5 +1,5 @@
-//! Full control of the window: the module acknowledges to the local TCP itself (Kliazovich, Granelli 2005, end of
-//! section IV), keeps what the peer has not acknowledged, and sends it again when it is lost.
+//! Full control of the window: the module acknowledges data to the local TCP itself (Kliazovich, Granelli 2005, end of
+//! section IV), keeps what the peer has not acknowledged, and retransmits it when it is lost.
 //!
 //! ```text
 //!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
@@ -7,13 +7,14 @@
 //!                                   └── pump ──► down
 //! ```
 //!
-//! Up to `told` the module answers for the stream, from there on TCP does. Until there is a measurement, `told` is `una`
-//! and everything passes as it came; TCP's retransmissions of what is above `told` always pass. Neither SYN nor FIN is
-//! ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
+//! Up to `told` the module is responsible for the stream; beyond it TCP is. Until there is a measurement, `told` is
+//! `una` and everything passes unchanged; TCP's retransmissions of data above `told` always pass. Neither SYN nor FIN
+//! is ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
 //!
-//! Assumed, as the paper says no more than that acknowledgements are generated: twice the window is kept; loss is three
-//! duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial acknowledgement sends the next
-//! segment (RFC 6582); SACK is not looked at. A peer that is silent for 16 time-outs resets the connection.
+//! The paper says only that acknowledgements are generated. We assume the following: twice the window is kept; loss is
+//! detected by three duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial
+//! acknowledgement triggers the next segment (RFC 6582); SACK is not used. A peer that is silent for 16 time-outs
+//! resets the connection.
 
 use super::rto::Rto;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};

@@ -1,5 +1,5 @@
-//! C3TCP's congestion control module: sits below TCP and sets its window by what the links on the path measured
-//! (Kliazovich, Granelli 2005, section IV and figure 4). TCP above it is not touched and may be any.
+//! C3TCP's congestion control module: it is located below TCP and sets TCP's window from the measurements of the links
+//! on the path (Kliazovich, Granelli 2005, section IV and figure 4). The TCP above it is unchanged and may be any.
 //!
 //! ```text
 //!           TCP                                        TCP

@@ -1,4 +1,4 @@
-//! One flow at the gateway: what has been seen of it, and its pacing queue.
+//! One flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
 use super::goodput::Throttle;

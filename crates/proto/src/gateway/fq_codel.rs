@@ -1,8 +1,8 @@
-//! FQ-CoDel (RFC 8290) for what goes to the wireless side: flows hashed into queues, served by deficit round robin with new
-//! flows first, each queue under CoDel.
+//! FQ-CoDel (RFC 8290) for packets to the wireless side: flows hashed into queues, served by deficit round robin with
+//! new flows first, each queue under CoDel.
 //!
-//! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know), or the
-//! wireless interface itself: then as many leave as keep its queue at [`Config::backlog`] packets.
+//! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
+//! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
 //!
 //! Left out: ECN.
 

@@ -1,14 +1,15 @@
-//! The gateway: looks into what passes, paces what goes to the wireless side.
+//! The gateway: inspects passing packets and paces those to the wireless side.
 //!
-//! - Data of wired senders waits in a queue of its flow until the interval since the last has passed (section 4.3). The
-//!   interval is TCP-AP's, from the flow's own round trips over the radio, which begin when a packet leaves the queue.
-//!   Whatever else of that flow goes the same way stays behind it.
-//! - Acknowledgements for wireless senders carry how long the wired side took (section 4.2).
-//! - Flows that run ahead are slowed down ([`super::goodput`]).
+//! - Data of wired senders waits in a queue per flow until the interval since the previous packet has passed (section
+//!   4.3). The interval is TCP-AP's, from the flow's own round trips over the radio, which begin when a packet leaves
+//!   the queue. All other packets of that flow in the same direction stay behind it.
+//! - Acknowledgements for wireless senders carry the round trip of the wired side (section 4.2).
+//! - Flows that get more than the others are slowed down ([`super::goodput`]).
 //!
 //! The queues are bounded (section 4.3): a flow holds at most what its receiver advertises, all flows together at most
-//! [`Config::buffer`]. A flow takes its share of the buffer with the first packet that has to wait; one that finds none passes
-//! unpaced until there is room. One that would hold more than its share lets its oldest packet go early.
+//! [`Config::buffer`]. A flow reserves its share of the buffer with the first packet that has to wait; a flow that
+//! finds no room passes unpaced until there is some. A flow that would hold more than its share sends its oldest packet
+//! early.
 
 use super::config::Config;
 use super::flow::{Down, Flow, Settled, Waiting};

@@ -1,4 +1,4 @@
-//! What a gateway sees of a packet, and the one thing it may change.
+//! The view of a packet that a gateway has, and the one thing it may change.
 
 use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;

@@ -1,17 +1,18 @@
-//! Round trips of one direction of a flow on one side of the gateway, from data that passes and acknowledgements that come
-//! back.
+//! Round trips of one direction of a flow on one side of the gateway, measured from passing data and returning
+//! acknowledgements.
 //!
-//! What never gives a sample, as what is measured would not be the path:
-//! - data sent again, and all that was under way after it: either copy may be what is acknowledged, and what came after may
-//!   have waited for it at the receiver (Karn);
-//! - data that fills a hole made before the gateway, and what passed meanwhile, for the same reason: to the gateway it looks
-//!   like data sent again;
-//! - a cumulative acknowledgement of data that a SACK block has told of before.
+//! The following never gives a sample, because it would not measure the path:
+//! - retransmitted data, and all data in flight after it: either copy may be acknowledged, and later data may have
+//!   waited for it at the receiver (Karn);
+//! - data that fills a hole made before the gateway, and data that passed meanwhile, for the same reason: to the
+//!   gateway it looks like retransmitted data;
+//! - a cumulative acknowledgement of data that a SACK block has reported before.
 //!
-//! One ambiguity is left where there is no SACK, as for every TCP: an acknowledgement that was lost is made up for by the
-//! next, which says no more, though a later segment beyond a hole made it.
+//! Without SACK one ambiguity remains, as for every TCP: the next acknowledgement after a lost one makes up for it and
+//! has the same content, although it was triggered by a later segment beyond a hole.
 //!
-//! Of several segments acknowledged at once the newest is the one that made the receiver answer. Sequence numbers may wrap.
+//! Of several segments acknowledged at once, the newest is the one that triggered the acknowledgement. Sequence numbers
+//! may wrap.
 
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;

@@ -8,9 +8,9 @@
 //!                                        SIFS             SIFS
 //! ```
 //!
-//! The station is "transmitting" from the start of a frame to its answer or time-out, not only while it radiates: the
-//! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out. All that is the
-//! business of [`Medium`].
+//! The station is "transmitting" from the start of a frame to its response or time-out, not only while it radiates: the
+//! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
+//! all of this.
 
 use super::config::{Config, OptionsRule};
 use super::measure;

@@ -5,13 +5,13 @@
 //!     1 octet        1       1      Length
 //! ```
 //!
-//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so that
-//! a station that knows no option finds the packet behind them. Length counts the value alone; an option of unknown type
-//! is skipped by it and sent on as it came.
+//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so
+//! that a station that knows no option finds the packet behind them. Length counts the value alone; an option of
+//! unknown type is skipped by its length and passed on unchanged.
 //!
-//! Types, units and widths are ours: the paper names "bandwidth" and "delay" and fixes none. IEEE 802.11 has no bit that
-//! announces a longer header either. On the wire the field therefore stands behind LLC/SNAP under an EtherType that
-//! IEEE 802 leaves to experiments, and the EtherType of the packet follows it.
+//! Types, units and widths are our choice: the paper names "bandwidth" and "delay" and specifies none of them. IEEE
+//! 802.11 has no bit that announces a longer header either. On the wire the field therefore follows LLC/SNAP under an
+//! EtherType that IEEE 802 reserves for experiments, and the EtherType of the packet comes after it.
 
 use core::fmt;
 use fourhop_units::{Bytes, Dur, Time};

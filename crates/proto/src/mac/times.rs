@@ -1,5 +1,5 @@
-//! Times that follow from a rate and the options alone. Each takes divisions, and a station needs the same few again and
-//! again: they are computed when the rate changes.
+//! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
+//! repeatedly, so they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
 use fourhop_units::{Bytes, Dur, Rate};

@@ -1,7 +1,8 @@
 //! The part of a node that every frame in the air touches.
 //!
-//! A frame reaches dozens of nodes and concerns one or two; for the rest it keeps the medium busy for a while. What that
-//! changes is here, in three cache lines for each node, apart from the layers that are woken only when a frame is for them.
+//! A frame reaches dozens of nodes and concerns one or two; for the others it only keeps the medium busy for a while.
+//! The state that this changes is kept here, in three cache lines per node, separate from the layers that are called
+//! only when a frame is for them.
 
 use super::account::Drops;
 use crate::drop::DropReason;

@@ -1,5 +1,5 @@
-//! What is above IP at a node: the ends of simulated flows and, where one is attached, a host outside (a TUN device, a test),
-//! which is handed every packet that no simulated flow takes.
+//! What is above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
+//! test), which is handed every packet that no simulated flow accepts.
 
 use super::Output;
 use super::transports::Transports;

@@ -1,4 +1,4 @@
-//! A node at IP: where a packet goes that comes from a neighbour, from above, or over a wire.
+//! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
 use super::Output;
 use super::ear::Ear;

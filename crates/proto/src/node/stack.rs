@@ -1,4 +1,4 @@
-//! The stack of one node: passes packets and frames between its layers. What it does with packets at IP is in `network`.
+//! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
 use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};

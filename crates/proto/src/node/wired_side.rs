@@ -6,7 +6,8 @@
 //!    mesh ◄── router ◄─────────────┴────────────────────────┘
 //! ```
 //!
-//! Packets of the node's own do not cross; neither do routing messages, nor what comes in by one wire and leaves by another.
+//! The node's own packets do not cross; neither do routing messages, nor packets that come in by one wire and leave by
+//! another.
 
 use super::ports::Ports;
 use crate::gateway::{Action, Crossing, CrossingConfig, HashKey, Side};

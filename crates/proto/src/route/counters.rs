@@ -1,5 +1,5 @@
-//! What routing counts. The names are those of AODV's messages; another protocol counts its own of the same kind, or adds
-//! names.
+//! Counters of routing. The names are those of AODV's messages; another protocol counts its messages of the same kind
+//! under them, or adds names.
 
 use crate::counters::counters;
 

@@ -1,5 +1,5 @@
-//! Acknowledgements: what is new in them, what they tell the estimators and congestion control, and what the sender may do
-//! upon them by the answer of its way to recover.
+//! Acknowledgements: what is new in them, how they feed the estimators and congestion control, and what the sender may
+//! do as decided by its recovery strategy.
 
 use super::action::Action;
 use super::config::RttSampling;

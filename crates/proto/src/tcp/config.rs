@@ -1,4 +1,4 @@
-//! Every choice a TCP leaves open, as named options in two bundles.
+//! Every choice that the TCP standards leave open, as named options in two bundles.
 
 use super::ack_policy::ReceiverPolicy;
 use super::adhoc::{Clock, SenderOptions};

@@ -1,7 +1,8 @@
-//! How [`Freeze`](super::adhoc::Freeze) hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
+//! Connects [`Freeze`](super::adhoc::Freeze) to the socket: the effect of an acknowledgement on it (figure 7), the
+//! probe timer, the threshold.
 //!
-//! Only towards a peer that has taken back a window does any of this act (section III-E: "when communicating with an ad
-//! hoc receiver"); before, the sender is an ordinary one.
+//! All of this applies only towards a peer that has withdrawn a window (section III-E: "when communicating with an ad
+//! hoc receiver"); before that the sender is an ordinary one.
 //!
 //! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has seen
 //! and therefore answers.

@@ -1,4 +1,5 @@
-//! Losses: what begins a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is cut.
+//! Losses: what triggers a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is
+//! reduced.
 
 use super::action::Action;
 use super::adhoc::Cause as Freezing;

@@ -1,4 +1,4 @@
-//! What a driver may ask a connection, which changes nothing.
+//! What a driver may query of a connection without changing it.
 
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;

@@ -1,5 +1,5 @@
-//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes,
-//! and the header of every segment.
+//! What is sent next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes, and the
+//! header of every segment.
 
 use super::ack_policy::AckPolicy;
 use super::action::Action;

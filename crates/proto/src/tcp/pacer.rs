@@ -6,8 +6,8 @@
 //! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
 //! | `Queue` | likewise; the window fills a queue, and what has its place there counts as sent, see `send_queue` |
 //!
-//! Under the latter two the timer stands still while there is nothing to send; the first segment then leaves at once and starts
-//! it.
+//! With the latter two the timer is stopped while there is nothing to send; the first segment then leaves at once and
+//! starts it.
 
 use super::config::Release;
 use fourhop_units::{Dur, Time};

@@ -1,4 +1,4 @@
-//! The send sequence space (RFC 9293 section 3.3.1) and the list of segments under way.
+//! The send sequence space (RFC 9293 section 3.3.1) and the list of segments in flight.
 
 use super::position::Pos;
 use fourhop_units::{Seq, Time};

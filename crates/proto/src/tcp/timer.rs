@@ -1,4 +1,4 @@
-//! The timers of a connection but for pacing, which keeps its own: a table with one slot for each.
+//! The timers of a connection except that of pacing, which keeps its own: a table with one slot each.
 
 use fourhop_units::Time;
 

@@ -1,9 +1,10 @@
-//! AODV messages out of bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port 654.
+//! Reads AODV messages from bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port
+//! 654.
 //!
-//! Nothing is assumed about the bytes. What the RFC has receivers ignore is ignored: reserved bits, the multicast flags J
-//! and R, the sequence number beside a U flag, extensions of the types 1 to 127, whose length must fit all the same. What
-//! would be understood wrongly is an error that says so: unknown types, messages cut short, routes to subnets (section 7,
-//! not supported), extensions that may not be skipped (section 9), bytes behind the end.
+//! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
+//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127, whose length must fit
+//! nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
+//! subnets (section 7, not supported), extensions that may not be skipped (section 9), bytes behind the end.
 //!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 

@@ -1,7 +1,7 @@
-//! Parameters of AODV: RFC 3561 section 10, and one named option for each place where ns-2.35 behaves otherwise.
+//! Parameters of AODV: RFC 3561 section 10, and one named option for each difference in the behaviour of ns-2.35.
 //!
-//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Take one and change fields. Values
-//! that follow from others are methods, so that changing a field changes all that depends on it. The effects quoted are
+//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Take one of them and change fields.
+//! Values that depend on others are methods, so changing a field changes all that depends on it. The effects quoted are
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
 //! behaviour is replaced by the other one.
 

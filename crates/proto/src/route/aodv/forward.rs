@@ -1,4 +1,5 @@
-//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), the buffer where they wait for one.
+//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer in which they wait for a
+//! route.
 
 use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
 use crate::drop::DropReason;

@@ -1,4 +1,4 @@
-//! What has changed of the routes, told to a driver that mirrors them, such as a daemon into the table of a kernel.
+//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table.
 
 use super::{Action, Aodv};
 use core::net::Ipv4Addr;

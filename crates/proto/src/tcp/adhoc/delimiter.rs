@@ -1,12 +1,12 @@
 //! The delimiter: how many segments the path can hold (section III-C).
 //!
-//! W_max = ceil(n / 4): of four hops in a row one sends. Equation 4 takes off what the present delay has above the least
-//! one: W_practical = S_average / P x FLD_min x W_max / n, which with equation 2 is W_max x FLD_min / FLD. It is at least
-//! W_LOWER, also where the path is so short that W_max is less.
+//! W_max = ceil(n / 4): of four consecutive hops one can send. Equation 4 subtracts the excess of the present delay
+//! over the smallest one: W_practical = S_average / P x FLD_min x W_max / n, which with equation 2 is W_max x FLD_min /
+//! FLD. It is at least W_LOWER, even where the path is so short that W_max is less.
 //!
-//! Towards a sender behind a wire, whose queues are no harm, it acts only while the buffers are full: it begins when the
-//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and ends below a low one. The marks lie between the
-//! smallest and the largest occupancy seen over so many hops; the paper does not say where.
+//! Towards a sender behind a wire, whose queues do no harm, it acts only while the buffers are full: it begins when the
+//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and ends below a low one. The marks lie between
+//! the smallest and the largest occupancy seen over this number of hops; the paper does not say where.
 
 use fourhop_units::Dur;
 

@@ -1,4 +1,4 @@
-//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it is decided without the stream.
+//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it does not depend on the stream.
 //!
 //! ```text
 //!                     closed window, window below what is under way, time-out
@@ -9,8 +9,8 @@
 //!      └─────────────────── open window: as before ───────────────────── Waiting
 //! ```
 //!
-//! Waiting and asking, the sender has lost nothing but its timer; probing, it has taken what was under way for lost. In
-//! each of the three a timer runs, so that a frozen sender always wakes.
+//! While waiting and asking, only the sender's retransmission timer is off; while probing, it has taken the data in
+//! flight for lost. In each of the three states a timer runs, so a frozen sender always wakes.
 
 use fourhop_units::Dur;
 

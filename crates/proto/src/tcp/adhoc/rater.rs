@@ -1,8 +1,8 @@
-//! The rater: what a hop of the path carries, from the delay of one packet over all of them (section III-B).
+//! The rater: the throughput of a hop of the path, from the delay of one packet over all hops (section III-B).
 //!
-//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the harmonic
-//! mean of the hops. Equation 3 bounds it: above S_max, what a hop of 802.11 cannot exceed, there must be a faster link on
-//! the way; below S_min, what the freezing timer still tolerates, the route is about to break.
+//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the
+//! harmonic mean of the hops. Equation 3 bounds it: above S_max, which a hop of 802.11 cannot exceed, there must be a
+//! faster link on the path; below S_min, the least that the freezing timer tolerates, the route is about to break.
 //!
 //! Rates are in bytes per second. Equation 1 is the same for a single hop and its two instants.
 

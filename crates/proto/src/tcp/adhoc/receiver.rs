@@ -1,10 +1,12 @@
-//! What an ad hoc receiver advertises: rater, delimiter and freezer fed with every packet that arrives (figure 4).
+//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every packet that arrives
+//! (figure 4).
 //!
-//! With each change of the number of hops all three begin anew. Packets with less than half a segment of payload are not
-//! measured, because they are faster than others; one of them is taken for a probe and answered with W_max (footnote 6).
-//! A packet that freezes is answered with a closed window at once, the next one that does not with an open one.
+//! With each change of the number of hops all three start anew. Packets with less than half a segment of payload are
+//! not measured, because they are faster than others; one of them is taken for a probe and answered with W_max
+//! (footnote 6). A packet that triggers a freeze is answered with a closed window at once, the next one that does not
+//! with an open window.
 //!
-//! Left out: the window of the SYN-ACK is that of the buffer, the limits begin with the first data.
+//! Left out: the window of the SYN-ACK is that of the buffer; the limits apply from the first data on.
 
 use super::clock::Skew;
 use super::delimiter::{Delimiter, Gate};

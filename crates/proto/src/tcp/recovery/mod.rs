@@ -1,15 +1,15 @@
-//! Where loss recovery stands, and the ways to recover: what an acknowledgement means for it. Each way is a type that
-//! decides; the socket acts upon its answer.
+//! The state of loss recovery, and the recovery strategies, which decide what an acknowledgement means for it. Each
+//! strategy is a type that decides; the socket acts on its answer.
 //!
-//! | file | way |
+//! | file | strategy |
 //! |---|---|
 //! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
-//! | `fine_clock` | Vegas's clock that finds segments overdue (Brakmo et al. 1995) |
+//! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
 //! | `state` | what they share, and the answers they give |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
-//! RFC 5681 section 3.2 puts both into cwnd, which comes to the same.
+//! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.
 
 mod fine_clock;
 mod reno;

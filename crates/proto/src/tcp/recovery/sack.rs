@@ -1,7 +1,7 @@
 //! Loss recovery by selective acknowledgements: RFC 6675, and ns-2.35's `Sack1` as an option.
 //!
-//! RFC 6675 derives how much is under way from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
-//! segments less the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
+//! RFC 6675 derives the amount in flight from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
+//! segments minus the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
 //! segment sent.
 
 use super::scoreboard::Scoreboard;

@@ -1,4 +1,4 @@
-//! What all ways to recover share: where recovery stands, and what they answer.
+//! Shared by all recovery strategies: the state of recovery, and their answers.
 
 use crate::tcp::position::Pos;
 use fourhop_cc::CaState;

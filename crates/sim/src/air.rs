@@ -1,9 +1,10 @@
-//! The air as the world sees it: the neighbours of a frame, whether nodes stand still or move.
+//! The air as the world sees it: the neighbours of a frame, for fixed and for moving nodes.
 //!
-//! Where nodes stand still, they are those of the transmitter, computed once. Where they move, or signals fade, each
-//! transmission has a list of its own: who senses it, how strongly and how late, at the instant at which it begins. (ns-2.35 takes the
-//! receivers and delays then too, the power at each arrival, some microseconds later.) At 20 m/s a node moves some
-//! centimetres while a frame is on the air, and neither gains nor loses the frame for it.
+//! Where nodes stand still, they are those of the transmitter, computed once. Where nodes move, or signals fade, each
+//! transmission has its own list: which nodes sense it, how strongly and with what delay, at the instant at which it
+//! begins. (ns-2.35 also determines receivers and delays at that instant, but the power at each arrival, some
+//! microseconds later.) At 20 m/s a node moves some centimetres while a frame is on the air, which neither gains nor
+//! loses it the frame.
 
 use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;

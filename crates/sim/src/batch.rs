@@ -1,8 +1,7 @@
 //! Many runs of one scenario on all cores.
 //!
-//! Worker threads take seeds from a shared list and hand back results as they finish. A run sees nothing but its seed
-//! and its [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion
-//! differs.
+//! Worker threads take seeds from a shared list and return results as they finish. A run sees only its seed and its
+//! [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion differs.
 
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
-//! Who hears whom: for each node the others within sensing range, with the power and the delay of its signal there, in
+//! Neighbour lists: for each node the others within sensing range, with the power and the delay of its signal there, in
 //! the order in which a frame reaches them.
 //!
-//! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
-//! number of nodes.
+//! This is for fixed nodes: everything is computed once. Cells of the size of the sensing range keep the search linear
+//! in the number of nodes.
 
 use crate::spread::Spread;
 use crate::topology::distance;

@@ -2,11 +2,11 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`scenario`] | what a person writes: TOML, JSON, ns-2's reference files, checked and resolved |
+//! | [`scenario`] | what users write: TOML, JSON, ns-2's reference files, checked and resolved |
 //! | [`topology`] | where the nodes stand |
 //! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
-//! | [`channel`] | who hears whom, where nodes stand still |
+//! | [`channel`] | neighbour lists of fixed nodes |
 //! | [`propagation`] | path loss, shadowing and fading |
 //! | [`mobility`] | how nodes move |
 //! | [`grid`] | which of the moving nodes are near |

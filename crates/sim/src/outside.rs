@@ -1,5 +1,5 @@
-//! What lies beyond the radios of a world: the wired side, hosts that are attached to nodes, the trace. What nodes put out
-//! goes here.
+//! Everything of a world besides its radios: the wired side, hosts that are attached to nodes, the trace. Outputs of
+//! nodes go here.
 
 use crate::trace::Tap;
 use crate::wired::Wired;

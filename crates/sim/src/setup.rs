@@ -1,5 +1,5 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
-//! engine write it down directly.
+//! engine construct it directly.
 
 use crate::air::Air;
 use crate::channel::Channel;

@@ -1,8 +1,8 @@
 //! The world: nodes, the air between them, and virtual time.
 //!
-//! A transmission is one entry in the event queue for as long as any copy of it is on the air. It walks its receivers in
-//! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
-//! the queue as long as nothing else comes first.
+//! A transmission is one entry in the event queue for as long as any copy of it is on the air. It visits its receivers
+//! in the order in which the frame reaches them, first for the beginnings, then for the ends, and continues without
+//! touching the queue as long as no other event comes first.
 
 use crate::air::Air;
 use crate::batch::Control;

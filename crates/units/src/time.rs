@@ -1,4 +1,4 @@
-//! Instants and lengths of time in integer nanoseconds.
+//! Instants and durations in integer nanoseconds.
 
 use core::fmt;
 use core::iter::Sum;

@@ -1,9 +1,10 @@
 //! How nodes move: along straight lines at constant speed, with pauses.
 //!
-//! A node's way is a chain of legs, each from one place and instant to another; a pause is a leg that leads nowhere. Its
-//! place at any instant follows from the leg alone, so nothing is stepped and nothing drifts. Legs come from a list
-//! ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read) or are drawn as they are needed
-//! ([`Movement::RandomWaypoint`]), and only the present one is held. Leaves out: height, acceleration, curves.
+//! A node's movement is a sequence of legs, each from one position and instant to another; a pause is a leg that ends
+//! where it starts. The position at any instant follows from the leg alone, so there are no time steps and no
+//! accumulated errors. Legs come from a list ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read)
+//! or are drawn as they are needed ([`Movement::RandomWaypoint`]), and only the present leg is kept. Leaves out:
+//! height, acceleration, curves.
 
 pub mod bonnmotion;
 pub mod file;

@@ -1,10 +1,10 @@
-//! Random waypoint (Johnson, Maltz 1996): go straight to a place drawn uniformly from a rectangle, at a speed drawn
-//! uniformly from an interval, pause, and again.
+//! Random waypoint (Johnson, Maltz 1996): go straight to a position drawn uniformly from a rectangle, at a speed drawn
+//! uniformly from an interval, pause, and repeat.
 //!
-//! Started from uniformly drawn places the model drifts: nodes gather in the middle and slow down for many minutes.
+//! Started from uniformly drawn positions the model drifts: nodes gather in the middle and slow down for many minutes.
 //! `steady` draws the start from the stationary distribution instead (Navidi, Camp 2004): the share of nodes that
-//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as
-//! 1 / speed.
+//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as 1 /
+//! speed.
 
 use super::{Leg, travel};
 use crate::topology::{Position, distance};

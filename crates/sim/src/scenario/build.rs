@@ -1,4 +1,4 @@
-//! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
+//! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};

@@ -1,7 +1,7 @@
-//! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it
-//! may hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
-//! writer, the JSON Schema and the reference page all come from that row. A row that names a field of the configuration of
-//! a layer (`=> field`) is also the key's use, and has its default from there.
+//! The declaration of keys. One row in a `section!` table says everything about a key: its name, its Rust type, its
+//! allowed values, its default in each profile and one sentence of documentation. The struct of the section, the
+//! reader, the writer, the JSON Schema and the reference page all come from that row. A row that names a field of the
+//! configuration of a layer (`=> field`) also sets that field, and takes its default from there.
 
 use super::layer::Profiled;
 use super::quantity::Unit;

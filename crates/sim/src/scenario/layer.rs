@@ -1,5 +1,5 @@
-//! Where the keys of a scenario meet the configurations of the layers: which of these each profile has, and how a key stands
-//! in a field of another type.
+//! The mapping between the keys of a scenario and the configurations of the layers: which configuration each profile
+//! has, and how the value of a key is converted to a field of another type.
 
 use super::sections::Profile;
 use super::value::Share;

@@ -9,8 +9,8 @@
 //! ns-2 style .txt    --ns2------------^
 //! ```
 //!
-//! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
-//! opened by the caller, but for the movement file that `[mobility]` may name.
+//! Leaves out: the meaning of a scenario, which is defined by the protocol crates and the runner; and files, which the
+//! caller opens, except the movement file that `[mobility]` may name.
 
 mod build;
 mod build_flows;

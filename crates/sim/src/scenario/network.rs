@@ -1,4 +1,4 @@
-//! What a scenario becomes in a run with a given seed: places of nodes, ends of flows.
+//! The network of a run with a given seed: positions of nodes, ends of flows.
 
 use super::error::{Problem, ScenarioError};
 use super::wired::Drawn;

@@ -1,7 +1,7 @@
 //! Quantities with units as people write them: `2Mbps`, `200 m`, `40ms`, `1460B`, `24.5dBm`.
 //!
 //! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would
-//! lose digits; every range in the schema lies far below.
+//! lose digits; every range in the schema is far below that.
 
 use fourhop_units::{Dbm, Watt};
 

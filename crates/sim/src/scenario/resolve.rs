@@ -1,4 +1,4 @@
-//! Checks a table as it was written against the declared keys of a section, and fills in defaults.
+//! Checks a table as written against the declared keys of a section, and fills in defaults.
 
 use super::error::{Problem, did_you_mean};
 use super::key::{Fallback, Key, Kind, Section};

@@ -1,5 +1,5 @@
-//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and
-//! `--set` all become such a tree, and one walk over it finds every problem.
+//! A scenario as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
+//! all converted to such a tree, and one pass over it finds every problem.
 
 use super::error::{Problem, ScenarioError};
 use std::sync::Arc;

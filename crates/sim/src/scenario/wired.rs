@@ -1,4 +1,4 @@
-//! The wired side of a scenario: its names, its links, and what they become in a run with a given seed.
+//! The wired side of a scenario: its names, its links, and their resolution in a run with a given seed.
 
 use super::error::{Problem, did_you_mean};
 use super::resolve::Resolved;

@@ -1,7 +1,7 @@
-//! Where nodes stand and who is in range of whom.
+//! Positions of nodes, and which of them are in range of each other.
 //!
-//! Places are in metres. Random networks are uniform over a rectangle and drawn again until every node reaches every
-//! other within the radio's nominal range. How nodes move from there is the matter of `mobility`.
+//! Positions are in metres. Random networks are uniform over a rectangle and drawn again until the network is connected
+//! with the radio's nominal range. `mobility` moves nodes from there.
 
 mod graph;
 

@@ -1,4 +1,4 @@
-//! What a run leaves behind besides its numbers.
+//! Outputs of a run besides its numbers: captures and time series.
 
 mod pcap;
 mod series;

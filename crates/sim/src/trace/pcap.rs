@@ -1,8 +1,8 @@
 //! One capture file per node: radiotap headers (link type 127), nanosecond time stamps, frames as the node sent and
 //! received them. Frames sent are stamped with their beginning, frames received with their end.
 //!
-//! One more for each end of a wired link: bare IPv4 packets (link type 101). Packets sent are stamped with the instant at
-//! which the queue takes them, packets received with their end; what finds the queue full is not there.
+//! One more for each end of a wired link: bare IPv4 packets (link type 101). Packets sent are stamped with the instant
+//! at which the queue takes them, packets received with their end; packets that find the queue full are not included.
 
 use super::{Tap, WireEnd};
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};

@@ -153,7 +153,7 @@ pub struct View {
     pub min_rtt: Option<Dur>,
     /// The retransmission time-out without back-off.
     pub rto: Dur,
-    /// Where recovery stands.
+    /// The state of loss recovery.
     pub state: CaState,
 }
 
@@ -277,7 +277,7 @@ pub trait CongestionControl {
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
-    /// What it has measured, for a reader who wants to see it work.
+    /// Its measurements, for time series and diagnosis.
     fn measurements(&self) -> Measurements {
         Measurements::default()
     }

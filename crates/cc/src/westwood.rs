@@ -38,7 +38,7 @@ impl Westwood {
         Westwood::default()
     }
 
-    /// Bandwidth unit: segments per so many seconds.
+    /// Bandwidth unit: segments per this number of seconds.
     const SCALE: u64 = 1 << 20;
 
     /// Two first-order low-pass filters with gain 1/8; the first sample fills both (Linux).

@@ -26,13 +26,13 @@ pub enum Air {
     Moving(Box<Moving>),
 }
 
-/// Those who sense a frame, for each frame on the air.
+/// The nodes that sense a frame, for each frame on the air.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// Those who sense the frame that begins.
+    /// The nodes that sense the frame that begins.
     found: Vec<Neighbour>,
-    /// Those who sense each transmission on the air, by its index. Lists are used again: none is allocated once as many
-    /// frames have been on the air together as ever will.
+    /// The nodes that sense each transmission on the air, by its index. Lists are used again: none is allocated once as
+    /// many frames have been on the air together as ever will.
     kept: Vec<Vec<Neighbour>>,
 }
 
@@ -100,7 +100,7 @@ impl Air {
         }
     }
 
-    /// Those who sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
+    /// The nodes that sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
     pub fn begin(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),
@@ -118,7 +118,7 @@ impl Air {
         }
     }
 
-    /// Those who sense transmission `index` of `src`.
+    /// The nodes that sense transmission `index` of `src`.
     #[inline]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {

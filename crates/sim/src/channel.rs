@@ -103,7 +103,7 @@ impl Channel {
         all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
-    /// Those who sense `node`, in the order in which its frames reach them.
+    /// The nodes that sense `node`, in the order in which its frames reach them.
     #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
         &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]

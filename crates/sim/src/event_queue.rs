@@ -168,7 +168,8 @@ impl EventQueue {
         }
     }
 
-    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it stands there and stays.
+    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it is there and stays
+    /// there.
     fn replace(&mut self, slot: Slot, present: Key, key: Key) {
         let near = self.near.as_mut_slice();
         if present < self.horizon

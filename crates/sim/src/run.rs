@@ -52,7 +52,7 @@ pub enum RunError {
     /// Time series could not be written.
     #[error("{path}: cannot write time series: {source}")]
     Series {
-        /// The file of the flows, beside which that of the queues lies.
+        /// The file of the flows; that of the queues is in the same folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,

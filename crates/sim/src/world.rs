@@ -42,7 +42,7 @@ pub struct World {
     receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
-    /// What lies beyond the radios; the slots of the wired side follow those of the nodes.
+    /// Everything besides the radios; the slots of the wired side follow those of the nodes.
     outside: Outside,
     /// Packets that have come to gateways by wire; reused.
     up: Vec<(NodeId, Ipv4Packet)>,

@@ -78,7 +78,7 @@ pub struct Params {
     pub data_overhead: u32,
     /// Bytes that count for an acknowledgement. Paper: 40. Code: 112.
     pub ack_bytes: u32,
-    /// Rate of every link, whatever the interface or the path say. Code: 2 Mbit/s.
+    /// Rate of every link, regardless of the interface and the path. Code: 2 Mbit/s.
     pub link_rate: Option<Rate>,
     /// A queueing delay per hop above this is replaced by its average. Code: 0.5 s.
     pub queue_limit: Option<Dur>,
@@ -131,7 +131,7 @@ impl Params {
     }
 }
 
-/// TCP-AP's state. The ring of samples is the only part that grows, with N; in a kernel it is a map beside the socket.
+/// TCP-AP's state. The ring of samples is the only part that grows, with N; in a kernel it is a map next to the socket.
 #[derive(Clone, Debug)]
 pub struct TcpAp {
     params: Params,

@@ -19,7 +19,7 @@ pub struct Config {
     pub payload: Bytes,
 }
 
-/// Requests whose replies are still waited for; older ones count as lost.
+/// Requests that still await their replies; older ones count as lost.
 const OUTSTANDING: usize = 1024;
 
 /// When a request counts as lost where their number is limited; after the interval, if that is longer.

@@ -60,7 +60,7 @@ impl Transfer {
         }
     }
 
-    /// Has all been written that ever will, so that the connection is to be closed once it stands?
+    /// Has everything been written, so that the connection is to be closed once it is established?
     pub fn is_supplied(&self) -> bool {
         self.stage == Stage::Ended
     }

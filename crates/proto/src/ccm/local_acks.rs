@@ -51,7 +51,7 @@ pub struct Limits {
     pub segment: u32,
 }
 
-/// What the local TCP says by now, for what is sent again.
+/// The latest acknowledgement number, window and time stamps of the local TCP, for retransmissions.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     ack: Seq,

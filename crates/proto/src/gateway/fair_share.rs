@@ -74,7 +74,7 @@ impl<P: Packet> FairShare<P> {
         self.handle_timeout(now, out);
     }
 
-    /// Lets go what is due.
+    /// Sends the packets that are due.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         while let Some(&(at, slot)) = self.due.first()
             && at <= now

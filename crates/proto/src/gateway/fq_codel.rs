@@ -141,7 +141,7 @@ impl<P: Packet> FqCodel<P> {
         (siphash(self.key, words) % self.queues.len() as u64) as u32
     }
 
-    /// Section 4.1.1: what is too much goes from the head of the longest queue.
+    /// Section 4.1.1: on overflow, packets are dropped from the head of the longest queue.
     fn drop_from_fattest(&mut self, out: &mut Vec<Action<P>>) {
         let Some(fattest) = self.queues.iter_mut().max_by_key(|queue| queue.bytes) else { return };
         if let Some((_, packet)) = fattest.packets.pop_front() {

@@ -385,7 +385,7 @@ impl<P: Packet> Gateway<P> {
         self.settle(slot);
     }
 
-    /// After anything that may have changed the queue or the pace of a flow: what is kept about all flows follows.
+    /// Updates the totals over all flows; called after anything that may have changed the queue or the pace of a flow.
     fn settle(&mut self, slot: u32) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
         let now = Settled {

@@ -62,7 +62,7 @@ counters! {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// No throttles; no probe before so many intervals have passed.
+    /// No throttles; no probe before this number of intervals has passed.
     Free { rest: u32 },
     /// Throttles are new; the slow flows had this goodput on average before.
     Probe { before: u64 },

@@ -41,10 +41,10 @@ pub trait Packet {
         self.len() == 0
     }
 
-    /// The TCP segment in it; `None` for anything else: other protocols, fragments, whatever is malformed.
+    /// The TCP segment in it; `None` for anything else: other protocols, fragments, malformed packets.
     fn tcp(&self) -> Option<TcpView>;
 
-    /// Who talks to whom; `None` for what is not IPv4.
+    /// Addresses, protocol and ports; `None` if it is not IPv4.
     fn five_tuple(&self) -> Option<FiveTuple>;
 
     /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and puts lengths

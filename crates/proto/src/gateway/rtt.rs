@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 /// Segments under way that are timed; of more the oldest go without. The paper's window has 64.
 const MOST: usize = 64;
-/// What lies farther apart than any window (RFC 7323 section 2.3) is another connection or no connection.
+/// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to another connection or to none.
 const FARTHEST: u32 = 1 << 30;
 
 #[derive(Clone, Copy, Debug)]

@@ -40,7 +40,7 @@ impl FlowKey {
 /// No entry: end of a list, an empty place.
 const NONE: u32 = u32::MAX;
 
-/// Which list a flow stands in.
+/// The list that holds a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// Only one side has been heard.

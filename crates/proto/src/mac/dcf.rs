@@ -143,7 +143,7 @@ pub struct Dcf {
     /// When SIFS is over: the answer, or the data after a CTS, goes then.
     pub(super) sifs_ends: Option<Time>,
     pub(super) state: TxState,
-    /// End of the wait that `state` stands for.
+    /// End of the wait that belongs to `state`.
     pub(super) state_ends: Option<Time>,
 
     cw: u32,
@@ -403,7 +403,7 @@ impl Dcf {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
 
-    /// The wait that `state` stands for is over without an answer.
+    /// The wait that belongs to `state` is over without a response.
     fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         match self.state {
             TxState::Idle => {}

@@ -178,7 +178,7 @@ impl Options {
     /// as unknown.
     ///
     /// # Errors
-    /// If Header Length or the length of an option contradicts what is there.
+    /// If Header Length or the length of an option does not fit the bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Options, usize), Malformed> {
         let &header_length = bytes.first().ok_or(Malformed::Truncated)?;
         let len = usize::from(header_length)
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!((options.len(), options.on_air()), (12, Bytes(14)));
     }
 
-    /// The field goes behind what is there, and says its own length. What a Header Length of 255 leaves is 231 octets.
+    /// The field is appended to the buffer and gives its own length. A Header Length of 255 leaves 231 octets for it.
     #[test]
     fn the_field_is_appended_and_bounded() {
         let path = Some(Path { bandwidth: 7, delay: 8, links: 9 });

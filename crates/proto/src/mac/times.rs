@@ -14,7 +14,7 @@ pub(super) struct ExchangeTimes {
     pub rts_airtime: Dur,
     /// From its start to giving up the CTS.
     pub cts_timeout: Dur,
-    /// What its duration field counts beside the data.
+    /// What its duration field counts in addition to the data.
     around_data: Dur,
     /// Duration field of the data.
     pub data_duration: Dur,
@@ -67,7 +67,7 @@ pub struct ShortestFrame {
 }
 
 impl Config {
-    /// The shortest frame there can be, whatever is sent and to which rates rate control goes.
+    /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.data_rate);
         let frames = [

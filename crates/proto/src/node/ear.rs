@@ -33,7 +33,7 @@ impl Rules {
 pub enum Heard {
     /// It was lost.
     Nothing,
-    /// It was received and is for somebody else.
+    /// It was received and is addressed to another node.
     Overheard,
     /// It was received and is addressed to this node or to all: the node must be told.
     ForUs,

@@ -52,7 +52,7 @@ pub enum TcpSource {
     Files(Files),
 }
 
-/// How an end makes the sockets of later connections, where each file has one of its own.
+/// How an end makes the sockets of later connections, if each file has its own.
 #[derive(Debug)]
 pub struct Renewal {
     /// Options of the sockets.
@@ -300,7 +300,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// The next segment came over so many hops, as its time to live tells.
+    /// The next segment travelled this number of hops, according to its time to live.
     pub(super) fn note_hops(&mut self, hops: u8) {
         if let EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) = &mut self.kind {
             socket.note_hops(hops);

@@ -34,7 +34,7 @@ impl Local {
     /// far away another node is along the present route.
     ///
     /// # Errors
-    /// If nobody here listens for it.
+    /// If no application here listens for it.
     pub fn deliver(
         &mut self,
         now: Time,

@@ -26,7 +26,7 @@ pub struct WiredSide {
 }
 
 impl WiredSide {
-    /// With ports as in `routes`; `plan` says what lies behind them.
+    /// With ports as in `routes`; `plan` says which addresses are behind them.
     pub fn new(plan: AddressPlan, routes: WiredRoutes) -> WiredSide {
         WiredSide { plan, ports: Ports::new(routes), crossing: None }
     }

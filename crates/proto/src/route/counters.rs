@@ -30,7 +30,7 @@ counters! {
         pub rrep_forwarded: u64,
         /// Replies to requests of this node that gave it a route.
         pub rrep_accepted: u64,
-        /// Replies that told nothing better than known and went no further.
+        /// Replies that were no better than what was known and were not forwarded.
         pub rrep_suppressed: u64,
         /// Replies for whose receiver no route was known.
         pub rrep_lost: u64,

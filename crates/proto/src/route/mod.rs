@@ -153,8 +153,8 @@ impl Router {
         }
     }
 
-    /// Traffic for `dst` was forwarded by somebody else, such as a kernel, or left the mesh here: routes were used. Its source
-    /// is `src`, the neighbour that brought it `from`, where known.
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel, or left the mesh here: routes were
+    /// used. Its source is `src`, the neighbour that brought it `from`, where known.
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         match self {
             Router::Static(_) => {}

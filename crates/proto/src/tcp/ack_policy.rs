@@ -38,7 +38,7 @@ pub trait AckPolicy {
         false
     }
 
-    /// A packet has arrived, whatever its place in the stream: also duplicates, and probes without payload.
+    /// A packet has arrived at any place in the stream, including duplicates and probes without payload.
     fn on_packet(&mut self, _now: Time, _packet: &adhoc::Packet) {}
 
     /// A segment has arrived.
@@ -47,12 +47,13 @@ pub trait AckPolicy {
     /// The peer has been told all there is.
     fn on_ack_sent(&mut self, _now: Time) {}
 
-    /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, whatever this answers.
+    /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, even if this returns
+    /// less.
     fn offer(&self, free: u64) -> u64 {
         free
     }
 
-    /// The most to advertise, in bytes. Unlike `offer` it may take back what was offered before; data that then arrives
+    /// The most to advertise, in bytes. Unlike `offer` it may withdraw what was offered before; data that then arrives
     /// beyond it is still taken.
     fn limit(&self) -> Option<u64> {
         None

@@ -77,7 +77,7 @@ pub struct PathHints {
     pub hops: HopSource,
     /// Which round trip comes with each ACK, as if every packet had a timestamp.
     pub round_trips: RoundTrips,
-    /// The time to the node so many hops on, or to the receiver if it is nearer, by clocks that agree.
+    /// The time to the node this many hops away, or to the receiver if it is nearer, with synchronised clocks.
     pub forward_delay_over: Option<u8>,
 }
 
@@ -99,8 +99,8 @@ pub struct Config {
     pub initial_window: u32,
     /// Initial slow-start threshold in segments. ns-2.35: the class's `window_`, 64 in the reference scenarios. RFC 5681: arbitrarily high.
     pub initial_ssthresh: u32,
-    /// Upper limit of what is under way, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None`
-    /// leaves it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
+    /// Upper limit of data in flight, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None` leaves
+    /// it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
     pub window_limit: Option<u32>,
     /// Upper limit of the congestion window in segments.
     pub cwnd_clamp: u32,
@@ -125,7 +125,7 @@ pub struct Config {
     /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to, however
     /// little is under way. RFC 6582 section 3.2 step 3: no growth, and no more than under way plus one segment.
     pub grow_on_full_ack: bool,
-    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns stands for a fine clock.
+    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns represents a fine-grained clock.
     pub rtt_tick: Dur,
     /// Which segments are measured.
     pub rtt_sampling: RttSampling,
@@ -160,7 +160,7 @@ pub struct Config {
     pub adhoc_sender: Option<SenderOptions>,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
-    /// SACK blocks an ACK carries at most; four fit, three beside timestamps. ns-2.35's sink: 3.
+    /// SACK blocks an ACK carries at most; four fit, or three with timestamps. ns-2.35's sink: 3.
     pub sack_blocks: u32,
     /// How transports that recover by SACK do it.
     pub sack_recovery: SackRecovery,

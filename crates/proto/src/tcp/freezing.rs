@@ -90,7 +90,7 @@ impl Socket {
         self.restart_retransmit_timer(now);
     }
 
-    /// The probe timer expired: what is under way is lost, or another probe is.
+    /// The probe timer expired: the data in flight is lost, or another probe is.
     pub(super) fn on_probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.freeze.is_frozen() || !self.state.may_transmit() {
             return;

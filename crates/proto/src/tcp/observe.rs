@@ -12,7 +12,7 @@ use fourhop_cc::{CaState, CongestionControl, Measurements, Transport, Window};
 use fourhop_units::Dur;
 
 impl Socket {
-    /// Where the connection stands.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }

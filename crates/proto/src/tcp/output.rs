@@ -176,7 +176,7 @@ impl Socket {
         }
     }
 
-    /// Sends the bytes from `start` on, and the FIN if it stands there.
+    /// Sends the bytes from `start` on, and the FIN if it is there.
     pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         let first = !self.snd.outstanding();

@@ -46,7 +46,7 @@ impl Pos {
         Pos(self.0 - 1)
     }
 
-    /// How far this lies beyond `other`; zero if it does not.
+    /// How far this is beyond `other`; zero if it is not.
     pub(super) const fn beyond(self, other: Pos) -> u64 {
         self.0.saturating_sub(other.0)
     }

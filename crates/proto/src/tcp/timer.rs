@@ -23,7 +23,7 @@ impl Timer {
         [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
 }
 
-/// When each timer expires; [`Time::NEVER`] for one that stands still.
+/// When each timer expires; [`Time::NEVER`] for one that is off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers([Time; Timer::ALL.len()]);
 

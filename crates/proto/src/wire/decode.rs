@@ -134,7 +134,7 @@ fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
 }
 
-/// Section 9: type, length, so many bytes.
+/// Section 9: type, length, and as many bytes as the length says.
 fn skip_extensions(mut rest: &[u8]) -> Result<(), AodvError> {
     while let Some(&kind) = rest.first() {
         if !(1..=127).contains(&kind) {

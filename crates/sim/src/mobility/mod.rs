@@ -98,7 +98,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// Takes legs until the one that `now` lies in.
+    /// Takes legs until the one that contains `now`.
     fn advance(&mut self, now: Time) {
         while self.leg.end <= now && self.leg.end < NEVER {
             self.leg = match &mut self.source {
@@ -170,7 +170,7 @@ impl Mobility {
 }
 
 impl Movement {
-    /// How many nodes, the first ones, stand where the topology puts them, whatever [`Movement::starts`] says.
+    /// How many of the first nodes stand where the topology puts them, regardless of [`Movement::starts`].
     pub fn still(&self) -> usize {
         match self {
             Movement::RandomWaypoint(config) => config.still as usize,

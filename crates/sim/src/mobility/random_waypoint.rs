@@ -27,7 +27,7 @@ pub struct Config {
     pub steady: bool,
     /// Seed of the movement; the run's seed if `None`.
     pub seed: Option<u64>,
-    /// The first so many nodes stand still where the topology puts them.
+    /// This number of nodes, the first ones, stand still where the topology puts them.
     pub still: u32,
 }
 

@@ -42,7 +42,7 @@ pub enum Kind {
     Node,
     /// A list of nodes, each a number, `"first"`, `"last"` or `"random"`.
     Gateways,
-    /// A list of texts, at least so many.
+    /// A list of texts, with at least this number of them.
     Names(usize),
     /// A whole number from .. to, or, for the kinds named, a list of such numbers.
     IntOrList(u64, u64, &'static [&'static str]),

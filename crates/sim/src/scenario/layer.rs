@@ -42,7 +42,7 @@ profiled! {
     ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
 }
 
-/// How a key of this type stands in a field of type `F`, and back.
+/// Conversion between a key of this type and a field of type `F`.
 pub trait Held<F> {
     /// What a key would hold for the field to be so.
     fn from_field(field: &F) -> Self;

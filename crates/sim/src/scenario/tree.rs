@@ -7,12 +7,12 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 /// Letters of a text that a message shows.
 const SHOWN: usize = 60;
-/// Most steps of a path: no key lies half as deep, and each step costs the readers of the tree a call.
+/// Most steps of a path: no key is half as deep, and each step costs the readers of the tree a call.
 const DEEPEST: usize = 16;
 /// Most bytes of a scenario in TOML or as an ns-2 style list; what it becomes in memory is many times that.
 pub const LARGEST: usize = 64 << 20;
 
-/// Where something stands.
+/// A place in the source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
     /// File name, or what takes its place.
@@ -24,7 +24,7 @@ pub struct Origin {
 /// A value and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place in the source.
     pub at: Origin,
     /// What it is.
     pub data: Data,
@@ -54,7 +54,7 @@ pub enum Data {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key in the source.
     pub at: Origin,
     /// Its value.
     pub value: Node,

@@ -17,7 +17,7 @@ use fourhop_units::{NodeId, Purpose, Stream};
 pub enum Spot {
     /// This one.
     Node(NodeId),
-    /// Gateway number so many, from 0.
+    /// The gateway with this number, from 0.
     Gateway(usize),
     /// One of the topology that each run draws, other than the gateways and the others that it draws.
     Random,

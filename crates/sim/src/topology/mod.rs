@@ -73,7 +73,7 @@ pub enum Topology {
     Positions(Vec<Position>),
 }
 
-/// No connected network came up in so many draws, after which it was given up or stopped.
+/// No connected network was found in this number of draws, after which the search was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("disconnected after {draws} draws")]
 pub struct Disconnected {

@@ -99,8 +99,8 @@ impl Wired {
         }
     }
 
-    /// Lets happen what is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which then is the
-    /// node that is returned; slots whose events may have changed to [`Wired::take_changed`].
+    /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
+    /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(
         &mut self,
         now: Time,

@@ -17,7 +17,7 @@ use fourhop_units::Time;
 pub struct Limits {
     /// Entries of the routing table. A node's own statistics have as many destinations at most.
     pub routes: usize,
-    /// Requests against duplicates; the oldest give way.
+    /// Requests remembered to detect duplicates; the oldest are dropped.
     pub requests: usize,
     /// Neighbours whose HELLOs or strength are watched, and precursors of a route.
     pub neighbours: usize,

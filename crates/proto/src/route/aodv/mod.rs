@@ -131,7 +131,7 @@ pub struct Aodv {
     sweep_at: Option<Time>,
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
-    /// What a driver that mirrors the routes was told; none where nobody does.
+    /// The routes last reported to a driver that mirrors them; `None` without such a driver.
     told: Option<Told>,
     counters: Counters,
 }

@@ -54,7 +54,8 @@ impl Signals {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
-    /// False if it is one neighbour too many: where all places are taken, the weakest of those not routed over gives way.
+    /// False if there is no room for the neighbour: in a full table the weakest neighbour that is not routed over is
+    /// evicted.
     fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],

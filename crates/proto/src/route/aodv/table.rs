@@ -204,12 +204,12 @@ impl Route {
 
 /// All entries, in order of address.
 ///
-/// Entries are large and stay where they are; what is searched and moved when one comes are their places. In floods the
-/// tables of thousands of nodes are looked up in turn, each from memory.
+/// Entries are large and stay in place; a separate index of small entries is searched, and moved on insertion. In
+/// floods the tables of thousands of nodes are looked up in turn, each from memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     routes: Vec<Route>,
-    /// Where in `routes` each stands, in order of address.
+    /// Index into `routes` of each entry, in order of address.
     places: Vec<Place>,
 }
 
@@ -259,7 +259,7 @@ impl Table {
         self.places.iter().map(|place| &self.routes[place.at as usize])
     }
 
-    /// The entry that so many come before.
+    /// The entry with this number of entries before it.
     pub fn nth_mut(&mut self, nth: usize) -> &mut Route {
         &mut self.routes[self.places[nth].at as usize]
     }

@@ -80,7 +80,7 @@ impl Delimiter {
         self.fld_min
     }
 
-    /// W_max: the segments that so many hops hold.
+    /// W_max: the number of segments that a path of this many hops can hold.
     pub fn w_max(hops: u8) -> u32 {
         u32::from(hops).div_ceil(4)
     }

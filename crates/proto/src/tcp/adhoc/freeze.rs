@@ -19,7 +19,7 @@ use fourhop_units::Dur;
 pub struct SenderOptions {
     /// Longest time between probes. The paper: 32 s.
     pub probe_max: Dur,
-    /// And at most so many times the largest time-out since the number of hops last changed, the bound that section
+    /// And at most this multiple of the largest time-out since the number of hops last changed, the bound that section
     /// III-E derives from S_min; `None`: no such bound.
     pub probe_rtos: Option<u32>,
 }
@@ -35,12 +35,12 @@ pub enum Cause {
     Timeout,
 }
 
-/// Where a sender stands.
+/// The state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// It sends.
     Running,
-    /// Frozen, in the hope of answers to what is under way.
+    /// Frozen, awaiting acknowledgements of the data in flight.
     Waiting,
     /// Frozen with nothing under way; the first probe has gone.
     Asking,
@@ -111,7 +111,7 @@ impl Freeze {
         self.recognised = true;
     }
 
-    /// The path has so many hops, and the present time-out is `rto`.
+    /// The path has `hops` hops, and the present time-out is `rto`.
     pub fn handle_path(&mut self, hops: Option<u8>, rto: Dur) {
         if self.hops != hops {
             (self.hops, self.rto_most) = (hops, Dur::ZERO);
@@ -193,7 +193,7 @@ impl Freeze {
         self.interval
     }
 
-    /// Where it stands.
+    /// The present state.
     pub fn phase(&self) -> Phase {
         self.phase
     }

@@ -29,7 +29,7 @@ pub struct Freezer {
     fresh_for: u32,
     /// Packets since the route changed, the i of equation 5.
     samples: u32,
-    /// The newest stands at `samples - 1` modulo their number.
+    /// The newest is at `samples - 1` modulo their number.
     past: [Estimate; REMEMBERED],
 }
 

@@ -13,7 +13,7 @@ use fourhop_units::{Bytes, Dur, Rate};
 pub struct Rater {
     /// B_raw, the bit rate of the receiver's own interface.
     link_rate: Rate,
-    /// What a hop spends on a packet besides its payload where nobody contends.
+    /// The time a hop needs for a packet besides its payload, without contention.
     overhead: Dur,
     average: Option<u64>,
     /// S_average was above S_max, and since then no hop count has changed.
@@ -50,7 +50,7 @@ impl Rater {
         self.faster_link
     }
 
-    /// S_max: what a hop carries of packets of `bytes` where nobody contends.
+    /// S_max: the throughput of a hop with packets of `bytes`, without contention.
     pub fn s_max(&self, bytes: u32) -> u64 {
         let bytes = bytes.min(u32::from(u16::MAX));
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))

@@ -101,7 +101,7 @@ impl Receiver {
         self.options.skew
     }
 
-    /// A packet has arrived, whatever its place in the stream.
+    /// A packet has arrived at any place in the stream.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(hops) = packet.hops.filter(|&hops| self.hops != Some(hops)) {
             self.handle_hops(hops);

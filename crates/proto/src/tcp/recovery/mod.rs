@@ -113,7 +113,7 @@ impl Strategy {
         }
     }
 
-    /// A partial ACK, of so many segments. True if it restarts the retransmission timer.
+    /// A partial ACK of this number of segments. True if it restarts the retransmission timer.
     pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,

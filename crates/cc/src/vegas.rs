@@ -72,7 +72,7 @@ impl Vegas {
         }
     }
 
-    /// `diff`, rounded to whole segments: `window` segments under way, `sent` in the last round trip of `rtt`.
+    /// `diff`, rounded to whole segments: `window` segments in flight, `sent` in the last round trip of `rtt`.
     fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i64 {
         let (base, rtt) = (base.as_nanos(), rtt.as_nanos());
         // Twice the backlog times `rtt`, and half a segment for rounding; what is below zero is rounded up, as
@@ -127,7 +127,7 @@ impl CongestionControl for Vegas {
             return;
         }
         let in_flight = u64::from(view.in_flight.saturating_sub(ack.acked));
-        // The window in use: what is under way and the segment this ACK lets go.
+        // The window in use: the data in flight and the segment this ACK lets go.
         let window = in_flight + 1;
         if ack.total_acked > self.begin {
             let sent_to = ack.total_acked + in_flight;
@@ -240,7 +240,7 @@ mod tests {
         assert!(win.cwnd <= 2 * before, "growth has ended");
     }
 
-    /// What is decided after a round with `window` segments under way and as many sent: base 100 ms, mean `rtt`.
+    /// What is decided after a round with `window` segments in flight and as many sent: base 100 ms, mean `rtt`.
     fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
         let base = Some(MS(100));
         let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };

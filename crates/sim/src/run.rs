@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 use thiserror::Error;
 
-/// What a run leaves behind besides its numbers.
+/// The outputs of a run besides its numbers.
 #[derive(Clone, Default, Debug)]
 pub struct RunOptions {
-    /// Folder for capture files, one per node; with several runs each wants its own.
+    /// Folder for capture files, one per node; with several runs each needs its own.
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
@@ -62,7 +62,7 @@ pub enum RunError {
     Stopped,
 }
 
-/// Runs `scenario` with `seed`. The result is a function of these two, but for `wall_s`.
+/// Runs `scenario` with `seed`. The result is a function of these two, except `wall_s`.
 ///
 /// # Errors
 /// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.

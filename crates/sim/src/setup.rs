@@ -41,7 +41,7 @@ pub enum Radio {
 /// The `sinr` radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SinrRadio {
-    /// What signals meet on their way.
+    /// Propagation of signals.
     pub propagation: Propagation,
     /// The receiver of every node.
     pub receiver: sinr::Config,
@@ -55,7 +55,7 @@ impl From<TwoRay> for Radio {
     }
 }
 
-/// How packets find their way.
+/// Routing of packets.
 #[derive(Clone, Debug)]
 pub enum Routing {
     /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.

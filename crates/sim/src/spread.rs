@@ -66,7 +66,7 @@ impl TooWide {
     }
 }
 
-/// The way of light in `delay`.
+/// The distance that light travels in `delay`.
 fn metres(delay: Dur) -> f64 {
     delay.as_secs_f64() * LIGHT_SPEED
 }

@@ -273,7 +273,7 @@ impl World {
         plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
     }
 
-    /// Lets something come to a node by another way than the air.
+    /// Delivers something to a node other than over the air.
     fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Vec<Output>)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         call(node, self.now, ear, &mut self.outside.outputs);
@@ -448,7 +448,7 @@ impl Limit {
     }
 }
 
-/// Plans the events of hosts and wires anew where they may have changed. Their slots follow those of `nodes` nodes.
+/// Reschedules the events of hosts and wires where they may have changed. Their slots follow those of `nodes` nodes.
 fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
     while let Some(slot) = wired.take_changed() {
         queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));

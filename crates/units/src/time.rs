@@ -72,7 +72,7 @@ impl Time {
 }
 
 impl Dur {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Dur = Dur(0);
     /// Longer than any run.
     pub const MAX: Dur = Dur(u64::MAX);
@@ -141,7 +141,7 @@ impl Dur {
         self.0 / unit.0
     }
 
-    /// Is this no time at all?
+    /// Is this zero?
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

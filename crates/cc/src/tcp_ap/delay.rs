@@ -46,7 +46,7 @@ impl Estimator {
         }
     }
 
-    /// The delay over n hops that a round trip tells; `None` before anything is known of hops and rates, or where the
+    /// The delay over n hops derived from a round trip; `None` before anything is known of hops and rates, or where the
     /// links alone would take longer than the round trip by more than the delay.
     pub fn n_hop_delay(&mut self, params: &Params, mss: u32, rtt: Dur) -> Option<Dur> {
         // A path whose links have rates of their own says its length too.

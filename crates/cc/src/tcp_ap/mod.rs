@@ -137,7 +137,7 @@ pub struct TcpAp {
     params: Params,
     name: &'static str,
     pace: Pace,
-    /// The wired part of a round trip, as a gateway last told.
+    /// The wired part of a round trip, as last reported by a gateway.
     wired: Dur,
 }
 

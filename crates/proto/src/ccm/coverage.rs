@@ -25,7 +25,7 @@ struct Arrived {
 pub struct Covered {
     /// Bandwidth and delay of the path.
     pub echo: Echo,
-    /// How long the packet was on its way, without waits in queues, where the simulator has told.
+    /// How long the packet was on its way, without waits in queues, if the simulator reports it.
     pub forward: Option<Dur>,
 }
 

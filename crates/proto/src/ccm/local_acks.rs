@@ -89,7 +89,7 @@ struct Stream {
     window: Option<u64>,
     newest: Option<Newest>,
     peer: Option<Peer>,
-    /// Window field that TCP was told last.
+    /// Window field last sent to TCP.
     told_window: u16,
     duplicates: u32,
     /// Loss recovery ends here.
@@ -99,7 +99,7 @@ struct Stream {
     timer: Option<Time>,
     /// Has the peer acknowledged the SYN?
     open: bool,
-    /// Given up: TCP is told so whenever it speaks.
+    /// Given up: every segment of TCP is answered with a reset.
     dead: bool,
 }
 
@@ -248,7 +248,7 @@ impl LocalAcks {
         stream.arm(now);
     }
 
-    /// When [`LocalAcks::handle_timeout`] wants to be called.
+    /// When [`LocalAcks::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.stream.as_ref()?.timer
     }
@@ -405,7 +405,7 @@ impl Stream {
             if !end.after(self.sent) {
                 continue;
             }
-            // With nothing under way a segment goes whatever the window: it is also the probe of a closed one.
+            // With nothing in flight a segment goes whatever the window: it is also the probe of a closed one.
             if let Some(window) = self.window
                 && self.una != self.sent
                 && (span(self.una, end) > window || end.after(self.edge))
@@ -418,7 +418,7 @@ impl Stream {
         }
     }
 
-    /// Acknowledges to the local TCP what may be held, or tells it that the window has opened.
+    /// Acknowledges to the local TCP the data that may be held, or announces that the window has opened.
     fn tell(&mut self, out: &mut Segments) {
         if self.limits.window.is_none() || !self.open {
             return;
@@ -441,7 +441,7 @@ impl Stream {
         }
     }
 
-    /// The time-out runs while there is something under way that TCP does not answer for.
+    /// The time-out runs while there is data in flight that TCP does not answer for.
     fn arm(&mut self, now: Time) {
         if self.una == self.sent || !self.told.after(self.una) {
             self.timer = None;

@@ -70,8 +70,8 @@ impl Ccm {
         (!options.is_empty()).then(|| Carried { options, forward, ..Carried::default() })
     }
 
-    /// A segment for the local TCP, on its way for `hops` links, 0 where that cannot be told; since `created` where the
-    /// simulator tells. Lowers its window field, or leaves the segment as it is.
+    /// A segment for the local TCP, which has travelled `hops` links (0: unknown), since `created` if the simulator
+    /// reports it. Lowers its window field, or leaves the segment as it is.
     pub fn handle_incoming(
         &mut self,
         now: Time,

@@ -109,7 +109,7 @@ impl SenderWindow {
         self.estimate.filter(|estimate| now.saturating_since(estimate.at) <= self.options.hold)
     }
 
-    /// The window that the local TCP was told last, in bytes.
+    /// The window last sent to the local TCP, in bytes.
     pub fn written(&self) -> Option<u64> {
         Some(u64::from(self.last?.written) << self.shift()?)
     }

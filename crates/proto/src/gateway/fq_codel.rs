@@ -69,7 +69,7 @@ pub struct FqCodel<P> {
     held: usize,
     /// The shaper is busy until then.
     free_at: Time,
-    /// Packets at the wireless interface, as last told, and those given to it since.
+    /// Packets at the wireless interface, as last reported, and those given to it since.
     backlog: usize,
 }
 

@@ -55,7 +55,7 @@ counters! {
         pub ended: u64,
         /// Flows forgotten because they were silent.
         pub timed_out: u64,
-        /// Half-open flows that gave way to others.
+        /// Half-open flows that were evicted for others.
         pub displaced: u64,
     }
 }
@@ -79,7 +79,7 @@ pub struct FlowState {
     pub acked: (u64, u64),
 }
 
-/// A flow with data under way that has carried none for so long is dead rather than starved: the largest retransmission
+/// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
 /// time-out that RFC 6298 (2.5) asks for.
 const STARVING: Dur = Dur::from_secs(60);
 
@@ -206,7 +206,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// When [`Gateway::handle_timeout`] wants to be called.
+    /// When [`Gateway::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.due.first().map(|&(at, _)| at);
         let silent = [Standing::HalfOpen, Standing::Confirmed].map(|standing| self.silent_at(standing));
@@ -327,7 +327,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A segment on its way to the wireless side: passes, or waits.
+    /// A segment to the wireless side: passes, or waits.
     fn go_down(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: P, out: &mut Vec<Action<P>>) {
         let config = &self.config;
         let flow = self.table.get_mut(slot).expect(FOUND);

@@ -84,7 +84,7 @@ impl Control {
         Control { config, state: State::Free { rest: 0 }, counters: ControlCounters::default() }
     }
 
-    /// How often it wants to look.
+    /// The time between two comparisons.
     pub fn config(&self) -> &GoodputControl {
         &self.config
     }

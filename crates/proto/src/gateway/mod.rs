@@ -168,7 +168,7 @@ impl<P: Packet> Crossing<P> {
         }
     }
 
-    /// When `handle_timeout` wants to be called.
+    /// When `handle_timeout` has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         match self {
             Crossing::Gap(gateway) => gateway.next_timeout(),

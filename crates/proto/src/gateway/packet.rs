@@ -36,7 +36,7 @@ pub trait Packet {
     /// Bytes of the packet, as it is on the link: of one that is cut off, what its header says.
     fn len(&self) -> u32;
 
-    /// Has it no byte at all?
+    /// Is it empty?
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

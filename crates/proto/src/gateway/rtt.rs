@@ -17,7 +17,7 @@
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;
 
-/// Segments under way that are timed; of more the oldest go without. The paper's window has 64.
+/// Segments in flight that are timed; of more the oldest go without. The paper's window has 64.
 const MOST: usize = 64;
 /// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to another connection or to none.
 const FARTHEST: u32 = 1 << 30;
@@ -43,7 +43,7 @@ impl RttMeter {
         self.span.is_some()
     }
 
-    /// Is data under way?
+    /// Is data in flight?
     pub fn is_outstanding(&self) -> bool {
         self.span.is_some_and(|(una, max)| una != max)
     }
@@ -94,7 +94,7 @@ impl RttMeter {
         self.timed.push_back(Timed { end, at: now });
     }
 
-    /// An acknowledgement comes back. The round trip it tells, if it tells one.
+    /// An acknowledgement comes back. Returns its round trip, if it gives one.
     pub fn handle_ack(&mut self, now: Time, ack: Seq, sack: &[(Seq, Seq)]) -> Option<Dur> {
         let (una, max) = self.span?;
         if ack.after(max) || !near(ack, una) {

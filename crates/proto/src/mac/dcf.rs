@@ -233,7 +233,7 @@ impl Dcf {
         medium.want_access(self.outgoing.is_some());
     }
 
-    /// When [`Dcf::handle_timeout`] wants to be called.
+    /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
         let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
         Time::earlier_of(exchange, medium.access_timeout(&self.rules))

@@ -33,7 +33,7 @@ pub struct Instants {
     pub out: Time,
 }
 
-/// What one transmission tells of its link.
+/// What one transmission measures of its link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkCapacity {
     /// Bandwidth in bit/s, the wait in the queue included.
@@ -83,7 +83,7 @@ pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
     }
 }
 
-/// Puts into `msdu`, which goes on the air at `now` and takes `sent`, what it finds on this link.
+/// Writes into `msdu`, which is sent at `now` and takes `sent`, the measurement of this link.
 pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
     let len = msdu.len;
     let Some(carried) = carried_mut(msdu) else { return };

@@ -36,11 +36,11 @@ pub struct Path {
     pub bandwidth: u32,
     /// Sum of the links' delays without queueing, in microseconds.
     pub delay: u32,
-    /// How many links have been measured. Ours: it shows whether a node on the way has not.
+    /// How many links have been measured. Our addition: it shows whether a node on the path has not measured.
     pub links: u8,
 }
 
-/// How long an acknowledgement has been on its way.
+/// The delay of an acknowledgement so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Back {
     /// Sum of the links' delays, in microseconds.
@@ -49,7 +49,7 @@ pub struct Back {
     pub links: u8,
 }
 
-/// What a receiver was told by a packet, sent back to its source.
+/// What a packet reported to a receiver, sent back to its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
     /// [`Path::bandwidth`] of the whole path.
@@ -61,11 +61,11 @@ pub struct Echo {
 /// The options of a header.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Measured on the way of this packet.
+    /// Measured on the path of this packet.
     pub path: Option<Path>,
     /// The same for an acknowledgement.
     pub back: Option<Back>,
-    /// Measured on the way of the packet that this one acknowledges.
+    /// Measured on the path of the packet that this one acknowledges.
     pub echo: Option<Echo>,
     /// Options of other types as they came, one behind the other.
     pub unknown: Vec<u8>,
@@ -219,7 +219,7 @@ impl Options {
 /// The options of a packet on its way through a node, with what its link layer notes for the measurement.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Carried {
-    /// As they came, or as the source wants them.
+    /// As they came, or as the source sets them.
     pub options: Options,
     /// When the packet came to the queue of this link.
     pub entered_queue: Time,

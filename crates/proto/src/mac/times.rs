@@ -89,7 +89,7 @@ pub(super) struct AnswerTimes {
     /// Air time of a CTS or an ACK.
     pub airtime: Dur,
     sifs: Dur,
-    /// Allowed for the way to the other station and back.
+    /// Allowance for propagation to the other station and back.
     margin: Dur,
     /// SIFS and the shortest ACK that may follow data.
     ack_after_data: Dur,

@@ -172,7 +172,7 @@ impl Link {
         self.queue.dequeue()
     }
 
-    /// When [`Link::handle_timeout`] wants to be called.
+    /// When [`Link::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);
         let up = self.up.front().map(|&(at, _, _)| at);

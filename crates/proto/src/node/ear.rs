@@ -35,7 +35,7 @@ pub enum Heard {
     Nothing,
     /// It was received and is addressed to another node.
     Overheard,
-    /// It was received and is addressed to this node or to all: the node must be told.
+    /// It was received and is addressed to this node or to all: the node must handle it.
     ForUs,
 }
 

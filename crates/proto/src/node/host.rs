@@ -87,7 +87,7 @@ impl Host {
         self.send_made(out);
     }
 
-    /// When [`Host::handle_timeout`] wants to be called.
+    /// When [`Host::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.local.transports.next_timeout()
     }

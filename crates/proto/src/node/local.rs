@@ -25,7 +25,7 @@ impl Local {
         Local { transports, attached: false, taken: 0, delivered: 0 }
     }
 
-    /// Packets that began their way here.
+    /// Packets that originated here.
     pub fn originated(&self) -> u64 {
         self.transports.originated() + self.taken
     }

@@ -222,7 +222,7 @@ impl Node {
         }
     }
 
-    /// When [`Node::handle_timeout`] wants to be called.
+    /// When [`Node::handle_timeout`] has to be called.
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
         Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)

@@ -82,7 +82,7 @@ pub enum Action {
         next_hop: Ipv4Addr,
         /// Hops to the destination.
         hops: u8,
-        /// How long it lasts if nothing renews it. That something did is not told; the end is, in any case.
+        /// How long it lasts if nothing renews it. Renewals are not reported; the end always is.
         lifetime: Dur,
     },
     /// There is no route to it any more.

@@ -18,7 +18,7 @@ impl Socket {
             queue.suspended = false;
         }
         let ack = self.snd.locate(segment.ack);
-        // A window probe does not count as under way: its answers are no duplicates.
+        // A window probe does not count as in flight: its answers are no duplicates.
         let outstanding = self.snd.in_flight() > 0;
         let window_changed =
             self.snd.update_window(self.rcv.locate(segment.seq), ack, segment.window, !segment.flags.syn);

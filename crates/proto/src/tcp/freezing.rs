@@ -43,7 +43,7 @@ impl Socket {
         false
     }
 
-    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of what is under way. The peer's own data
+    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of the data in flight. The peer's own data
     /// is not: it could keep a sender waiting for as long as it flows.
     fn stop(&mut self, now: Time, cause: Cause, under_way: bool, telling: bool) -> bool {
         let asks = match self.freeze.phase() {
@@ -108,7 +108,7 @@ impl Socket {
         self.timers.set(Timer::Probe, now + self.freeze.interval());
     }
 
-    /// What is under way is taken for lost; slow start will begin with it. The estimates of the round trip stay.
+    /// The data in flight is taken for lost; slow start will begin with it. The estimates of the round trip stay.
     fn discard_outstanding(&mut self, now: Time) {
         self.withdraw_queue();
         self.go_back(now);

@@ -114,7 +114,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// What is under way is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
+    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
     pub(super) fn go_back(&mut self, now: Time) {
         self.recovery = Recovery {
             dup_acks: 0,

@@ -4,7 +4,7 @@ use super::position::Pos;
 use fourhop_units::{Seq, Time};
 use std::collections::VecDeque;
 
-/// A segment under way. Boundaries are those of its first transmission.
+/// A segment in flight. Boundaries are those of its first transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     end: Pos,
@@ -179,7 +179,7 @@ impl SendSpace {
         start >= known
     }
 
-    /// The oldest segment under way.
+    /// The oldest segment in flight.
     pub(super) fn oldest(&self) -> Option<Sent> {
         self.sent.front().copied()
     }

@@ -68,9 +68,9 @@ pub struct Socket {
     pub(super) ack_due: bool,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
-    /// Hops the last packet came over, if its driver tells.
+    /// Hops travelled by the last packet, if its driver reports them.
     pub(super) hops: Option<u8>,
-    /// Round trip of what the next segment answers, if its driver tells.
+    /// Round trip of the segment that the next one answers, if its driver reports it.
     round_trip: Option<Dur>,
     /// Ad hoc TCP: is the sender frozen?
     pub(super) freeze: Freeze,

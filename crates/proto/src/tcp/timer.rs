@@ -5,7 +5,7 @@ use fourhop_units::Time;
 /// What a timer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timer {
-    /// RFC 6298: the oldest segment under way is overdue.
+    /// RFC 6298: the oldest segment in flight is overdue.
     Retransmit,
     /// RFC 9293 section 3.8.6.1: ask a peer that closed its window.
     Persist,

@@ -78,7 +78,7 @@ impl TcpOptions {
         self.wired_rtt.is_some() || self.unpadded_len() + TcpOptions::WIRED_RTT_LEN <= TcpOptions::MAX_LEN
     }
 
-    /// No option at all?
+    /// Is there no option?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

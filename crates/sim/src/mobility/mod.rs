@@ -90,7 +90,7 @@ enum Source {
     Random(Box<Walk>),
 }
 
-/// A node on its way.
+/// A moving node.
 #[derive(Clone, Debug)]
 struct Mover {
     leg: Leg,
@@ -145,7 +145,8 @@ impl Mobility {
         Mobility { movers: movers.collect(), span: movement.span(places) }
     }
 
-    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that all their ways lie in.
+    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that contains all their
+    /// paths.
     pub fn span(&self) -> f64 {
         self.span
     }

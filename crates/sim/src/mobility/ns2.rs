@@ -128,7 +128,7 @@ fn node<'n, 'a>(next: &mut impl FnMut() -> Word<'a>, nodes: &'n mut Vec<Lines>) 
     Ok(&mut nodes[index])
 }
 
-/// The way that commands send a node from `start`.
+/// The movement that commands give a node from `start`.
 fn waypoints(start: (f64, f64), mut commands: Vec<Command>) -> Vec<Waypoint> {
     commands.sort_by_key(|command| command.at);
     let mut waypoints: Vec<Waypoint> = Vec::new();

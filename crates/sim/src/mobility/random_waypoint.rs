@@ -59,7 +59,7 @@ impl Config {
     }
 }
 
-/// The way of one node.
+/// The movement of one node.
 #[derive(Clone, Debug)]
 pub struct Walk {
     config: Config,
@@ -71,7 +71,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The way of `node` and its first leg. `place` is where it starts, unless it starts in the steady state.
+    /// The movement of `node` and its first leg. `place` is where it starts, unless it starts in the steady state.
     pub fn begin(config: Config, seed: u64, node: NodeId, place: Position) -> (Walk, Leg) {
         let stream = Stream::new(config.seed.unwrap_or(seed), node, Purpose::Mobility);
         let mut walk = Walk { config, stream, place, at: Time::ZERO, arrived: true };

@@ -27,7 +27,7 @@ pub struct FlowSample<'a> {
     pub receiver: &'a Endpoint,
     /// What C3TCP has measured of the sender's path by now, if it is in use.
     pub capacity: Option<Estimate>,
-    /// The window that its module told the sender last, in bytes.
+    /// The window that its module last sent to the sender, in bytes.
     pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,

@@ -11,7 +11,7 @@ use crate::phy::PhyKind;
 use fourhop_units::Rate;
 use std::sync::LazyLock;
 
-/// A way of sending bits.
+/// A modulation and coding scheme.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// DBPSK, 1 Mbit/s.

@@ -36,7 +36,7 @@ impl Aodv {
         self.served.iter().any(|prefix| prefix.contains(dst)) && self.plan.is_outside(dst)
     }
 
-    /// Do packets of `src` begin their way through the mesh here?
+    /// Do packets of `src` enter the mesh here?
     pub(super) fn is_source(&self, src: Ipv4Addr) -> bool {
         src == self.addr || self.serves(src)
     }

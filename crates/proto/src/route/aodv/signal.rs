@@ -109,7 +109,7 @@ impl Aodv {
         }
     }
 
-    /// Is it to be told the strength of messages?
+    /// Does it need the strength of messages?
     pub fn wants_signals(&self) -> bool {
         self.config.signal.is_some()
     }

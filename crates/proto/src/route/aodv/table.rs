@@ -15,11 +15,11 @@ pub enum RouteState {
     Valid,
     /// Broken or expired; kept for its sequence number and hop count.
     Invalid,
-    /// This node searches for a way round a broken link; packets wait.
+    /// This node repairs the route around a broken link; packets wait.
     InRepair,
 }
 
-/// The search for a destination, under way or past.
+/// The search for a destination, in progress or past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Search {
     /// No further request before this; none if no search is under way. In the past: the request was not answered.

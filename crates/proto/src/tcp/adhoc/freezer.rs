@@ -9,7 +9,7 @@
 
 use fourhop_units::{Dur, Time};
 
-/// Estimates remembered: more packets are not under way at a time on the paths that a window of n/4 fits.
+/// Estimates remembered: more packets are not in flight at a time on the paths that a window of n/4 fits.
 const REMEMBERED: usize = 8;
 
 /// Estimates as of an instant.

@@ -30,7 +30,7 @@ use crate::wire::TcpSegment;
 use fourhop_cc::{Recovery as Kind, Window};
 use fourhop_units::{Dur, Time};
 
-/// A way to recover, dispatched without a vtable.
+/// A recovery strategy, dispatched without a vtable.
 #[derive(Clone, Debug)]
 pub(super) enum Strategy {
     Reno(Reno),
@@ -104,7 +104,7 @@ impl Strategy {
         }
     }
 
-    /// Does an ACK in recovery short of the recovery point leave it under way, as a partial one?
+    /// Does an ACK in recovery short of the recovery point leave it in flight, as a partial one?
     pub(super) fn knows_partial_acks(&self) -> bool {
         match self {
             Strategy::Reno(reno) => reno.partial_acks,
@@ -162,7 +162,7 @@ impl Strategy {
         }
     }
 
-    /// What is under way is taken for lost.
+    /// The data in flight is taken for lost.
     pub(super) fn on_timeout(&mut self, now: Time) {
         match self {
             Strategy::Reno(_) => {}
@@ -179,7 +179,7 @@ impl Strategy {
         }
     }
 
-    /// Bytes before `place` that the receiver is known to hold and that for this reason are not under way.
+    /// Bytes before `place` that the receiver is known to hold and that for this reason are not in flight.
     pub(super) fn held_before(&self, place: Pos) -> u64 {
         match self {
             Strategy::Sack(sack) => sack.held_before(place),

@@ -3,7 +3,7 @@
 use crate::tcp::position::Pos;
 use fourhop_cc::CaState;
 
-/// What all ways to recover keep.
+/// The state that all recovery strategies keep.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) state: CaState,

@@ -185,7 +185,7 @@ def fairness(data: Data) -> Chart:
     }
 )
 def everything(data: Data, network: str) -> Chart:
-    of_runs = {"round trip (ms)": delay, "sent again (%)": lost, "frames / kB": cost}
+    of_runs = {"round trip (ms)": delay, "retransmitted (%)": lost, "frames / kB": cost}
     columns = {"goodput": "goodput", "fairness": "fairness"}
     columns |= {text: partial(Cells.measure, of=of) for text, of in of_runs.items()}
     labels = {f"{network}/{name}": label for name, label in LABELS.items()}

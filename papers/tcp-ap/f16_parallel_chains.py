@@ -39,7 +39,7 @@ SHARED: Mapping[Profile, str] = {
     "index over time windows, 0.63 over five seconds and 0.95 over five minutes. ns-2.35 itself has an index of 0.96 "
     "over 500 s (parallel4 of its reference results). We do not know what kept the paper's second flow down "
     "throughout",
-    "standard": f"{FEW_LOSSES}; nobody is shut out",
+    "standard": f"{FEW_LOSSES}; no flow is shut out",
 }
 LONGER = "over 4 hops both carry the same; over 5, 6 and 8 hops TCP-AP carries 5, 11 and 33 % more, as a chart shows."
 HOLDS_BACK = (

@@ -129,7 +129,7 @@ def upwards_is_weaker(data: Data) -> Claim:
 @study.check(
     "The link RL7 - RL8 loses about 12 times as much as RL3 - RL4",
     paper="141 against 12",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last_but_one(data: Data) -> Claim:
@@ -139,7 +139,7 @@ def last_but_one(data: Data) -> Claim:
 @study.check(
     "The link RL8 - IG loses about 2.5 times as much as RL4 - IG",
     paper="102 against 40",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last(data: Data) -> Claim:

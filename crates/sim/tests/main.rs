@@ -13,6 +13,7 @@ mod conservation;
 mod determinism;
 mod far_apart;
 mod gateway;
+mod inputs;
 mod mobility;
 mod ns2_rules;
 mod outside;

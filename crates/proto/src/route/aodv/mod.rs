@@ -179,10 +179,14 @@ impl Aodv {
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
-    /// address there. It is consumed, whatever its IP destination.
+    /// address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets of some
+    /// systems hand back, is ignored.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
+        if from == self.addr {
+            return;
+        }
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
         if self.is_too_weak(from) {

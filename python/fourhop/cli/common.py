@@ -20,7 +20,9 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
 
-File = Annotated[Path, typer.Argument(help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key, as radio.rate=11Mbps. May be repeated."),

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),

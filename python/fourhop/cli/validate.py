@@ -45,7 +45,7 @@ def ns2(
         typer.Option(metavar="N", help="Runs of each entry; 10 if not given, up to 20 while ± is above 2 %."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
 ) -> None:
     """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""
     with common.errors():

@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, explain, list_, plot, reproduce, results, run, schema, sweep, validate
+from fourhop.cli import (
+    best_rate,
+    check,
+    compare,
+    demo,
+    explain,
+    list_,
+    plot,
+    reproduce,
+    results,
+    run,
+    schema,
+    sweep,
+    validate,
+)
 
 app = typer.Typer(
     name="fourhop",
@@ -25,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_.command,
     "sweep": sweep.command,
     "results": results.command,
+    "compare": compare.command,
     "plot": plot.command,
     "best-rate": best_rate.command,
     "explain": explain.command,

@@ -367,15 +367,19 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
     assert browser.complaints == []
 
 
-def test_both_profiles_have_the_same_scale() -> None:
+def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_figure() -> None:
     made = record("one", "first", ("reproduced", "partly"))
-    high = made["profiles"]["standard"]["charts"][0]["lines"][0]
-    high["y"] = [2.0 * y for y in high["y"]]
+    for profile, factor in (("ns2", 1.0), ("standard", 2.0)):
+        shown = made["profiles"][profile]["charts"]
+        other = json.loads(json.dumps({**shown[0], "name": "delayed"}))
+        shown.append(other)
+        for chart, more in ((shown[0], factor), (other, 2.0 * factor)):
+            chart["lines"][0]["y"] = [more * y for y in chart["lines"][0]["y"]]
     values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
-    first, second = (json.loads(each) for each in values[:2])
-    assert first["curves"] != second["curves"]
-    assert first["y"] == second["y"]
-    assert first["y"]["high"] > 1600.0
+    drawn = [each for each in map(json.loads, values) if each["kind"] == "lines"]
+    assert len({json.dumps(each["curves"]) for each in drawn}) == 3
+    assert len({json.dumps(each["y"]) for each in drawn}) == 1
+    assert drawn[0]["y"]["high"] > 3200.0
 
 
 @needs_browser

@@ -341,6 +341,39 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
+    # A label may name its transport in brackets, and another one after it.
+    (mixed,) = styles("lines", "flow-2 (NewReno)").values()
+    assert mixed[0] == one["NewReno"][0]
+    assert styles("bars", "TCP-GAP, CUBIC")["TCP-GAP, CUBIC"][0] == other["TCP-AP"][0]
+    assert styles("bars", "standard TCP")["standard TCP"][0] == one["NewReno"][0]
+
+
+@pytest.mark.parametrize("kind", ["lines", "series", "bars"])
+def test_a_single_curve_says_what_it_is(kind: str) -> None:
+    def shown(label: str) -> list[str]:
+        drawn = draw.figure(Chart(kind, (Line(label, [1.0, 2.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y"))  # type: ignore[arg-type]
+        return [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
+
+    assert shown("C3TCP") == ["C3TCP"]
+    assert shown("") == []
+
+
+def test_charts_beside_each_other_have_the_same_scales() -> None:
+    def chart(kind: str, places: list[float] | list[str], high: float) -> Chart:
+        y: list[float | None] = [high] * len(places)
+        return Chart(kind, (Line("Vegas", places, y, [None] * len(y), [None] * len(y)),), "x", "y")  # type: ignore[arg-type]
+
+    few, many = chart("lines", [10.0, 30.0], 50.0), chart("lines", [5.0, 20.0, 30.0], 100.0)
+    alone, beside, other = describe(few), describe(few, [few, many]), describe(many, [few, many])
+    assert (beside.x, beside.y) == (other.x, other.y) != (alone.x, alone.y)
+    assert [label for _, label in beside.x.ticks] == ["5", "10", "20", "30"]
+    assert describe(few, [few], [few, many]).y == other.y
+    assert describe(few, [few], [few, many]).x == alone.x, "what shows the same quantity need not have the same places"
+    # A bar that only one of them has leaves a gap in the other.
+    some, all_ = chart("bars", ["lower"], 1.0), chart("bars", ["upper", "lower"], 1.0)
+    one, both = (describe(each, [all_, some]) for each in (some, all_))
+    assert one.x == both.x
+    assert (one.curves[0].x, both.curves[0].x) == ((1.0,), (0.0, 1.0))
 
 
 def test_limits_leave_room_and_hold_what_was_asked_for() -> None:

@@ -147,20 +147,32 @@ def _notes(outcome: Record) -> list[str]:
 
 
 def _panels(record: Record) -> list[list[dict[str, Any]]]:
-    """Each chart once for each profile, side by side where there is room, and on the same scale."""
+    """Each chart once for each profile, side by side where there is room, and on the same scale.
+
+    Charts of one quantity over another are on the same scale in the whole figure.
+    """
     rows: dict[str, dict[str, Chart]] = {}
     for profile, each in record["profiles"].items():
         for plain in each["charts"]:
             rows.setdefault(plain["name"], {})[profile] = Chart.from_dict(plain)
+    shown = [chart for row in rows.values() for chart in row.values()]
     return [
-        [_panel(record, profile, chart, list(row.values())) for profile, chart in row.items()] for row in rows.values()
+        [_panel(record, profile, chart, list(row.values()), _alike(chart, shown)) for profile, chart in row.items()]
+        for row in rows.values()
     ]
 
 
-def _panel(record: Record, profile: str, chart: Chart, row: list[Chart]) -> dict[str, Any]:
+def _alike(chart: Chart, shown: list[Chart]) -> list[Chart]:
+    def what(each: Chart) -> tuple[object, ...]:
+        return each.kind, each.x_label, each.y_label, each.y_min, each.y_max
+
+    return [each for each in shown if what(each) == what(chart)]
+
+
+def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: list[Chart]) -> dict[str, Any]:
     key = _id(record, chart.name, profile)
-    label = f"{record['title']}, {chart.name.replace('_', ' ')}, profile {profile}"
-    drawing = None if chart.kind == "table" else describe(chart, row)
+    label = f"{record['title']}, {chart.name.replace('_', ' ')}, {_NAMES.get(profile, profile)}"
+    drawing = None if chart.kind == "table" else describe(chart, row, alike)
     return {
         "profile": profile,
         "key": key,

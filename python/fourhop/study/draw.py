@@ -61,7 +61,8 @@ def figure(chart: Chart | Drawing) -> Figure:
                 _bars(axes, curve, index, drawing)
             else:
                 _line(axes, curve, drawing)
-        if len(drawing.curves) > 1:
+        # A single curve, too, says what it is.
+        if any(curve.label for curve in drawing.curves):
             made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
     return made
 

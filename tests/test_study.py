@@ -225,6 +225,24 @@ def test_curves_and_groups_are_drawn_as_given(parallel: SweepResult) -> None:
     assert (drawn.kind, drawn.x_label, drawn.y_label) == ("lines", "hops", "goodput (kbit/s)")
     bar = groups({"all": {"sum": cells["vegas"].goodput()}}, y_max=9.0)
     assert (bar.kind, bar.y_label, bar.y_max, bar.lines[0].x) == ("bars", "goodput (kbit/s)", 9.0, ["sum"])
+    assert bar.y_min == 0.0
+
+
+def test_gains_are_drawn_in_percent_and_may_be_losses() -> None:
+    much, little = (Sample((value,) * 3, (1, 2, 3)) for value in (40.0, 20.0))
+    gains = {"Vegas": {"chain": much / little, "cross": little / much}}
+    for made in (
+        groups(gains, "gain (%)"),
+        curves({"Vegas": {1: much / little, 2: little / much}}, "hops", "gain (%)"),
+    ):
+        (line,) = made.lines
+        assert (line.y, line.low, line.high) == ([100.0, -50.0],) * 3
+        axis = describe(made).y
+        assert axis.low < -50.0 < 100.0 < axis.high
+    # Bars stand on 0 even if all gain, and one wide interval does not flatten them.
+    wide = Chart("bars", (Line("Vegas", ["a", "b"], [10.0, 20.0], [5.0, -900.0], [15.0, 900.0]),), y_min=None)
+    assert (describe(wide).y.low, describe(wide).y.high) == (-20.0, 40.0)
+    assert describe(wide).curves[0].cut_low == (1,)
 
 
 def test_shares_are_those_of_each_flow_and_of_all() -> None:

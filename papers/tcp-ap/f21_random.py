@@ -6,7 +6,21 @@ ten that are like the paper's in what it tells of it.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, bars, below, between, every, table
+from fourhop.study import (
+    STEADY,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Study,
+    above,
+    bars,
+    below,
+    between,
+    every,
+    percent,
+    table,
+)
 from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
@@ -89,8 +103,8 @@ def networks(data: Data) -> Chart:
         for seed, network in cells.by("seed").items():
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
-            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
-    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "TCP-AP's total / NewReno's"], rows)
+            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
+    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "gain in total"], rows)
 
 
 @study.check(

@@ -202,16 +202,21 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
     means = [y for line in lines for y in line.y if y is not None]
     pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
     ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
+    if chart.kind == "bars":
+        means.append(0.0)
     top = max([*means, *ends], default=1.0)
     low = min([*means, *ends], default=0.0) if chart.y_min is None else chart.y_min
     margin = _MARGIN * ((top - low) or 1.0)
     high = top + margin
-    if chart.y_min is None:
-        low -= margin
-    else:
-        # One wide interval must not flatten every curve: beyond twice the largest value it is cut off.
-        largest = max(means, default=0.0)
+    # One wide interval must not flatten everything: beyond twice the largest value it is cut off, and where the axis
+    # has no given end, beyond as much again as the values differ.
+    largest = max(means, default=0.0)
+    if chart.y_min is not None:
         high = 2.0 * largest if high > 2.0 * largest > low else high
+    else:
+        low -= margin
+        if (reach := largest - min(means, default=0.0)) > 0.0:
+            low, high = max(low, largest - 2.0 * reach), min(high, largest + reach)
     high = high if chart.y_max is None else chart.y_max
     high = high if high > low else low + 1.0
     return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high))

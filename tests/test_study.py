@@ -553,6 +553,34 @@ def test_a_check_that_fails_to_answer_is_an_error_unless_quick(parallel: SweepRe
     assert execute.outcome(study.checks["broken"], data, quick=True)["verdict"] == "not judged"
 
 
+def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -> None:
+    assert execute.ran(parallel) == "3 runs a point, seeds 1–3, of 6 s."
+    assert execute.ran(single) == "1 run a point, seed 1, until 330 packets arrived."
+    study = Study("t", source="s")
+
+    @study.chart
+    def both(data: Data) -> Chart:
+        """What is drawn."""
+        data.single.goodput()
+        return lines(data.parallel, x="transport", y="fairness")
+
+    @study.chart
+    def one(data: Data) -> Chart:
+        return table(["a"], [(data.parallel.goodput(transport="vegas"),)])
+
+    results = {"parallel": parallel, "single": single}
+    data = Data("ns2", {name: Cells.of(result) for name, result in results.items()})
+    found = find.Found("paper", "figure", Path("figure.py"), study, "")
+    captions = [
+        execute._chart(name, draw, caption, data, results, found).caption
+        for name, (caption, draw) in study.charts.items()
+    ]
+    assert captions == [
+        "What is drawn. 1 run a point, seed 1, until 330 packets arrived. 3 runs a point, seeds 1–3, of 6 s.",
+        "3 runs a point, seeds 1–3, of 6 s.",
+    ]
+
+
 def test_the_verdict_on_a_figure() -> None:
     assert execute.overall([]) is None
     assert execute.overall(["reproduced", "reproduced"]) == "reproduced"

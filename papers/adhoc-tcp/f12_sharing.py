@@ -35,7 +35,7 @@ def shared(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the replications."),
+        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the runs."),
         "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
         "mixed": ("mixed", "Two of each."),
     }
@@ -49,7 +49,7 @@ def each_flow(data: Data, variant: str) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """Jain's index, the mean over the runs: how a single run of 300 s shares."""
+    """Jain's index, the mean over the runs: how a single run shares."""
     rows = [
         (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
         for name, label in LABELS.items()

@@ -179,7 +179,7 @@ def fairness(data: Data) -> Chart:
 
 @study.chart_each(
     {
-        network: (network, f"{shown.capitalize()}: means with 95 % intervals over ten runs.")
+        network: (network, f"{shown.capitalize()}: means with 95 % intervals over the runs.")
         for network, shown in NETWORKS.items()
     }
 )

@@ -76,7 +76,7 @@ def one_network(data: Data) -> Chart:
 
 @study.chart
 def in_total(data: Data) -> Chart:
-    """Goodput of all ten flows: ten networks that are as the paper's, ten as drawn.
+    """Goodput of all ten flows: networks that are as the paper's, and others as drawn.
 
     Bars: 95 % intervals over the networks.
     """
@@ -85,13 +85,13 @@ def in_total(data: Data) -> Chart:
 
 @study.chart
 def starving_flows(data: Data) -> Chart:
-    """Flows of ten that have less than a tenth of an equal share, mean of ten networks."""
+    """Flows of ten that have less than a tenth of an equal share, mean over the networks."""
     return _both(data, starving, "starving flows of ten")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the ten goodputs, mean of ten networks."""
+    """Jain's index of the ten goodputs, mean over the networks."""
     return _both(data, fairness(goodputs), "Jain's fairness index")
 
 

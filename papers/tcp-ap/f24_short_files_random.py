@@ -46,13 +46,13 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Averaged goodput of all five flows, mean of ten networks. Bars: 95 % intervals over the networks."""
+    """Averaged goodput of all five flows, mean over the networks. Bars: 95 % intervals over the networks."""
     return _both(data, total(averaged), "averaged goodput (kbit/s)")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the averaged goodputs, mean of ten networks."""
+    """Jain's index of the averaged goodputs, mean over the networks."""
     return _both(data, fairness(averaged), "Jain's fairness index")
 
 

@@ -103,7 +103,7 @@ COLUMNS = ["upper chain", "upwards: ACKs", "downwards: data", "lower chain", "up
     {
         "given_up": (
             VARIANT,
-            "TCP packets given up on each link in 1000 s, TCP-GAP without goodput control: means over ten runs.",
+            "TCP packets given up on each link in a run, TCP-GAP without goodput control: means over the runs.",
         ),
         "newreno": ("newreno", "The same under NewReno."),
         "controlled": ("gap-gc", "The same under TCP-GAP with goodput control."),

@@ -39,7 +39,7 @@ def gain(data: Data, hops: int) -> Estimate:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Bars: 95 % intervals over ten tests of 120 s."""
+    """Throughput of both. Bars: 95 % intervals over the runs."""
     return throughputs(data, PACED, HOPS)
 
 

@@ -282,6 +282,7 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert "y (kbit/s)" in text
     assert "one &amp; two" in text
     assert "currentColor" in text
+    assert not re.search(r"\d\.\d{3}|\s\s|font-family", text), "nothing that nobody sees"
     assert "#010203" not in text
     assert "<image" not in text
     head = text[: text.index(">")]

@@ -65,8 +65,8 @@ def _records(out: Path) -> list[Record]:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             for each in record["profiles"].values():
-                # Records of earlier versions name no main claims.
-                each["outcomes"] = [{"main": False, **outcome} for outcome in each["outcomes"]]
+                # Records of earlier versions name no main claims and say nothing in brief.
+                each["outcomes"] = [{"main": False, "brief": it["measured"], **it} for it in each["outcomes"]]
             found.append(record)
         except (OSError, ValueError) as error:
             raise FourhopError(
@@ -93,7 +93,8 @@ def pages(records: list[Record]) -> dict[str, str]:
         "counted": _counted,
         "counts": _counts,
         "duration": _duration,
-        "claims": _claims,
+        "main_claims": _main,
+        "main_figure": _main_figure,
         "outcomes": _outcomes,
         "profiles": _profiles,
     }
@@ -129,14 +130,21 @@ def _outcomes(records: list[Record], profile: str) -> list[Record]:
     return [each for record in records for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]]
 
 
-def _claims(records: list[Record], *, main: bool = False) -> list[tuple[Record, int]]:
-    """The checks of figures, all or the main claims, as figure and number of the check."""
-    return [
-        (record, number)
+def _main(records: list[Record], profile: str) -> dict[str, list[tuple[Record, Record]]]:
+    """The main claims, as the figure and what became of the claim, by verdict."""
+    found = [
+        (record, each)
         for record in records
-        for number, check in enumerate(next(iter(record["profiles"].values()))["outcomes"])
-        if check["main"] or not main
+        for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]
+        if each["main"]
     ]
+    by_verdict = {name: [pair for pair in found if pair[1]["verdict"] == name] for name in _VERDICTS}
+    return {name: pairs for name, pairs in by_verdict.items() if pairs}
+
+
+def _main_figure(records: list[Record]) -> Record | None:
+    """The figure of the first main claim."""
+    return next((record for record in records for profile in record["profiles"] if _main([record], profile)), None)
 
 
 def _notes(outcome: Record) -> list[str]:

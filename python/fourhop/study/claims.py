@@ -47,6 +47,8 @@ class Claim:
     """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
     measured: str
     """What was measured, with its interval, for readers."""
+    brief: str = ""
+    """The same for a line of prose, where it is long."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -165,6 +167,7 @@ def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
         words,
         holds,
         str(estimate),
+        "",
         None if math.isnan(estimate.value) else estimate.value,
         bottom,
         top,
@@ -211,6 +214,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         f"{words} {len(claims)}: {what}",
         holds,
         f"{held} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
+        f"{held} of {len(claims)}, {place} {name}: {worst.brief or worst.measured}",
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
     )

@@ -140,7 +140,8 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         # check is one in either.
         if not quick or isinstance(error, TypeError | AttributeError | NameError):
             raise FourhopError(f"check {check.name}, profile {data.profile}: {_line(error)}") from error
-        return {**base, "verdict": "not judged", "measured": f"unknown: {_line(error)}", "criterion": "", "reason": ""}
+        unknown = {"measured": f"unknown: {_line(error)}", "brief": "unknown", "criterion": "", "reason": ""}
+        return {**base, "verdict": "not judged", **unknown}
     verdict: Verdict = "not judged" if quick else judge(claim)
     why = None if quick else reason(claim)
     return {
@@ -149,6 +150,7 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         "criterion": claim.criterion,
         "weaker": None if claim.weaker is None else claim.weaker.criterion,
         "measured": claim.measured,
+        "brief": claim.brief or claim.measured,
         "value": _finite(claim.value),
         "low": _finite(claim.low),
         "high": _finite(claim.high),

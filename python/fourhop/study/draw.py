@@ -55,7 +55,8 @@ def figure(chart: Chart | Drawing) -> Figure:
         # A long legend does not take its room from what is drawn.
         made, axes = style.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
         _content(axes, drawing)
-        if len(drawing.curves) > 1:
+        # A single curve, too, says what it is.
+        if any(curve.label for curve in drawing.curves):
             made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
     return made
 
@@ -93,7 +94,14 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
     # The size follows the page, the proportions the figure.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    return re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    return re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", _lean, text))
+
+
+def _lean(tag: re.Match[str]) -> str:
+    """A tag without what nobody sees: places to a millionth of a point, and fonts where the page has its own."""
+    text = re.sub(r"font-family: [^;\"]+;? ?", "", re.sub(r"\s+", " ", tag[0]))
+    return re.sub(r"(?<![\w.])-?\d+\.\d{3,}", lambda place: f"{float(place[0]):.2f}".rstrip("0").rstrip("."), text)
 
 
 def _content(axes: Axes, drawing: Drawing) -> None:

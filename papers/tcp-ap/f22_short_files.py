@@ -67,7 +67,7 @@ def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def goodput(data: Data, name: str, pause: str) -> Sample:

@@ -49,7 +49,7 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], FLOWS, LABELS)
+    return shares(data[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -59,7 +59,7 @@ def goodput(data: Data, way: str) -> Chart:
     why={"ns2": CHANGE_PLACES, "standard": FEW_LOSSES},
 )
 def newreno_starves(data: Data) -> Claim:
-    share = {text: data.sweeps[way].measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
+    share = {text: data[way].measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
     return every(below(share, 0.05)).or_partly(every(below(share, 0.25)))
 
 
@@ -73,7 +73,7 @@ def newreno_starves(data: Data) -> Claim:
     },
 )
 def gap_fair(data: Data) -> Claim:
-    index = {text: data.sweeps[way].fairness(variant="gap-gc") for way, text in WAYS.items()}
+    index = {text: data[way].fairness(variant="gap-gc") for way, text in WAYS.items()}
     return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 
@@ -84,7 +84,7 @@ def gap_fair(data: Data) -> Claim:
     why={"standard": f"{FEW_LOSSES}; the spread of the round trips still makes TCP-GAP hold back"},
 )
 def gap_more(data: Data) -> Claim:
-    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
+    claims = above({text: gain(data[way]) for way, text in WAYS.items()}, 1.0)
     up_more, down_more = claims.values()
     return every(claims).or_partly(up_more).or_partly(down_more)
 

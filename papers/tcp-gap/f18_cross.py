@@ -46,7 +46,7 @@ def flows(profile: Profile, directions: tuple[Direction, ...]) -> Sweep:
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], FLOWS, LABELS)
+    return shares(data[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -56,7 +56,7 @@ def goodput(data: Data, way: str) -> Chart:
     why={"standard": LITTLE_LOST},
 )
 def gap_more(data: Data) -> Claim:
-    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
+    claims = above({text: gain(data[way]) for way, text in WAYS.items()}, 1.0)
     first, second, third = claims.values()
     pairs = [every({"a": a, "b": b}) for a, b in ((first, second), (first, third), (second, third))]
     return every(claims).or_partly(pairs[0]).or_partly(pairs[1]).or_partly(pairs[2])
@@ -73,7 +73,7 @@ def gap_more(data: Data) -> Claim:
     },
 )
 def gap_fairer(data: Data) -> Claim:
-    claims = above({text: fairer(data.sweeps[way]) for way, text in WAYS.items()}, 0.0)
+    claims = above({text: fairer(data[way]) for way, text in WAYS.items()}, 0.0)
     return every(claims).or_partly(every({text: claims[text] for text in (WAYS["up"], WAYS["down"])}))
 
 
@@ -84,7 +84,7 @@ def gap_fairer(data: Data) -> Claim:
     why={"ns2": "flows still lose their routes for tens of seconds, which 22,000 packets do not even out"},
 )
 def gap_even(data: Data) -> Claim:
-    index = {WAYS[way]: data.sweeps[way].fairness(variant="gap-gc") for way in ("up", "down")}
+    index = {WAYS[way]: data[way].fairness(variant="gap-gc") for way in ("up", "down")}
     return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 

@@ -59,7 +59,7 @@ def files(profile: Profile, connection: str) -> Sweep:
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def of(data: Data, name: str, pause: str) -> Sample:

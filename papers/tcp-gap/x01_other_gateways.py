@@ -66,7 +66,7 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
+    return shares(data[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
 
 
 OWN = "nothing: a question of our own"

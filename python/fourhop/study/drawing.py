@@ -160,11 +160,12 @@ def _x_axis(chart: Chart, lines: Sequence[Line], groups: Sequence[str]) -> Axis:
     name, unit = _name_and_unit(chart.x_label)
     if chart.kind == "bars":
         room = max(8, _CHARACTERS // max(1, len(groups)))
-        ticks = tuple(
-            (float(place), textwrap.fill(group, room, break_long_words=False))
-            for place, group in enumerate(groups)
-            if group
-        )
+        labels = [textwrap.fill(group, room, break_long_words=False) for group in groups]
+        reach = [max(map(len, label.split("\n"))) for label in labels]
+        if any(sum(pair) / 2.0 + 1.0 > _CHARACTERS / len(groups) for pair in itertools.pairwise(reach)):
+            # Where neighbours would touch, every other one stands a line lower.
+            labels = ["\n" * (place % 2) + label for place, label in enumerate(labels)]
+        ticks = tuple((float(place), label) for place, label in enumerate(labels) if label.strip())
         return Axis(name, unit, -0.5, max(0, len(groups) - 1) + 0.5, ticks)
     places = sorted({_short(float(x)) for line in lines for x in line.x})
     if not places:

@@ -379,6 +379,8 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     # Bars have no dash, but are paler.
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
+    variant, plain = styles("bars", "TCP-GAP without goodput control (fairness 0.9)", "TCP-GAP (fairness 1)").values()
+    assert plain[0] == other["TCP-AP"][0] != variant[0], "whichever comes first"
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
     # A label may name its transport in brackets, and another one after it.
     (mixed,) = styles("lines", "flow-2 (NewReno)").values()

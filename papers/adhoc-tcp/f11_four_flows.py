@@ -17,7 +17,7 @@ show_schemes(
     study,
     "four",
     {
-        "goodput": "Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the "
+        "goodput": "Goodput of the four flows as a share of what they sent. Whiskers: 95 % intervals over the "
         "replications.",
         "throughput": "Throughput of the four flows together; the paper shows none.",
     },

@@ -36,7 +36,7 @@ def chain(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals by means of ten batches."""
+    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals by means of ten batches."""
     return lines(data.chain, x="hops", by="transport", labels=NAMES)
 
 

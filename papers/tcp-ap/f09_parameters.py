@@ -40,7 +40,7 @@ def _over_alpha(data: Data, name: str, y: str, y_min: float | None = 0.0) -> Cha
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """TCP-AP as the paper has it: both flows together. Bars: 95 % intervals by means of ten batches."""
+    """TCP-AP as the paper has it: both flows together. Whiskers: 95 % intervals by means of ten batches."""
     return _over_alpha(data, AP, "goodput", None)
 
 

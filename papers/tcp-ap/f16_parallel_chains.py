@@ -72,7 +72,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over the runs."""
+    """Goodput of each flow and of both. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
@@ -95,7 +95,7 @@ def fairness_over_windows(data: Data) -> Chart:
 
 @study.chart
 def fairness_over_lengths(data: Data) -> Chart:
-    """Jain's index for chains of other lengths. Bars: 95 % intervals of one run by its ten batches."""
+    """Jain's index for chains of other lengths. Whiskers: 95 % intervals of one run by its ten batches."""
     return lines(data.lengths, x="hops", y="fairness", by="variant", labels=LABELS, x_label="hops of each chain")
 
 

@@ -46,7 +46,7 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Averaged goodput of all five flows, mean over the networks. Bars: 95 % intervals over the networks."""
+    """Averaged goodput of all five flows, mean over the networks. Whiskers: 95 % intervals over the networks."""
     return _both(data, total(averaged), "averaged goodput (kbit/s)")
 
 

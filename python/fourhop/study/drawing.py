@@ -115,15 +115,17 @@ def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
     """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
 
-    What shares a colour differs by its dash; bars, which have none, by how pale they are.
+    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name, that of the
+    transport as it is, has the line without gaps and the full colour.
     """
     known = [style.transport_place(label) for label in labels]
     count = len(style.OKABE_ITO)
     left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
     places = [next(left) if place is None else place for place in known]
     made: list[tuple[str | None, tuple[float, ...]]] = []
+    names = [len(label.partition(" (")[0]) for label in labels]
     for index, place in enumerate(places):
-        before = places[:index].count(place)
+        before = sum((names[i], i) < (names[index], index) for i, other in enumerate(places) if other == place)
         colour = None if place == count - 1 else style.OKABE_ITO[place]
         dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
         made.append((_pale(style.OKABE_ITO[place], before) if bars and before else colour, dash))

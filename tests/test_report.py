@@ -224,10 +224,20 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
 
 
 def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) -> None:
-    n = 10_000
+    n = 2_000
     wave = Line("x", [0.01 * t for t in range(n)], [100.0 + t * 37 % 100 for t in range(n)], [None] * n, [None] * n)
-    shown = [charts()[0].to_dict(), Chart("series", (wave,), "time (s)", "goodput", name="over_time").to_dict()]
-    many = [record(f"paper-{number}", "figure", ("reproduced", "partly")) for number in range(3)]
+    # As many papers as there are, each led by a chart as large as theirs: six curves over sixteen places.
+    places: list[float] = [float(n) for n in range(1, 17)]
+    rows = [[500.123 / (n + each) for n in places] for each in range(6)]
+    curves = [
+        Line(name, places, [*y], [0.9 * m for m in y], [1.1 * m for m in y])
+        for name, y in zip(NAMES, rows, strict=True)
+    ]
+    shown = [
+        Chart("lines", tuple(curves), "hops", "goodput (kbit/s)", name="hops").to_dict(),
+        Chart("series", (wave,), "time (s)", "goodput", name="over_time").to_dict(),
+    ]
+    many = [record(f"paper-{number}", "figure", ("reproduced", "partly")) for number in range(7)]
     for profile in (profile for made in many for profile in made["profiles"].values()):
         profile["charts"] = shown
     index = write(tmp_path, *many)

@@ -115,8 +115,8 @@ def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
     """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
 
-    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name, that of the
-    transport as it is, has the line without gaps and the full colour.
+    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name is that of
+    the transport as it is: it has the line without gaps and the full colour.
     """
     known = [style.transport_place(label) for label in labels]
     count = len(style.OKABE_ITO)

@@ -344,6 +344,11 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
     # Two figures, two profiles, three charts that are drawn and a table.
     assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
     assert browser.js("document.querySelectorAll('figure table').length") == 2 * 2
+    # No label of a tick, curve or axis covers another.
+    boxes = "[...it.querySelectorAll('text')].map(text => text.getBoundingClientRect())"
+    apart = "one === other || one.right <= other.left || other.right <= one.left || one.bottom <= other.top + 2"
+    apart = f"boxes.every(one => boxes.every(other => {apart} || other.bottom <= one.top + 2))"
+    assert browser.js(f"[...document.querySelectorAll('figure svg')].every(it => (boxes => {apart})({boxes}))")
     wide = browser.js("document.documentElement.scrollWidth")
     assert wide <= width, "nothing sticks out to the side"
     # Ink and page differ, in the figures too.
@@ -395,6 +400,19 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
         "Vegas, lower: 170 [160, 180] kbit/s",
     ]
     assert browser.complaints == []
+
+
+@needs_browser
+def test_hints_are_for_what_there_is(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    hint = "/arrow keys|point at|touch/i.test(document.body.innerText)"
+    assert browser.js(hint) is False, "a figure that cannot be pointed at says nothing of it"
+    said = []
+    for number, pointer in enumerate(("true", "false")):
+        browser.js(f"window.matchMedia = () => ({{ matches: {pointer} }})")
+        browser.js(f"document.querySelectorAll('button.explore')[{number}].click()")
+        said.append(browser.js(f"document.querySelectorAll('.readout')[{number}].textContent"))
+    assert said == ["Point at a value, or use the arrow keys on the chart.", "Touch a value."]
 
 
 def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_figure() -> None:

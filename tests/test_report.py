@@ -78,7 +78,8 @@ def record(paper: str, figure: str, verdicts: tuple[str, str], *, quick: bool = 
 
     return {
         "paper": paper, "figure": figure, "title": f"Goodput {NASTY}", "source": "figure 1", "quick": quick,
-        "text": f"First {NASTY}.\n\nSecond.", "assumed": [f"A {NASTY}"], "fourhop": "0.1.0", "commit": "abc123",
+        "text": f"First {NASTY}, as `x < y {NASTY}` says.\n\nSecond.",
+        "assumed": [f"A {NASTY}"], "fourhop": "0.1.0", "commit": "abc123",
         "profiles": {"ns2": profile("ns2", verdicts[0]), "standard": profile("standard", verdicts[1])},
     }  # fmt: skip
 
@@ -192,6 +193,7 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
     ):
         assert said in text, said
     assert "<b>&" not in text, "what records say is text, not markup"
+    assert "as <code>x &lt; y &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;</code> says." in text
     assert "Chart.js Contributors" in text, "the licence of the library comes with it"
 
 

@@ -343,6 +343,16 @@ def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_o
     assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]
 
 
+def test_what_is_counted_over_time_has_whole_ticks() -> None:
+    def labels(kind: str, *y: float) -> list[str]:
+        line = Line("", [float(t) for t in range(len(y))], [*y], [None] * len(y), [None] * len(y))
+        return [label for _, label in describe(Chart(kind, (line,), "x", "y")).y.ticks]  # type: ignore[arg-type]
+
+    assert labels("series", 0.0, 1.0, 3.0) == ["0", "1", "2", "3"]
+    assert "0.5" in labels("series", 0.0, 0.5, 3.0)
+    assert "0.5" in labels("lines", 0.0, 1.0, 3.0), "means over runs lie between"
+
+
 def test_names_of_groups_stand_apart() -> None:
     def labels(*groups: str) -> list[str]:
         line = Line("", list(groups), [1.0] * len(groups), [None] * len(groups), [None] * len(groups))

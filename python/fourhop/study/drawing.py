@@ -222,7 +222,14 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
             low, high = max(low, largest - 2.0 * reach), min(high, largest + reach)
     high = high if chart.y_max is None else chart.y_max
     high = high if high > low else low + 1.0
-    return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high))
+    return Axis(
+        *_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high, whole=_counts(chart, means))
+    )
+
+
+def _counts(chart: Chart, means: Sequence[float]) -> bool:
+    """Whether a chart over time shows what is counted, or the numbers of states: nothing lies between two of them."""
+    return chart.kind == "series" and bool(means) and all(mean.is_integer() for mean in means)
 
 
 def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float, str], ...]:

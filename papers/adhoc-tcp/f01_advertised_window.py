@@ -29,7 +29,7 @@ def string_of_five(profile: Profile) -> Sweep:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput. Bars: 95 % intervals over the runs."""
+    """Throughput. Whiskers: 95 % intervals over the runs."""
     return lines(
         data.string_of_five, x="window", labels=SACK, y_label="throughput (kbit/s)", x_label="window (segments)"
     )

@@ -35,7 +35,7 @@ def shared(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the runs."),
+        "newreno": ("newreno", "Four NewReno flows. Whiskers: 95 % intervals over the runs."),
         "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
         "mixed": ("mixed", "Two flows of each kind."),
     }

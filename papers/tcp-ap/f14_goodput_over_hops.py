@@ -48,7 +48,7 @@ def delayed(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals over ten batches."""
+    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return over_hops(data, HOPS)
 
 

@@ -74,7 +74,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and in total. Bars: 95 % intervals over the runs."""
+    """Goodput of each flow and in total. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
@@ -98,7 +98,7 @@ def fairness_over_windows(data: Data) -> Chart:
 
 @study.chart
 def fairness_over_lengths(data: Data) -> Chart:
-    """Jain's index for chains of other lengths. Bars: 95 % intervals over ten batches of one run."""
+    """Jain's index for chains of other lengths. Whiskers: 95 % intervals over ten batches of one run."""
     return lines(data.lengths, x="hops", y="fairness", by="variant", labels=LABELS, x_label="hops of each chain")
 
 

@@ -65,7 +65,7 @@ def seeds(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
 def one_network(data: Data) -> Chart:
     """Goodput of each flow in one network like the paper's (seed 3), with the number of hops in brackets.
 
-    Bars: 95 % intervals over batches.
+    Whiskers: 95 % intervals over batches.
     """
     cells = data.alike.where(seed=ALIKE[0])
     hops = {name: flow["hops"] for name, flow in one(cells).flows.items()}
@@ -78,7 +78,7 @@ def one_network(data: Data) -> Chart:
 def in_total(data: Data) -> Chart:
     """Total goodput of the ten flows: networks like the paper's, and networks as drawn.
 
-    Bars: 95 % intervals over the networks.
+    Whiskers: 95 % intervals over the networks.
     """
     return _both(data, total(goodputs), "goodput (kbit/s)")
 

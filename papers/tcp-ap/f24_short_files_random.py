@@ -46,7 +46,7 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Total averaged goodput of the five flows, mean of the networks. Bars: 95 % intervals over the networks."""
+    """Total averaged goodput of the five flows, mean of the networks. Whiskers: 95 % intervals over the networks."""
     return _both(data, total(averaged), "averaged goodput (kbit/s)")
 
 

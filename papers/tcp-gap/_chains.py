@@ -39,7 +39,7 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
         {
             "goodput": (
                 HOPS,
-                "Steady state of one flow, 11 Mbit/s by radio. Bars: 95 % intervals over ten batches.",
+                "Steady state of one flow, 11 Mbit/s by radio. Whiskers: 95 % intervals over ten batches.",
             ),
             "from_four_hops": (
                 (*LONG, *LONGER),

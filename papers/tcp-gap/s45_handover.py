@@ -50,7 +50,7 @@ def walks(profile: Profile, direction: Direction) -> Sweep:
     }
 )
 def over_time(data: Data, way: str) -> Chart:
-    return series(data.sweeps[way], "goodput_bps", by="variant", labels=LABELS)
+    return series(data[way], "goodput_bps", by="variant", labels=LABELS)
 
 
 def both(data: Data) -> dict[str, Cells]:

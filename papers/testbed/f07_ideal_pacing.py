@@ -55,7 +55,7 @@ def gains(data: Data, protocol: str, lengths: tuple[int, ...]) -> dict[str, Esti
 
 @study.chart_each(
     {
-        "goodput": ("static", "Steady state over fixed routes. Bars: 95 % intervals over ten batches."),
+        "goodput": ("static", "Steady state over fixed routes. Whiskers: 95 % intervals over ten batches."),
         "with_aodv": ("aodv", "The same with AODV, which takes lost frames for broken links."),
     }
 )

@@ -39,7 +39,7 @@ def gain(data: Data, hops: int) -> Estimate:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Throughput of both. Bars: 95 % intervals over the runs."""
+    """Throughput of both. Whiskers: 95 % intervals over the runs."""
     return throughputs(data, PACED, HOPS)
 
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PLACES = {
-    "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "RBP": 4, "C3TCP": 5,
-    "SACK": 6, "Reno": 6, "window limit": 3, "Westwood": 4, "CUBIC": 5,
+    "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
+    "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "Westwood": 5,
 }  # fmt: skip
 """Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
 not drawn beside."""

@@ -97,6 +97,7 @@ def pages(records: list[Record]) -> dict[str, str]:
         "main_figure": _main_figure,
         "outcomes": _outcomes,
         "profiles": _profiles,
+        "prose": _prose,
     }
     templates.globals |= {
         "asset": _asset,
@@ -152,6 +153,14 @@ def _notes(outcome: Record) -> list[str]:
     asked = f"asked: {outcome['criterion']}" if outcome["criterion"] else ""
     thought = f"We think: {outcome['why']}" if outcome.get("why") else ""
     return list(filter(None, (outcome["reason"] or asked, thought, outcome.get("method", ""))))
+
+
+def _prose(text: str) -> str:
+    """A text of a study, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("`")]
+    return Markup().join(Markup(f"<code>{part}</code>") if n % 2 else part for n, part in enumerate(parts))
 
 
 def _panels(record: Record) -> list[list[dict[str, Any]]]:

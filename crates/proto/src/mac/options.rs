@@ -13,8 +13,8 @@
 //! announces a longer header either. On the wire the field therefore stands behind LLC/SNAP under an EtherType that
 //! IEEE 802 leaves to experiments, and the EtherType of the packet follows it.
 
-use core::fmt;
 use fourhop_units::{Bytes, Dur, Time};
+use thiserror::Error;
 
 /// EtherType of the field: IEEE Std 802-2014 clause 9.2.4, local experimental EtherType 1.
 pub const ETHERTYPE: u16 = 0x88b5;
@@ -72,27 +72,18 @@ pub struct Options {
 }
 
 /// Why a header cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Malformed {
     /// The field is shorter than Header Length says, or empty.
+    #[error("the options end before the header does")]
     Truncated,
     /// Header Length is less than that of a header with this field.
+    #[error("header length {0}, at least {min} expected", min = MAC_HEADER + 1)]
     HeaderLength(u8),
     /// The option at this octet of the field does not end within it.
+    #[error("the option at octet {0} is longer than the header")]
     Option(usize),
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Malformed::Truncated => write!(f, "the options end before the header does"),
-            Malformed::HeaderLength(found) => write!(f, "header length {found}, at least {} expected", MAC_HEADER + 1),
-            Malformed::Option(at) => write!(f, "the option at octet {at} is longer than the header"),
-        }
-    }
-}
-
-impl core::error::Error for Malformed {}
 
 impl Path {
     /// Before the first link.

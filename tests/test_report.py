@@ -51,6 +51,7 @@ def outcome(verdict: str) -> dict[str, Any]:
         "main": True,
         "name": "c", "statement": f"Vegas is ahead {NASTY}", "paper": "by 20 %", "assumed": "at 4 hops",
         "verdict": verdict, "criterion": "above 1.2", "weaker": None, "measured": "1.3 [1.25, 1.35]", "value": 1.3,
+        "brief": "1.3 at best",
         "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck",
         "reason": None if verdict == "reproduced" else "asked: above 1.2; the interval says otherwise",
     }  # fmt: skip
@@ -192,11 +193,24 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
 def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
     text = index.read_text(encoding="utf-8")
     assert text.index('id="paper-one.html-title"') < text.index('id="paper-two.html-title"')
-    assert "Behaviour of ns-2.35: of 2 main claims, 1 reproduced, 1 not reproduced; of 2 statements, 1 rep" in text
-    assert "Standards as written: of 2 main claims, 1 partly, 1 not reproduced" in text
-    assert "Behaviour of ns-2.35: 1 statement, not judged, as these are short runs." in text
-    bars = re.findall(r'class="tally"[^>]*><span class="([a-z-]+)" style="flex: 1">1</span></span>', text)
-    assert bars == ["reproduced", "partly", "not-reproduced", "not-reproduced"]
+    said = [
+        " ".join(re.sub("<[^>]*>", "", each).split()) for each in re.findall(r"<p><strong>.*?</p>", text, re.DOTALL)
+    ]
+    claim = "Vegas is ahead &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;: 1.3 at best (the paper: by 20 %)."
+    assert said == [
+        f"Behaviour of ns-2.35: 1 of 2 main claims reproduced. ● reproduced {claim} ○ not reproduced {claim} "
+        "All statements: 1 reproduced, 1 not reproduced.",
+        f"Standards as written: 0 of 2 main claims reproduced. ◐ partly {claim} ○ not reproduced {claim} "
+        "All statements: 1 partly, 1 not reproduced.",
+        *(
+            f"{profile}: 0 of 1 main claim reproduced. – not judged {claim} All statements: 1 not judged."
+            for profile in ("Behaviour of ns-2.35", "Standards as written")
+        ),
+    ]
+    bars = re.findall(r'class="tally"[^>]*>(.*?)</span></span>', text)
+    parts = [re.findall(r'<span class="([a-z-]+)" style="flex: (\d)">', each) for each in bars]
+    assert parts[:2] == [[("reproduced", "1"), ("not-reproduced", "1")], [("partly", "1"), ("not-reproduced", "1")]]
+    assert parts[2:] == [[(name, "1")] for name in ("reproduced", "partly", "not-reproduced", "not-reproduced")]
     assert "1 figure is from short runs" in text
     # For each paper the first chart of the figure that its first main claim is about.
     assert re.findall(r'<figure id="([^"]+)"', text) == [
@@ -244,7 +258,7 @@ def no_markup(made: str, *, overview: bool) -> None:
         "one", "first", "Goodput", "figure 1", "Second.", "A ", "by 20 %", "at 4 hops", "above 1.2", "luck", "abc123",
         "1.3 [1.25, 1.35]", "replications, Fieller", "numbers", "Means.", "chain", '# <i>', "1 [0.5, 1.5]",
     )  # fmt: skip
-    for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 [1.25, 1.35]", "Means.") if overview else shown:
+    for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 at best", "Means.") if overview else shown:
         assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
     # What matplotlib writes and what the browser's charts are given: labels of axes, curves and bars.
     for said in ("NewReno", "hops", "goodput (kbit/s)") + (() if overview else ("upper",)):
@@ -271,7 +285,7 @@ def test_a_check_that_could_not_answer_and_a_record_of_an_earlier_version_are_sh
         profile["outcomes"] = [{**bare, "measured": "unknown: no flow", "criterion": "", "reason": ""}]
     index = write(tmp_path, old)
     assert "unknown: no flow" in (index.parent / "paper-one.html").read_text(encoding="utf-8")
-    assert "Main claim" not in index.read_text(encoding="utf-8")
+    assert re.search(r"</strong> All statements: 1 not judged.</p>", index.read_text(encoding="utf-8"))
 
 
 def test_a_report_needs_records(tmp_path: Path) -> None:
@@ -367,15 +381,19 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
     assert browser.complaints == []
 
 
-def test_both_profiles_have_the_same_scale() -> None:
+def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_figure() -> None:
     made = record("one", "first", ("reproduced", "partly"))
-    high = made["profiles"]["standard"]["charts"][0]["lines"][0]
-    high["y"] = [2.0 * y for y in high["y"]]
+    for profile, factor in (("ns2", 1.0), ("standard", 2.0)):
+        shown = made["profiles"][profile]["charts"]
+        other = json.loads(json.dumps({**shown[0], "name": "delayed"}))
+        shown.append(other)
+        for chart, more in ((shown[0], factor), (other, 2.0 * factor)):
+            chart["lines"][0]["y"] = [more * y for y in chart["lines"][0]["y"]]
     values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
-    first, second = (json.loads(each) for each in values[:2])
-    assert first["curves"] != second["curves"]
-    assert first["y"] == second["y"]
-    assert first["y"]["high"] > 1600.0
+    drawn = [each for each in map(json.loads, values) if each["kind"] == "lines"]
+    assert len({json.dumps(each["curves"]) for each in drawn}) == 3
+    assert len({json.dumps(each["y"]) for each in drawn}) == 1
+    assert drawn[0]["y"]["high"] > 3200.0
 
 
 @needs_browser

@@ -225,6 +225,24 @@ def test_curves_and_groups_are_drawn_as_given(parallel: SweepResult) -> None:
     assert (drawn.kind, drawn.x_label, drawn.y_label) == ("lines", "hops", "goodput (kbit/s)")
     bar = groups({"all": {"sum": cells["vegas"].goodput()}}, y_max=9.0)
     assert (bar.kind, bar.y_label, bar.y_max, bar.lines[0].x) == ("bars", "goodput (kbit/s)", 9.0, ["sum"])
+    assert bar.y_min == 0.0
+
+
+def test_gains_are_drawn_in_percent_and_may_be_losses() -> None:
+    much, little = (Sample((value,) * 3, (1, 2, 3)) for value in (40.0, 20.0))
+    gains = {"Vegas": {"chain": much / little, "cross": little / much}}
+    for made in (
+        groups(gains, "gain (%)"),
+        curves({"Vegas": {1: much / little, 2: little / much}}, "hops", "gain (%)"),
+    ):
+        (line,) = made.lines
+        assert (line.y, line.low, line.high) == ([100.0, -50.0],) * 3
+        axis = describe(made).y
+        assert axis.low < -50.0 < 100.0 < axis.high
+    # Bars stand on 0 even if all gain, and one wide interval does not flatten them.
+    wide = Chart("bars", (Line("Vegas", ["a", "b"], [10.0, 20.0], [5.0, -900.0], [15.0, 900.0]),), y_min=None)
+    assert (describe(wide).y.low, describe(wide).y.high) == (-20.0, 40.0)
+    assert describe(wide).curves[0].cut_low == (1,)
 
 
 def test_shares_are_those_of_each_flow_and_of_all() -> None:
@@ -264,6 +282,7 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert "y (kbit/s)" in text
     assert "one &amp; two" in text
     assert "currentColor" in text
+    assert not re.search(r"\d\.\d{3}|\s\s|font-family", text), "nothing that nobody sees"
     assert "#010203" not in text
     assert "<image" not in text
     head = text[: text.index(">")]
@@ -341,6 +360,39 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
+    # A label may name its transport in brackets, and another one after it.
+    (mixed,) = styles("lines", "flow-2 (NewReno)").values()
+    assert mixed[0] == one["NewReno"][0]
+    assert styles("bars", "TCP-GAP, CUBIC")["TCP-GAP, CUBIC"][0] == other["TCP-AP"][0]
+    assert styles("bars", "standard TCP")["standard TCP"][0] == one["NewReno"][0]
+
+
+@pytest.mark.parametrize("kind", ["lines", "series", "bars"])
+def test_a_single_curve_says_what_it_is(kind: str) -> None:
+    def shown(label: str) -> list[str]:
+        drawn = draw.figure(Chart(kind, (Line(label, [1.0, 2.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y"))  # type: ignore[arg-type]
+        return [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
+
+    assert shown("C3TCP") == ["C3TCP"]
+    assert shown("") == []
+
+
+def test_charts_beside_each_other_have_the_same_scales() -> None:
+    def chart(kind: str, places: list[float] | list[str], high: float) -> Chart:
+        y: list[float | None] = [high] * len(places)
+        return Chart(kind, (Line("Vegas", places, y, [None] * len(y), [None] * len(y)),), "x", "y")  # type: ignore[arg-type]
+
+    few, many = chart("lines", [10.0, 30.0], 50.0), chart("lines", [5.0, 20.0, 30.0], 100.0)
+    alone, beside, other = describe(few), describe(few, [few, many]), describe(many, [few, many])
+    assert (beside.x, beside.y) == (other.x, other.y) != (alone.x, alone.y)
+    assert [label for _, label in beside.x.ticks] == ["5", "10", "20", "30"]
+    assert describe(few, [few], [few, many]).y == other.y
+    assert describe(few, [few], [few, many]).x == alone.x, "what shows the same quantity need not have the same places"
+    # A bar that only one of them has leaves a gap in the other.
+    some, all_ = chart("bars", ["lower"], 1.0), chart("bars", ["upper", "lower"], 1.0)
+    one, both = (describe(each, [all_, some]) for each in (some, all_))
+    assert one.x == both.x
+    assert (one.curves[0].x, both.curves[0].x) == ((1.0,), (0.0, 1.0))
 
 
 def test_limits_leave_room_and_hold_what_was_asked_for() -> None:
@@ -500,6 +552,34 @@ def test_a_check_that_fails_to_answer_is_an_error_unless_quick(parallel: SweepRe
     with pytest.raises(FourhopError, match="found a Sample, allowed: a claim"):
         execute.outcome(study.checks["no_claim"], data)
     assert execute.outcome(study.checks["broken"], data, quick=True)["verdict"] == "not judged"
+
+
+def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -> None:
+    assert execute.ran(parallel) == "3 runs a point, seeds 1–3, of 6 s."
+    assert execute.ran(single) == "1 run a point, seed 1, until 330 packets arrived."
+    study = Study("t", source="s")
+
+    @study.chart
+    def both(data: Data) -> Chart:
+        """What is drawn."""
+        data.single.goodput()
+        return lines(data.parallel, x="transport", y="fairness")
+
+    @study.chart
+    def one(data: Data) -> Chart:
+        return table(["a"], [(data.parallel.goodput(transport="vegas"),)])
+
+    results = {"parallel": parallel, "single": single}
+    data = Data("ns2", {name: Cells.of(result) for name, result in results.items()})
+    found = find.Found("paper", "figure", Path("figure.py"), study, "")
+    captions = [
+        execute._chart(name, draw, caption, data, results, found).caption
+        for name, (caption, draw) in study.charts.items()
+    ]
+    assert captions == [
+        "What is drawn. 1 run a point, seed 1, until 330 packets arrived. 3 runs a point, seeds 1–3, of 6 s.",
+        "3 runs a point, seeds 1–3, of 6 s.",
+    ]
 
 
 def test_the_verdict_on_a_figure() -> None:

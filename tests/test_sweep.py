@@ -259,7 +259,7 @@ def test_a_file_is_the_same_sweep_as_in_python(tmp_path: Path, chain: Path) -> N
     ],
 )
 def test_ranges_include_their_ends(given: str, values: list[object]) -> None:
-    assert document._values(tomllib.loads(f"x = {given}")["x"]) == values
+    assert document.values(tomllib.loads(f"x = {given}")["x"]) == values
 
 
 BASE = 'scenario = "chain.toml"\n'

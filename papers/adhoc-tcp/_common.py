@@ -15,8 +15,8 @@ PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
 
 KINDS: Mapping[str, str] = {
     "sack": "SACK",
-    "adhoc-receiver": "receiver only",
-    "adhoc-tcp": "receiver and sender",
+    "adhoc-receiver": "ad hoc TCP, receiver only",
+    "adhoc-tcp": "ad hoc TCP",
     "newreno": "NewReno",
 }
 """What is compared: transports with their labels."""

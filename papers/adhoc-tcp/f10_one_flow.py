@@ -20,7 +20,7 @@ show_schemes(
     study,
     "single",
     {
-        "throughput": "Throughput over speed. Bars: 95 % intervals over the replications.",
+        "throughput": "Throughput over speed. Bars: 95 % intervals over the runs.",
         "goodput": "Goodput as a share of what was sent.",
     },
 )

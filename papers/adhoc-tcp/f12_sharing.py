@@ -35,7 +35,7 @@ def shared(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the replications."),
+        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the runs."),
         "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
         "mixed": ("mixed", "Two of each."),
     }
@@ -49,7 +49,7 @@ def each_flow(data: Data, variant: str) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """Jain's index, the mean over the runs: how a single run of 300 s shares."""
+    """Jain's index, the mean over the runs: how a single run shares."""
     rows = [
         (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
         for name, label in LABELS.items()
@@ -79,7 +79,7 @@ def among_themselves(data: Data) -> Claim:
 @study.check(
     "At the lowest speed ad hoc TCP and NewReno share evenly",
     paper="a fair share also in the mix, except at high speed",
-    assumed="NewReno has 0.8 to 1.25 times what ad hoc TCP has; partly: 0.5 to 2",
+    assumed="NewReno has 20 % less to 25 % more than ad hoc TCP; partly: 50 % less to 100 % more",
     why={
         "ns2": "ad hoc TCP has a third more at 5 m/s already: NewReno's time-outs back off while routes are sought",
         "standard": "NewReno has half as much again at 10 m/s, the lowest speed there: two segments are fewer "
@@ -95,7 +95,7 @@ def near_fair(data: Data) -> Claim:
 @study.check(
     "At 30 m/s NewReno takes a little more",
     paper="NewReno slightly steals bandwidth at high speed",
-    assumed="1 to 1.5 times what ad hoc TCP has; partly: more at all",
+    assumed="up to 50 % more than ad hoc TCP; partly: more at all",
     why={
         "ns2": "the contrary: NewReno has a third of what ad hoc TCP has, because probes find a new route sooner than "
         "time-outs that have backed off",

@@ -55,7 +55,7 @@ def over_hops(data: Data) -> Chart:
 
 @study.chart
 def several(data: Data) -> Chart:
-    """Two parallel strings. Bars: 95 % intervals over ten runs."""
+    """Two parallel strings. Bars: 95 % intervals over the runs."""
     return bars(data.parallel, by="variant", labels=LABELS)
 
 

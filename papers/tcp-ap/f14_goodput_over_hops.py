@@ -65,7 +65,7 @@ def over_hops(data: Data, lengths: tuple[int, ...]) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Goodput over that of NewReno on the same chain."""
+    """How much more goodput than NewReno on the same chain."""
     others = {name: label for name, label in LABELS.items() if name != "newreno"}
     rows = []
     for length in (*SHORT, *HOPS):
@@ -76,7 +76,7 @@ def gain(data: Data) -> Chart:
 
 @study.chart
 def waiting(data: Data) -> Chart:
-    """TCP-AP with dynamic delayed acknowledgements over TCP-AP without, 8 hops, by wait and samples."""
+    """How much more TCP-AP has with dynamic delayed acknowledgements than without, 8 hops, by wait and samples."""
     plain = data.hops.goodput(variant="ap", hops=8)
     rows = [
         (label, *(data.delayed.goodput(samples=name, delayed_ack_timeout=wait) / plain for wait in WAITS))

@@ -72,7 +72,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and of both. Bars: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
@@ -84,7 +84,7 @@ def moments(profile: Profile) -> Sweep:
 
 @study.chart
 def fairness_over_windows(data: Data) -> Chart:
-    """Jain's index within windows of time, mean over the windows of 300 s and over ten runs: how long sharing takes.
+    """Jain's index within windows of time, mean over the windows of 300 s and over the runs: how long sharing takes.
 
     Nothing of this is in the paper. It shows that a flow which has nothing for half a minute may still have its half.
     """

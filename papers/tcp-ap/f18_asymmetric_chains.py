@@ -55,7 +55,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and of both. Bars: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 

@@ -6,7 +6,21 @@ ten that are like the paper's in what it tells of it.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, bars, below, between, every, table
+from fourhop.study import (
+    STEADY,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Study,
+    above,
+    bars,
+    below,
+    between,
+    every,
+    percent,
+    table,
+)
 from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
@@ -62,7 +76,7 @@ def one_network(data: Data) -> Chart:
 
 @study.chart
 def in_total(data: Data) -> Chart:
-    """Goodput of all ten flows: ten networks that are as the paper's, ten as drawn.
+    """Goodput of all ten flows: networks that are as the paper's, and others as drawn.
 
     Bars: 95 % intervals over the networks.
     """
@@ -71,13 +85,13 @@ def in_total(data: Data) -> Chart:
 
 @study.chart
 def starving_flows(data: Data) -> Chart:
-    """Flows of ten that have less than a tenth of an equal share, mean of ten networks."""
+    """Flows of ten that have less than a tenth of an equal share, mean over the networks."""
     return _both(data, starving, "starving flows of ten")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the ten goodputs, mean of ten networks."""
+    """Jain's index of the ten goodputs, mean over the networks."""
     return _both(data, fairness(goodputs), "Jain's fairness index")
 
 
@@ -89,8 +103,8 @@ def networks(data: Data) -> Chart:
         for seed, network in cells.by("seed").items():
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
-            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
-    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "TCP-AP's total / NewReno's"], rows)
+            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
+    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "gain in total"], rows)
 
 
 @study.check(

@@ -56,7 +56,7 @@ def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Averaged goodput of both flows together. Bars: 95 % intervals over ten runs.",
+            "Averaged goodput of both flows together. Bars: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (

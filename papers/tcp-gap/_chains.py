@@ -52,7 +52,7 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
 
     @study.chart
     def gain(data: Data) -> Chart:
-        """Goodput over that of NewReno on the same chain."""
+        """How much more goodput than NewReno on the same chain."""
         return table(["hops", "TCP-GAP over NewReno"], list(zip(HOPS, gains(data, HOPS).values(), strict=True)))
 
     return study

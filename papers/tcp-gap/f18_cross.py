@@ -40,7 +40,7 @@ def flows(profile: Profile, directions: tuple[Direction, ...]) -> Sweep:
 
 @study.chart_each(
     {
-        "goodput_up": ("up", "Figure 18: all flows out of the mesh. Bars: 95 % intervals over five runs."),
+        "goodput_up": ("up", "Figure 18: all flows out of the mesh. Bars: 95 % intervals over the runs."),
         "goodput_down": ("down", "Figure 19: all flows into the mesh."),
         "goodput_mixed": ("mixed", "Figure 20: FTP 1 and 2 out of the mesh, FTP 3 and 4 into it."),
     }

@@ -47,7 +47,7 @@ def files(profile: Profile, connection: str) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Figure 22: averaged goodput of both flows. Bars: 95 % intervals over ten runs.",
+            "Figure 22: averaged goodput of both flows. Bars: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Figure 23: Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (

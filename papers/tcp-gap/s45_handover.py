@@ -43,7 +43,7 @@ def walks(profile: Profile, direction: Direction) -> Sweep:
     {
         "download": (
             "down",
-            "Goodput of the download over time, mean over five runs; the host walks from 30 s to 110 s.",
+            "Goodput of the download over time, mean over the runs; the host walks from 30 s to 110 s.",
         ),
         "upload": ("up", "The same of the upload."),
     }

@@ -60,7 +60,7 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     {
         "goodput_down": (
             "down",
-            "Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs.",
+            "Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over the runs.",
         ),
         "goodput_mixed": ("mixed", "FTP 1 into the mesh, FTP 2 out of it."),
     }

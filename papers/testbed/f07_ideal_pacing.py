@@ -67,7 +67,7 @@ def over_hops(data: Data, protocol: str) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Goodput of RBP over that of Reno on the same chain."""
+    """How much more goodput RBP has than Reno on the same chain."""
     columns = {label: gains(data, protocol, LENGTHS).values() for protocol, label in ROUTES.items()}
     nodes = [n + 1 for n in LENGTHS]
     return table(["nodes", *columns], list(zip(nodes, *columns.values(), strict=True)))

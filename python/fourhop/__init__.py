@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fourhop._core import ScenarioError as ScenarioError
+    from fourhop.comparison import Comparison as Comparison
+    from fourhop.comparison import Difference as Difference
+    from fourhop.comparison import compare as compare
     from fourhop.errors import FourhopError as FourhopError
     from fourhop.errors import IncompleteError as IncompleteError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 # Where each public name lives; nothing is imported before it is asked for.
 _HOME = {
     "BestRate": "fourhop.search",
+    "Comparison": "fourhop.comparison",
+    "Difference": "fourhop.comparison",
     "Trial": "fourhop.search",
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
@@ -53,6 +58,7 @@ _HOME = {
     "Scenario": "fourhop.scenario",
     "ScenarioError": "fourhop._core",
     "catalog": "fourhop.scenario",
+    "compare": "fourhop.comparison",
     "explain": "fourhop.explanation",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
@@ -65,6 +71,8 @@ _HOME = {
 
 __all__ = [
     "BestRate",
+    "Comparison",
+    "Difference",
     "Explanation",
     "FourhopError",
     "IncompleteError",
@@ -81,6 +89,7 @@ __all__ = [
     "Trial",
     "best_rate",
     "catalog",
+    "compare",
     "explain",
     "run",
     "schema",

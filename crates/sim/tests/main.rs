@@ -21,6 +21,7 @@ mod packets;
 mod pcap;
 mod series;
 mod sinr;
+mod site;
 mod soak;
 mod wired;
 mod worked_example;

@@ -20,7 +20,13 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
 
-File = Annotated[Path, typer.Argument(help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Csv = Annotated[
+    bool, typer.Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key, as radio.rate=11Mbps. May be repeated."),
@@ -49,6 +55,15 @@ def errors() -> Iterator[None]:
     except (ScenarioError, FourhopError) as error:
         tell(error)
         raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
+
+
+def one_of(**given: bool) -> None:
+    """Raise what `errors` turns into a message if more than one of these switches is on."""
+    from fourhop.errors import FourhopError
+
+    on = [f"--{name}" for name, value in given.items() if value]
+    if len(on) > 1:
+        raise FourhopError(f"{' and '.join(on)}: found {len(on)}, allowed: one of them")
 
 
 def tell(error: BaseException) -> None:

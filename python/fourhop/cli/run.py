@@ -29,7 +29,8 @@ def command(
     ] = "aggregate",
     max_runs: Annotated[int, typer.Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
     set_: common.Set = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
+    csv: common.Csv = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
     ] = None,
@@ -45,6 +46,7 @@ def command(
         from fourhop.errors import FourhopError, IncompleteError
         from fourhop.runner import Interrupted, run
 
+        common.one_of(json=json, csv=csv)
         if runs is not None and precision is not None:
             raise FourhopError("--runs and --precision: found both, allowed: one of them")
         scenario = common.load(file, set_, transport, duration)
@@ -74,7 +76,7 @@ def command(
         except IncompleteError as stop:
             code, wrong, result = common.INCOMPLETE, stop, stop.result
         if result is not None:
-            _show(result, json)
+            _show(result, json=json, csv=csv)
             if result.note is not None:
                 common.say(f"note: {result.note}")
             if out is not None and (not isinstance(wrong, IncompleteError) or wrong.saved):
@@ -87,9 +89,11 @@ def command(
             raise typer.Exit(code)
 
 
-def _show(result: Result, json: bool) -> None:
+def _show(result: Result, *, json: bool, csv: bool) -> None:
     if json:
         typer.echo(result.to_json())
+    elif csv:
+        typer.echo(result.to_csv(), nl=False)
     else:
         from fourhop.cli import tables
 

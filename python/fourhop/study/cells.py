@@ -107,9 +107,14 @@ class Cells:
         """Names of the flows, in the order of the scenario."""
         return list(dict.fromkeys(name for cell in self._cells for run in cell.runs for name in run.flows))
 
+    @property
+    def runs(self) -> list[Run]:
+        """The runs of all cells."""
+        return [run for cell in self._cells for run in cell.runs]
+
     def values(self, key: str) -> list[Any]:
         """The values of a varied key, in the order of the sweep."""
-        full = self._key(key)
+        full = self.key(key)
         seen: list[Any] = []
         for cell in self._cells:
             if cell.parameters[full] not in seen:
@@ -118,7 +123,7 @@ class Cells:
 
     def where(self, **keys: object) -> Cells:
         """The cells with these values; raises `FourhopError` if there are none."""
-        wanted = {self._key(key): value for key, value in keys.items()}
+        wanted = {self.key(key): value for key, value in keys.items()}
         chosen = [cell for cell in self._cells if all(cell.parameters[key] == value for key, value in wanted.items())]
         if not chosen:
             allowed = "; ".join(f"{key}: {', '.join(map(str, self.values(key)))}" for key in wanted)
@@ -292,8 +297,8 @@ class Cells:
         """Batches belong together within one run only."""
         return tuple((self._name, cell.index, cell.runs[0].seed, batch) for batch in range(batches))
 
-    def _key(self, key: str) -> str:
-        """The varied key that `key` names."""
+    def key(self, key: str) -> str:
+        """The varied key that `key` names, whole or by its last part."""
         names = [full for full in self.keys if full == key] or [
             full for full in self.keys if full.rsplit(".", 1)[-1] == key
         ]

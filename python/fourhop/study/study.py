@@ -67,6 +67,8 @@ class Data:
 
     profile: Profile
     sweeps: Mapping[str, Cells] = field(repr=False)
+    used: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The sweeps that were asked for, in that order: what a chart is made of."""
 
     def __getattr__(self, name: str) -> Cells:
         """The cells of a sweep."""
@@ -74,6 +76,7 @@ class Data:
             raise AttributeError(name)
         if name not in self.sweeps:
             raise FourhopError(f"found no sweep {name!r}, allowed: {', '.join(self.sweeps)}")
+        self.used[name] = None
         return self.sweeps[name]
 
 

@@ -112,7 +112,7 @@ impl Socket {
         self.rcv.unread()
     }
 
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
     pub fn hides_headers(&self) -> bool {
         self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
     }

@@ -28,6 +28,7 @@ mod radio;
 mod resolve;
 mod schema;
 pub mod sections;
+mod site;
 mod tree;
 mod value;
 mod wired;
@@ -40,6 +41,7 @@ pub use network::{Network, NetworkFlow};
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
 pub use wired::{Spot, WiredSide, gateway_name};
@@ -77,6 +79,8 @@ pub struct Scenario {
     pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
+    /// Single transmitters and antennas, measured losses, walls.
+    pub site: SiteKeys,
     /// IEEE 802.11 DCF.
     pub mac: Mac,
     /// Interface queue and ARP.

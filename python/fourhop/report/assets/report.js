@@ -158,7 +158,7 @@
       const made = build(canvas, chart);
       const cursor = { line: -1, index: -1 };
       canvas.addEventListener("keydown", (event) => keys(event, made, chart, readout, cursor));
-      if (chart.curves.length > 1) box.append(switches(made, chart));
+      if (chart.curves.some((curve) => curve.label)) box.append(switches(made, chart));
       live.set(figure, made);
     }
     // At once, and again when the page has been laid out with the chart in it.

@@ -216,16 +216,12 @@ impl Aodv {
         let begun = out.len();
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
+        let detects = self.config.link_layer_detection;
         match packet {
-            packet if !self.config.link_layer_detection => {
-                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
-            }
-            Some(packet) if !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
+            Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
             packet => {
-                if let Some(packet) = packet {
-                    out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
-                }
-                if self.config.control_breaks_links {
+                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+                if detects && self.config.control_breaks_links {
                     self.break_link(now, next_hop, None, out);
                 }
             }

@@ -163,11 +163,6 @@ impl Receiver {
         self.window
     }
 
-    /// Does it tell the sender to stop?
-    pub fn is_freezing(&self) -> bool {
-        self.frozen
-    }
-
     /// Hops of the path.
     pub fn hops(&self) -> Option<u8> {
         self.hops
@@ -235,7 +230,7 @@ mod tests {
         assert!(!receiver.is_urgent());
         // SFLD = 100, FLDD = 50.
         assert_eq!(full(&mut receiver, 8, 110, 351), Some(0));
-        assert!(receiver.is_urgent() && receiver.is_freezing());
+        assert!(receiver.is_urgent());
         receiver.handle_ack_sent();
         assert_eq!(full(&mut receiver, 8, 470, 130), Some(2_000));
         assert!(receiver.is_urgent());

@@ -103,6 +103,7 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
+	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk

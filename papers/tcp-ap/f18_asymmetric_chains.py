@@ -61,7 +61,7 @@ def goodput(data: Data) -> Chart:
 
 @study.chart
 def long_flow_over_lengths(data: Data) -> Chart:
-    """Share of the long flow in the total goodput for chains of other lengths. Whiskers: over ten batches of one run."""
+    """Share of the long flow in the total goodput for chains of other lengths. Whiskers: over the batches of a run."""
     cells = data.lengths.by("variant")
     points = {
         LABELS[name]: {short: cells[name].share("flow-2", hops=_hops(short)) for short in SHORT} for name in SHOWN

@@ -43,7 +43,7 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     {
         "goodput_up": (
             "up",
-            "Both flows from the mesh to the host: goodput of each and in total. Whiskers: 95 % intervals over the runs.",
+            "Both flows from the mesh to the host: goodput of each and the total. Whiskers: 95 % intervals over runs.",
         ),
         "goodput_down": ("down", "Both flows from the host to the mesh."),
         "goodput_mixed": ("mixed", "FTP 1 from the host to the mesh, FTP 2 from the mesh to the host."),

@@ -1,5 +1,6 @@
 //! Texts of users under watch: whatever is read ends in a scenario, which written and read again is the same, or in problems with
 //! place and text. Shared by the tests beside and by the fuzz targets in `fuzz/`.
+#![allow(dead_code, reason = "a fuzz target takes only its part of it")]
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::mobility::file::{FileError, Tracks};

@@ -71,6 +71,12 @@ fn packets_tell_what_they_carry() {
         assert_eq!((packet.tcp_payload(), packet.carried().is_some()), (payload, carries), "{packet:?}");
         assert_eq!((packet.is_routing(), packet.is_network_control()), (control, control), "{packet:?}");
     }
+    // RFC 9293 section 3.3.1: SYN and FIN take a number each, and data comes behind the SYN.
+    for (syn, fin, len) in [(false, false, 9), (true, false, 10), (false, true, 10), (true, true, 11)] {
+        let numbered =
+            TcpSegment { flags: TcpFlags { syn, fin, ..TcpFlags::default() }, ..segment(9, Default::default()) };
+        assert_eq!((numbered.seq_len(), numbered.data_seq()), (len, numbered.seq + u32::from(syn)));
+    }
     let options = TcpOptions { sack_permitted: true, ..TcpOptions::default() };
     assert!(TcpOptions::default().is_empty() && !options.is_empty());
 }

@@ -291,6 +291,28 @@ mod tests {
         assert_eq!(encoded(&options), bytes);
     }
 
+    /// The first option of a type counts; another one is sent on as it came.
+    #[test]
+    fn an_option_that_comes_twice_is_unknown_the_second_time() {
+        let first = [1, 9, 0, 0, 0, 7, 0, 0, 0, 8, 9, 2, 5, 0, 0, 0, 4, 3, 3, 8, 0, 0, 0, 5, 0, 0, 0, 6];
+        let second = first.map(|octet| if octet == 0 { 1 } else { octet });
+        let field = [&[24 + 1 + 56], &first[..], &second[..]].concat();
+        let (options, len) = Options::parse(&field).unwrap();
+        assert_eq!(options.path, Some(Path { bandwidth: 7, delay: 8, links: 9 }));
+        assert_eq!(options.back, Some(Back { delay: 4, links: 3 }));
+        assert_eq!(options.echo, Some(Echo { bandwidth: 5, delay: 6 }));
+        assert_eq!((options.unknown.as_slice(), len), (&second[..], 57));
+        assert!(!options.is_empty() && Options::default().is_empty());
+        for one in [
+            Options { path: options.path, ..Options::default() },
+            Options { back: options.back, ..Options::default() },
+            Options { echo: options.echo, ..Options::default() },
+            Options { unknown: options.unknown, ..Options::default() },
+        ] {
+            assert!(!one.is_empty(), "{one:?}");
+        }
+    }
+
     fn known() -> impl Strategy<Value = Options> {
         let path = any::<(u32, u32, u8)>().prop_map(|(bandwidth, delay, links)| Path { bandwidth, delay, links });
         let back = any::<(u32, u8)>().prop_map(|(delay, links)| Back { delay, links });

@@ -179,6 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn above_the_highest_rate_there_is_none() {
+        let mut bench = Bench::new(ARF);
+        assert_eq!(bench.play(&"+".repeat(40)), [110; 40]);
+        // Nothing was a trial: it still takes two failures.
+        assert_eq!(bench.play("--+"), [110, 110, 55]);
+    }
+
+    #[test]
     fn neighbours_have_rates_of_their_own() {
         let mut bench = Bench::new(ARF);
         bench.play("--");

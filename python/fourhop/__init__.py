@@ -14,9 +14,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fourhop._core import ScenarioError as ScenarioError
     from fourhop.errors import FourhopError as FourhopError
+    from fourhop.errors import FourhopWarning as FourhopWarning
     from fourhop.errors import IncompleteError as IncompleteError
+    from fourhop.errors import ScenarioError as ScenarioError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.explanation import Explanation as Explanation
     from fourhop.explanation import explain as explain
@@ -45,13 +46,14 @@ _HOME = {
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
+    "FourhopWarning": "fourhop.errors",
     "IncompleteError": "fourhop.errors",
     "Interrupted": "fourhop.runner",
     "Interval": "fourhop.stats",
     "Progress": "fourhop.runner",
     "Result": "fourhop.result",
     "Scenario": "fourhop.scenario",
-    "ScenarioError": "fourhop._core",
+    "ScenarioError": "fourhop.errors",
     "catalog": "fourhop.scenario",
     "explain": "fourhop.explanation",
     "run": "fourhop.runner",
@@ -67,6 +69,7 @@ __all__ = [
     "BestRate",
     "Explanation",
     "FourhopError",
+    "FourhopWarning",
     "IncompleteError",
     "Interrupted",
     "Interval",

@@ -43,12 +43,10 @@ def command(
 ) -> None:
     """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
     with common.errors():
-        from fourhop.errors import FourhopError, IncompleteError
+        from fourhop.errors import IncompleteError
         from fourhop.runner import Interrupted, run
 
         common.one_of(json=json, csv=csv)
-        if runs is not None and precision is not None:
-            raise FourhopError("--runs and --precision: found both, allowed: one of them")
         scenario = common.load(file, set_, transport, duration)
         from fourhop.cli.display import Display
 
@@ -56,10 +54,10 @@ def command(
         wrong: BaseException | None = None
         result: Result | None
         try:
-            with Display() as display:
+            with common.warned(), Display() as display:
                 result = run(
                     scenario,
-                    1 if runs is None else runs,
+                    runs,
                     seed,
                     precision,
                     jobs,

@@ -54,7 +54,7 @@ class Job:
     @property
     def runs(self) -> int:
         """How many runs it is; with a precision target the least number."""
-        return len(self.sweep.points) * (self.sweep.runs if self.sweep.target is None else 3)
+        return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property
     def title(self) -> str:

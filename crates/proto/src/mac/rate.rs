@@ -92,6 +92,16 @@ impl Neighbour {
     }
 }
 
+impl Config {
+    /// The lowest rate that unicast data may have.
+    pub fn lowest_data_rate(&self) -> Rate {
+        match self.rate_control {
+            RateControl::Fixed => self.data_rate,
+            RateControl::Arf(_) => ladder(self)[0],
+        }
+    }
+}
+
 /// The rates up to the highest that is allowed.
 fn ladder(config: &Config) -> &'static [Rate] {
     let rates = config.phy.rates();

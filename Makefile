@@ -33,7 +33,7 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-demo: build ## run the demo: goodput over hops, a table and a plot
+demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
 
 reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)

@@ -51,7 +51,7 @@ TRANSPORTS = {
     "udp": "UDP",
     "ping": "ping",
 }
-"""What transports are called in figures. `study.drawing` gives each its colour by the beginning of its name."""
+"""What transports are called in figures; by these names `transport_place` gives each its colour."""
 
 
 def figure(width_in: float = 4.8, height_in: float = 3.2) -> tuple[Figure, Axes]:

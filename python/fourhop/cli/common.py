@@ -46,14 +46,17 @@ def say(message: str) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right into one message and an exit code, without a traceback."""
-    from fourhop.errors import FourhopError, IncompleteError
+    """Turn what the user can put right, or stopped, into one message and an exit code, without a traceback."""
+    from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:
         yield
     except FourhopError as error:
         tell(error)
         raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
+    except SweepInterrupted as stop:
+        say(str(stop))
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def one_of(**given: bool) -> None:

@@ -33,7 +33,7 @@ def command(
     with common.errors():
         from fourhop import ScenarioError
         from fourhop.cli.display import SweepDisplay
-        from fourhop.errors import FourhopError, SweepInterrupted
+        from fourhop.errors import FourhopError
         from fourhop.scenario import Scenario
         from fourhop.sweeps.describe import Sweep
         from fourhop.sweeps.execute import sweep
@@ -45,12 +45,8 @@ def command(
             raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
         described = Sweep(chain, {"transport": TRANSPORTS, "topology.hops": HOPS}, runs=runs, name="demo", source="")
         common.say(f"{runs} runs of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops")
-        try:
-            with SweepDisplay() as display:
-                result = sweep(described, out=out, jobs=jobs, progress=display.update)
-        except SweepInterrupted as stop:
-            common.say(str(stop))
-            raise typer.Exit(common.INTERRUPTED) from None
+        with SweepDisplay() as display:
+            result = sweep(described, out=out, jobs=jobs, progress=display.update)
         _show(result, out)
 
 

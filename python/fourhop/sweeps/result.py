@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ import polars as pl
 from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
-from fourhop.shown import Shown, to_csv
+from fourhop.shown import Shown, described, to_csv
 from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.manifest import Content, PointRuns
@@ -248,8 +247,7 @@ class SweepResult:
 
     def _repr_html_(self) -> str:
         """For a notebook: what ran, and the summary."""
-        note = "" if self.note is None else f"<p><small>{html.escape(self.note)}</small></p>"
-        return f"<p>{html.escape(repr(self))}</p>{self.summary._repr_html_()}{note}"
+        return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
         """One line: what ran, and how much of it was new."""

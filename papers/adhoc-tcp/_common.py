@@ -15,8 +15,8 @@ PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
 
 KINDS: Mapping[str, str] = {
     "sack": "SACK",
-    "adhoc-receiver": "receiver only",
-    "adhoc-tcp": "receiver and sender",
+    "adhoc-receiver": "ad hoc TCP, receiver only",
+    "adhoc-tcp": "ad hoc TCP",
     "newreno": "NewReno",
 }
 """The transports that are compared, with their labels."""
@@ -164,7 +164,7 @@ def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:
     @study.chart_each({name: (drawn[name], caption) for name, caption in captions.items()})
     def over_speed(data: Data, what: tuple[Callable[[Cells], Sample], str]) -> Chart:
         of, y_label = what
-        cells = data.sweeps[sweep]
+        cells = data[sweep]
         points = {
             label: {speed: of(at(cells, name, speed)) for speed in speeds(cells)} for name, label in LABELS.items()
         }
@@ -179,7 +179,7 @@ def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
     @study.chart
     def precision(data: Data) -> Chart:
         """Replications, and the precision of the throughput that they give."""
-        return reached(data.sweeps[sweep], labels)
+        return reached(data[sweep], labels)
 
 
 def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:

@@ -7,9 +7,10 @@ segments only interfere with each other on the air.
 from fourhop import Sweep
 from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, every, lines
 
-from ._common import ASSUMED, PAPER, normalized, string
+from ._common import ASSUMED, KINDS, PAPER, normalized, string
 
 WINDOWS = tuple(range(1, 21))
+SACK = {"": KINDS["sack"]}
 
 study = Study(
     "Throughput and goodput over the advertised window",
@@ -28,16 +29,18 @@ def string_of_five(profile: Profile) -> Sweep:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput. Bars: 95 % intervals over the replications."""
-    return lines(data.string_of_five, x="window", y_label="throughput (kbit/s)", x_label="window (segments)")
+    """Throughput. Whiskers: 95 % intervals over the runs."""
+    return lines(
+        data.string_of_five, x="window", labels=SACK, y_label="throughput (kbit/s)", x_label="window (segments)"
+    )
 
 
 @study.chart
 def goodput(data: Data) -> Chart:
     """Normalized goodput: the share of sent segments that were not retransmissions."""
     return lines(
-        data.string_of_five, x="window", y=normalized, y_label="normalized goodput", x_label="window (segments)",
-        y_min=0.8,
+        data.string_of_five, x="window", y=normalized, labels=SACK, y_label="normalized goodput",
+        x_label="window (segments)", y_min=0.8,
     )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ def _over_time(data: Data, kind: str, quantities: dict[str, str], y_max: float |
 
 
 ADHOC = {"adwin_segments": "advertised window", "ssthresh_segments": "ssthresh"}
+OF_ADHOC = {"flow-1": KINDS["adhoc-tcp"]}
 
 
 @study.chart
@@ -51,13 +52,13 @@ def adhoc(data: Data) -> Chart:
 @study.chart
 def frozen(data: Data) -> Chart:
     """The same run: what froze the sender (1 closed window, 2 window below the data in flight, 3 time-out)."""
-    return series(data.way.where(transport="adhoc-tcp"), "frozen", y_label="frozen by")
+    return series(data.way.where(transport="adhoc-tcp"), "frozen", flows=OF_ADHOC, y_label="frozen by")
 
 
 @study.chart
 def hops(data: Data) -> Chart:
     """The same run: hops of the newest segment, derived by the receiver from its time to live."""
-    return series(data.way.where(transport="adhoc-tcp"), "hops", y_label="hops")
+    return series(data.way.where(transport="adhoc-tcp"), "hops", flows=OF_ADHOC, y_label="hops")
 
 
 @study.chart

@@ -25,7 +25,7 @@ def way(profile: Profile) -> Sweep:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput of the three schemes. Bars: 95 % intervals over the replications."""
+    """Throughput of the three schemes. Whiskers: 95 % intervals over the runs."""
     return groups({KINDS[name]: {"": data.way.goodput(transport=name)} for name in SCHEMES}, "throughput (kbit/s)")
 
 

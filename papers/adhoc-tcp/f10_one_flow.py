@@ -20,8 +20,8 @@ show_schemes(
     study,
     "single",
     {
-        "throughput": "Throughput over speed. Bars: 95 % intervals over the replications.",
-        "goodput": "Normalized goodput: the share of sent segments that were not retransmissions.",
+        "throughput": "Throughput over speed. Whiskers: 95 % intervals over the runs.",
+        "goodput": "Goodput as a share of what was sent.",
     },
 )
 

@@ -17,7 +17,7 @@ show_schemes(
     study,
     "four",
     {
-        "goodput": "Normalized goodput of the four flows. Bars: 95 % intervals over the replications.",
+        "goodput": "Normalized goodput of the four flows. Whiskers: 95 % intervals over the replications.",
         "throughput": "Total throughput of the four flows, which the paper does not show.",
     },
 )

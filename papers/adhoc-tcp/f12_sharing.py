@@ -35,7 +35,7 @@ def shared(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the replications."),
+        "newreno": ("newreno", "Four NewReno flows. Whiskers: 95 % intervals over the runs."),
         "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
         "mixed": ("mixed", "Two flows of each kind."),
     }
@@ -49,7 +49,7 @@ def each_flow(data: Data, variant: str) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """Jain's index within a run of 300 s, mean over the runs."""
+    """Jain's index, the mean over the runs: how a single run shares."""
     rows = [
         (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
         for name, label in LABELS.items()
@@ -78,8 +78,8 @@ def among_themselves(data: Data) -> Claim:
 
 @study.check(
     "At the lowest speed ad hoc TCP and NewReno share evenly",
-    paper="a fair share in the mix too, except at high speed",
-    assumed="NewReno has 0.8 to 1.25 times what ad hoc TCP has; partly: 0.5 to 2",
+    paper="a fair share also in the mix, except at high speed",
+    assumed="NewReno has 20 % less to 25 % more than ad hoc TCP; partly: 50 % less to 100 % more",
     why={
         "ns2": "ad hoc TCP has a third more even at 5 m/s: NewReno's time-outs back off while routes are searched for",
         "standard": "NewReno has 1.5 times as much at 10 m/s, the lowest speed in this profile: two segments are "
@@ -95,7 +95,7 @@ def near_fair(data: Data) -> Claim:
 @study.check(
     "At 30 m/s NewReno takes a little more",
     paper="NewReno slightly steals bandwidth at high speed",
-    assumed="1 to 1.5 times what ad hoc TCP has; partly: more by any amount",
+    assumed="up to 50 % more than ad hoc TCP; partly: more by any amount",
     why={
         "ns2": "the opposite: NewReno has a third of what ad hoc TCP has, because probes find a new route sooner than "
         "time-outs that have backed off",

@@ -32,7 +32,7 @@ def mix(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Normalized goodput of each flow. Bars: 95 % intervals over the replications."""
+    """Goodput of each flow as a share of what it sent. Whiskers: 95 % intervals over the runs."""
     cells = {speed: at(data.mix, "mixed", speed) for speed in speeds(data.mix)}
     points = {
         f"{flow} ({KIND[flow]})": {speed: normalized(one, [flow]) for speed, one in cells.items()} for flow in FLOWS

@@ -37,7 +37,7 @@ def chain(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals over ten batches."""
+    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return lines(data.chain, x="hops", by="transport", labels=NAMES)
 
 

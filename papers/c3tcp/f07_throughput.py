@@ -54,8 +54,8 @@ def rates(profile: Profile) -> Sweep:
 
 @study.chart
 def gain_over_rates(data: Data) -> Chart:
-    """Ratio of the goodputs of C3TCP and standard TCP from 16 to 30 s, by UDP rate."""
-    ratios = {
+    """How much more goodput C3TCP has than standard TCP from 16 to 30 s, by the rate of UDP."""
+    gains = {
         label: {
             load: rate(data.rates, f"c3 {load} {routing}", CROSSED)
             / rate(data.rates, f"standard {load} {routing}", CROSSED)
@@ -63,7 +63,7 @@ def gain_over_rates(data: Data) -> Chart:
         }
         for routing, label in ROUTING.items()
     }
-    return curves(ratios, "each of two UDP flows (kbit/s)", "C3TCP / standard TCP")
+    return curves(gains, "each of two UDP flows (kbit/s)", "gain over standard TCP (%)")
 
 
 study.chart(over_time)

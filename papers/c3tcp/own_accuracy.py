@@ -67,10 +67,10 @@ def bandwidth_error(data: Data, name: str, load: int) -> Estimate:
 
 @study.chart_each(
     {
-        "delays": ((delay_error, "estimated / true delay"), "Ratio of estimated to true delay; 1 is correct."),
+        "delays": ((delay_error, "error of the delay (%)"), "How far the estimated delay is above the true one."),
         "bandwidths": (
-            (bandwidth_error, "estimated / available bandwidth"),
-            "Ratio of estimated to available bandwidth; 1 is correct.",
+            (bandwidth_error, "error of the bandwidth (%)"),
+            "How far the estimated bandwidth is above what the path has to give.",
         ),
     }
 )

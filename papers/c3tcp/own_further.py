@@ -49,13 +49,13 @@ def moving(profile: Profile) -> Sweep:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Steady state of one flow, 11 Mbit/s. Bars: 95 % intervals from the means of ten batches."""
+    """Steady state of one flow, 11 Mbit/s. Whiskers: 95 % intervals from the means of ten batches."""
     return lines(data.strings, x="hops", by="variant", labels=LABELS)
 
 
 @study.chart
 def several(data: Data) -> Chart:
-    """Two parallel strings. Bars: 95 % intervals over ten runs."""
+    """Two parallel strings. Whiskers: 95 % intervals over the runs."""
     return bars(data.parallel, by="variant", labels=LABELS)
 
 

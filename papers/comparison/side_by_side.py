@@ -160,13 +160,13 @@ def cost(run: Run) -> float:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Total goodput of all flows relative to NewReno on the same network. Bars: 95 % intervals over ten runs."""
+    """How much more goodput all flows together have than with NewReno. Whiskers: 95 % intervals."""
     shown = [name for name in TRANSPORTS if name not in ("newreno", "cubic", "westwood")]
     points = {
         LABELS[name]: {n: cell(data, n, name).goodput() / cell(data, n, "newreno").goodput() for n in NETWORKS}
         for name in shown
     }
-    return groups(points, "goodput relative to NewReno")
+    return groups(points, "gain over NewReno (%)")
 
 
 @study.chart
@@ -180,7 +180,7 @@ def fairness(data: Data) -> Chart:
 
 @study.chart_each(
     {
-        network: (network, f"{shown.capitalize()}: means with 95 % intervals over ten runs.")
+        network: (network, f"{shown.capitalize()}: means with 95 % intervals over the runs.")
         for network, shown in NETWORKS.items()
     }
 )

@@ -40,7 +40,7 @@ def _over_alpha(data: Data, name: str, y: str, y_min: float | None = 0.0) -> Cha
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """TCP-AP as in the paper: total goodput of both flows. Bars: 95 % intervals over ten batches."""
+    """TCP-AP as in the paper: total goodput of both flows. Whiskers: 95 % intervals over ten batches."""
     return _over_alpha(data, AP, "goodput", None)
 
 

@@ -48,7 +48,7 @@ def delayed(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals over ten batches."""
+    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return over_hops(data, HOPS)
 
 
@@ -65,7 +65,7 @@ def over_hops(data: Data, lengths: tuple[int, ...]) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Ratio of goodput to that of NewReno on the same chain."""
+    """How much more goodput than NewReno on the same chain."""
     others = {name: label for name, label in LABELS.items() if name != "newreno"}
     rows = []
     for length in (*SHORT, *HOPS):
@@ -76,7 +76,7 @@ def gain(data: Data) -> Chart:
 
 @study.chart
 def waiting(data: Data) -> Chart:
-    """Ratio of goodput with and without dynamic delayed acknowledgements, TCP-AP, 8 hops, by wait and samples."""
+    """How much more TCP-AP has with dynamic delayed acknowledgements than without, 8 hops, by wait and samples."""
     plain = data.hops.goodput(variant="ap", hops=8)
     rows = [
         (label, *(data.delayed.goodput(samples=name, delayed_ack_timeout=wait) / plain for wait in WAITS))

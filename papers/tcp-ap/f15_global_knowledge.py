@@ -69,7 +69,7 @@ def measured(data: Data) -> dict[str, dict[int, Sample]]:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals over ten batches."""
+    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return curves(measured(data), "hops", "goodput (kbit/s)")
 
 

@@ -74,7 +74,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
@@ -86,7 +86,7 @@ def moments(profile: Profile) -> Sweep:
 
 @study.chart
 def fairness_over_windows(data: Data) -> Chart:
-    """Jain's index within windows of time, mean over the windows of 300 s and over ten runs: the time scale of sharing.
+    """Jain's index within windows of time, mean over the windows of 300 s and over the runs: how long sharing takes.
 
     This is not in the paper. It shows that a flow that gets nothing for half a minute may still get its half in the
     long run.
@@ -98,7 +98,7 @@ def fairness_over_windows(data: Data) -> Chart:
 
 @study.chart
 def fairness_over_lengths(data: Data) -> Chart:
-    """Jain's index for chains of other lengths. Bars: 95 % intervals over ten batches of one run."""
+    """Jain's index for chains of other lengths. Whiskers: 95 % intervals over ten batches of one run."""
     return lines(data.lengths, x="hops", y="fairness", by="variant", labels=LABELS, x_label="hops of each chain")
 
 

@@ -55,13 +55,13 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and in total. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
 @study.chart
 def long_flow_over_lengths(data: Data) -> Chart:
-    """Share of the long flow in the total goodput for chains of other lengths. Bars: over ten batches of one run."""
+    """Share of the long flow in the total goodput for chains of other lengths. Whiskers: over the batches of a run."""
     cells = data.lengths.by("variant")
     points = {
         LABELS[name]: {short: cells[name].share("flow-2", hops=_hops(short)) for short in SHORT} for name in SHOWN

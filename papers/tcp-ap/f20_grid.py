@@ -66,7 +66,7 @@ def grids(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and in total, five by five nodes. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total, five by five nodes. Whiskers: 95 % intervals over the runs."""
     return shares(data.main, FLOWS, LABELS)
 
 

@@ -6,7 +6,21 @@ and ten that match what the paper says about its network.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, bars, below, between, every, table
+from fourhop.study import (
+    STEADY,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Study,
+    above,
+    bars,
+    below,
+    between,
+    every,
+    percent,
+    table,
+)
 from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
@@ -51,7 +65,7 @@ def seeds(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
 def one_network(data: Data) -> Chart:
     """Goodput of each flow in one network like the paper's (seed 3), with the number of hops in brackets.
 
-    Bars: 95 % intervals over batches.
+    Whiskers: 95 % intervals over batches.
     """
     cells = data.alike.where(seed=ALIKE[0])
     hops = {name: flow["hops"] for name, flow in one(cells).flows.items()}
@@ -62,22 +76,22 @@ def one_network(data: Data) -> Chart:
 
 @study.chart
 def in_total(data: Data) -> Chart:
-    """Total goodput of the ten flows: ten networks like the paper's, ten as drawn.
+    """Total goodput of the ten flows: networks like the paper's, and networks as drawn.
 
-    Bars: 95 % intervals over the networks.
+    Whiskers: 95 % intervals over the networks.
     """
     return _both(data, total(goodputs), "goodput (kbit/s)")
 
 
 @study.chart
 def starving_flows(data: Data) -> Chart:
-    """Number of flows out of ten with less than a tenth of an equal share, mean of ten networks."""
+    """Number of flows out of ten with less than a tenth of an equal share, mean of the networks."""
     return _both(data, starving, "starving flows of ten")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the ten goodputs, mean of ten networks."""
+    """Jain's index of the ten goodputs, mean over the networks."""
     return _both(data, fairness(goodputs), "Jain's fairness index")
 
 
@@ -89,8 +103,8 @@ def networks(data: Data) -> Chart:
         for seed, network in cells.by("seed").items():
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
-            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
-    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "TCP-AP's total / NewReno's"], rows)
+            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
+    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "gain in total"], rows)
 
 
 @study.check(

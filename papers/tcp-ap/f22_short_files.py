@@ -57,7 +57,7 @@ def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Total averaged goodput of both flows. Bars: 95 % intervals over ten runs.",
+            "Total averaged goodput of both flows. Whiskers: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (
@@ -68,7 +68,7 @@ def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def goodput(data: Data, name: str, pause: str) -> Sample:

@@ -5,7 +5,7 @@ Goodput is measured while a file is being sent. The paper shows one network, in 
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Sample, Study, about, above, every, table
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Sample, Study, about, above, every, percent, table
 from fourhop.study.flows import Of, averaged, fairness, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, SHOWN, compared, random
@@ -46,13 +46,13 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Total averaged goodput of the five flows, mean of ten networks. Bars: 95 % intervals over the networks."""
+    """Total averaged goodput of the five flows, mean of the networks. Whiskers: 95 % intervals over the networks."""
     return _both(data, total(averaged), "averaged goodput (kbit/s)")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the averaged goodputs, mean of ten networks."""
+    """Jain's index of the averaged goodputs, mean over the networks."""
     return _both(data, fairness(averaged), "Jain's fairness index")
 
 
@@ -64,10 +64,8 @@ def each_network(data: Data) -> Chart:
         newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
         gain = sum(averaged(ap)) / sum(averaged(newreno))
         indices = [fairness(averaged)(run) for run in (newreno, ap)]
-        rows.append((seed, paths(newreno), sum(averaged(newreno)) / 1e3, gain, *indices))
-    return table(
-        ["seed", "hops of the pairs", "NewReno (kbit/s)", "TCP-AP / NewReno", "index, NewReno", "index, TCP-AP"], rows
-    )
+        rows.append((seed, paths(newreno), sum(averaged(newreno)) / 1e3, f"{percent(gain)} %", *indices))
+    return table(["seed", "hops of the pairs", "NewReno (kbit/s)", "gain", "index, NewReno", "index, TCP-AP"], rows)
 
 
 @study.check("TCP-AP is 91 % ahead of NewReno", paper="about 91 %", assumed="partly: ahead", why=BEHIND)

@@ -39,7 +39,7 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
         {
             "goodput": (
                 HOPS,
-                "Steady state of one flow, 11 Mbit/s by radio. Bars: 95 % intervals over ten batches.",
+                "Steady state of one flow, 11 Mbit/s by radio. Whiskers: 95 % intervals over ten batches.",
             ),
             "from_four_hops": (
                 (*LONG, *LONGER),
@@ -53,7 +53,7 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
 
     @study.chart
     def gain(data: Data) -> Chart:
-        """Ratio of goodput to that of NewReno on the same chain."""
+        """How much more goodput than NewReno on the same chain."""
         return table(["hops", "TCP-GAP over NewReno"], list(zip(HOPS, gains(data, HOPS).values(), strict=True)))
 
     return study

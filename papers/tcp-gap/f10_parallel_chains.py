@@ -43,14 +43,14 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     {
         "goodput_up": (
             "up",
-            "Both flows from the mesh to the host: goodput of each and in total. Bars: 95 % intervals over five runs.",
+            "Both flows from the mesh to the host: goodput of each and the total. Whiskers: 95 % intervals over runs.",
         ),
         "goodput_down": ("down", "Both flows from the host to the mesh."),
         "goodput_mixed": ("mixed", "FTP 1 from the host to the mesh, FTP 2 from the mesh to the host."),
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], FLOWS, LABELS)
+    return shares(data[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -60,7 +60,7 @@ def goodput(data: Data, way: str) -> Chart:
     why={"ns2": CHANGE_PLACES, "standard": FEW_LOSSES},
 )
 def newreno_starves(data: Data) -> Claim:
-    share = {text: data.sweeps[way].measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
+    share = {text: data[way].measure(smaller_share, variant="newreno") for way, text in WAYS.items()}
     return every(below(share, 0.05)).or_partly(every(below(share, 0.25)))
 
 
@@ -74,7 +74,7 @@ def newreno_starves(data: Data) -> Claim:
     },
 )
 def gap_fair(data: Data) -> Claim:
-    index = {text: data.sweeps[way].fairness(variant="gap-gc") for way, text in WAYS.items()}
+    index = {text: data[way].fairness(variant="gap-gc") for way, text in WAYS.items()}
     return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 
@@ -85,7 +85,7 @@ def gap_fair(data: Data) -> Claim:
     why={"standard": f"{FEW_LOSSES}; the variation of the round trips still slows TCP-GAP down"},
 )
 def gap_more(data: Data) -> Claim:
-    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
+    claims = above({text: gain(data[way]) for way, text in WAYS.items()}, 1.0)
     up_more, down_more = claims.values()
     return every(claims).or_partly(up_more).or_partly(down_more)
 

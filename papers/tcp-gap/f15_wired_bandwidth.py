@@ -49,7 +49,7 @@ def wires(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "goodput": ("goodput", "Figure 15: goodput of both flows. Bars: 95 % intervals over five runs."),
+        "goodput": ("goodput", "Figure 15: goodput of both flows. Whiskers: 95 % intervals over the runs."),
         "index": ("fairness", "Figure 16: Jain's index."),
     }
 )

@@ -41,13 +41,13 @@ def flows(profile: Profile, directions: tuple[Direction, ...]) -> Sweep:
 
 @study.chart_each(
     {
-        "goodput_up": ("up", "Figure 18: all flows out of the mesh. Bars: 95 % intervals over five runs."),
+        "goodput_up": ("up", "Figure 18: all flows out of the mesh. Whiskers: 95 % intervals over the runs."),
         "goodput_down": ("down", "Figure 19: all flows into the mesh."),
         "goodput_mixed": ("mixed", "Figure 20: FTP 1 and 2 out of the mesh, FTP 3 and 4 into it."),
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], FLOWS, LABELS)
+    return shares(data[way], FLOWS, LABELS)
 
 
 @study.check(
@@ -57,7 +57,7 @@ def goodput(data: Data, way: str) -> Chart:
     why={"standard": LITTLE_LOST},
 )
 def gap_more(data: Data) -> Claim:
-    claims = above({text: gain(data.sweeps[way]) for way, text in WAYS.items()}, 1.0)
+    claims = above({text: gain(data[way]) for way, text in WAYS.items()}, 1.0)
     first, second, third = claims.values()
     pairs = [every({"a": a, "b": b}) for a, b in ((first, second), (first, third), (second, third))]
     return every(claims).or_partly(pairs[0]).or_partly(pairs[1]).or_partly(pairs[2])
@@ -74,7 +74,7 @@ def gap_more(data: Data) -> Claim:
     },
 )
 def gap_fairer(data: Data) -> Claim:
-    claims = above({text: fairer(data.sweeps[way]) for way, text in WAYS.items()}, 0.0)
+    claims = above({text: fairer(data[way]) for way, text in WAYS.items()}, 0.0)
     return every(claims).or_partly(every({text: claims[text] for text in (WAYS["up"], WAYS["down"])}))
 
 
@@ -85,7 +85,7 @@ def gap_fairer(data: Data) -> Claim:
     why={"ns2": "flows still lose their routes for tens of seconds, which does not average out over 22,000 packets"},
 )
 def gap_even(data: Data) -> Claim:
-    index = {WAYS[way]: data.sweeps[way].fairness(variant="gap-gc") for way in ("up", "down")}
+    index = {WAYS[way]: data[way].fairness(variant="gap-gc") for way in ("up", "down")}
     return every(fair(index, 0.99)).or_partly(every(fair(index, 0.95)))
 
 

@@ -39,7 +39,7 @@ def networks(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of the flows into the mesh, out of it, and in total. Bars: 95 % intervals over the networks."""
+    """Goodput of the flows into the mesh, out of it, and in total. Whiskers: 95 % intervals over the networks."""
     cells = data.networks.by("variant")
     each = {text: _sum(ns) for text, ns in GROUPS.items()}
     return groups(

@@ -48,7 +48,7 @@ def files(profile: Profile, connection: str) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Figure 22: total averaged goodput of both flows. Bars: 95 % intervals over ten runs.",
+            "Figure 22: total averaged goodput of both flows. Whiskers: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Figure 23: Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (
@@ -59,7 +59,7 @@ def files(profile: Profile, connection: str) -> Sweep:
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def of(data: Data, name: str, pause: str) -> Sample:

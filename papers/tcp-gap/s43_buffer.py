@@ -92,7 +92,7 @@ def without_room(data: Data) -> Chart:
 
 @study.chart
 def connections(data: Data) -> Chart:
-    """Twenty files with one connection each, over 200 s: flows that the gateway saw, and why it forgot them."""
+    """Twenty files with a connection each: flows that the gateway saw, and why it forgot them."""
     cells = data.closing.where(variant="files")
     rows = [(cells.measure(gateway("flows")), cells.measure(gateway("ended")), cells.measure(gateway("timed_out")))]
     return table(["flows seen", "closed", "silent"], rows)

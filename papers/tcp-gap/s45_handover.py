@@ -44,13 +44,13 @@ def walks(profile: Profile, direction: Direction) -> Sweep:
     {
         "download": (
             "down",
-            "Goodput of the download over time, mean over five runs; the host walks from 30 s to 110 s.",
+            "Goodput of the download over time, mean over the runs; the host walks from 30 s to 110 s.",
         ),
         "upload": ("up", "The same for the upload."),
     }
 )
 def over_time(data: Data, way: str) -> Chart:
-    return series(data.sweeps[way], "goodput_bps", by="variant", labels=LABELS)
+    return series(data[way], "goodput_bps", by="variant", labels=LABELS)
 
 
 def both(data: Data) -> dict[str, Cells]:

@@ -10,7 +10,22 @@ from collections.abc import Callable
 from functools import partial
 
 from fourhop import Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Profile, Run, Study, about, above, between, every, table, table_by
+from fourhop.study import (
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Run,
+    Study,
+    about,
+    above,
+    between,
+    every,
+    ratio,
+    table,
+    table_by,
+)
 
 from ._common import ASSUMED, CHAIN_NODES, GATEWAY, LABELS, PAPER, compared, parallel
 
@@ -89,7 +104,7 @@ COLUMNS = ["upper chain", "upwards: ACKs", "downwards: data", "lower chain", "up
     {
         "given_up": (
             VARIANT,
-            "TCP packets given up on each link in 1000 s, TCP-GAP without goodput control: means over ten runs.",
+            "TCP packets given up on each link in a run, TCP-GAP without goodput control: means over the runs.",
         ),
         "newreno": ("newreno", "The same under NewReno."),
         "controlled": ("gap-gc", "The same under TCP-GAP with goodput control."),
@@ -107,13 +122,13 @@ def goodput(data: Data) -> Chart:
     return table_by(data.mixed, "variant", columns, LABELS)
 
 
-def ratio(data: Data, place: int) -> Claim:
-    """Ratio of drops towards the gateway on a link of the lower chain to those on the same link of the upper one."""
+def unlike(data: Data, place: int) -> Claim:
+    """Drops towards the gateway on a link of the lower chain over those on the same link of the upper one."""
     upper, lower = links(0)[place][1], links(1)[place][1]
     cells = data.mixed.where(variant=VARIANT)
     low, up = cells.measure(drops(lower)), cells.measure(drops(upper))
     expected = {3: 12.0, 4: 2.5}[place]
-    return about(low / up, expected, within=0.5).or_partly(above(low - up, 0.0))
+    return about(ratio(low, up), expected, within=0.5).or_partly(above(low - up, 0.0))
 
 
 @study.check(
@@ -133,7 +148,7 @@ def upwards_is_weaker(data: Data) -> Claim:
     why=FEW,
 )
 def last_but_one(data: Data) -> Claim:
-    return ratio(data, 3)
+    return unlike(data, 3)
 
 
 @study.check(
@@ -143,7 +158,7 @@ def last_but_one(data: Data) -> Claim:
     why=FEW,
 )
 def last(data: Data) -> Claim:
-    return ratio(data, 4)
+    return unlike(data, 4)
 
 
 @study.check(
@@ -156,5 +171,5 @@ def alike_before(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)
     found = {}
     for (upper, up, _), (lower, low, _) in zip(links(0)[:3], links(1)[:3], strict=True):
-        found[f"{upper} and {lower}"] = cells.measure(drops(low)) / cells.measure(drops(up))
+        found[f"{upper} and {lower}"] = ratio(cells.measure(drops(low)), cells.measure(drops(up)))
     return every(between(found, 0.5, 2.0))

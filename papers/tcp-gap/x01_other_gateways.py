@@ -59,13 +59,13 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     {
         "goodput_down": (
             "down",
-            "Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs.",
+            "Both flows into the mesh, Jain's index in brackets. Whiskers: 95 % intervals over the runs.",
         ),
         "goodput_mixed": ("mixed", "FTP 1 into the mesh, FTP 2 out of it."),
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
+    return shares(data[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
 
 
 OWN = "nothing: this is our own question"

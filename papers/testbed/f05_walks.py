@@ -64,7 +64,7 @@ def tests(profile: Profile) -> Sweep:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Table 1 as curves. Bars: 95 % intervals over ten tests of 120 s."""
+    """Table 1 as curves. Whiskers: 95 % intervals over the runs."""
     return throughputs(data, PEOPLE, HOPS)
 
 

@@ -55,7 +55,7 @@ def gains(data: Data, protocol: str, lengths: tuple[int, ...]) -> dict[str, Esti
 
 @study.chart_each(
     {
-        "goodput": ("static", "Steady state over fixed routes. Bars: 95 % intervals over ten batches."),
+        "goodput": ("static", "Steady state over fixed routes. Whiskers: 95 % intervals over ten batches."),
         "with_aodv": ("aodv", "The same with AODV, which takes lost frames for broken links."),
     }
 )
@@ -67,7 +67,7 @@ def over_hops(data: Data, protocol: str) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Ratio of goodput of RBP to that of Reno on the same chain."""
+    """How much more goodput RBP has than Reno on the same chain."""
     columns = {label: gains(data, protocol, LENGTHS).values() for protocol, label in ROUTES.items()}
     nodes = [n + 1 for n in LENGTHS]
     return table(["nodes", *columns], list(zip(nodes, *columns.values(), strict=True)))

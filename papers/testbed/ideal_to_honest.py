@@ -125,7 +125,7 @@ def goodput(data: Data) -> Chart:
 
 @study.chart
 def gains(data: Data) -> Chart:
-    """Ratio of goodput to NewReno's on the same radio."""
+    """How much more goodput than NewReno on the same radio."""
     rows = [(LABELS[step], hops, *(gain(data, step, hops, name) for name in PACED)) for hops in HOPS for step in LABELS]
     return table(["from here on", "hops", *(TRANSPORTS[name] for name in PACED)], rows)
 

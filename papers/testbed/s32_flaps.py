@@ -46,7 +46,7 @@ def walks(profile: Profile) -> Sweep:
 
 @study.chart
 def changes(data: Data) -> Chart:
-    """Changes of the next hop and searches of the client, time-outs of TCP, throughput. Twenty walks."""
+    """Changes of the next hop and searches of the client, time-outs of TCP, throughput."""
     columns = {"changes": "route_changes", "searches": "route_discoveries", "time-outs": "timeouts"}
     return table_by(data.walks, "variant", {**columns, "throughput": "goodput"}, ROUTING, heading="routing")
 

@@ -64,7 +64,7 @@ def times(data: Data, name: str, hops: int) -> list[float]:
 
 @study.chart
 def table_2(data: Data) -> Chart:
-    """Time from the first request to the reply in ms, for the first search of each of forty runs."""
+    """Time from the first request to the reply in ms, for the first search of each run."""
     rows: list[tuple[object, ...]] = []
     for hops in HOPS:
         rows.append((f"{hops} hops, the paper", *PAPER_MS[hops], 40))

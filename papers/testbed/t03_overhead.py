@@ -63,7 +63,7 @@ def ratio(data: Data, hops: int) -> Sample:
 
 @study.chart
 def table_3(data: Data) -> Chart:
-    """Packets of a test of 120 s and their ratio, and the paper's values."""
+    """Packets of a test and their ratio, and the paper's values."""
     rows = [(n, DATA[n], packets(data, n), CONTROL[n], control(data, n), RATIO[n], ratio(data, n)) for n in HOPS]
     names = ("hops", "data, paper", "data", "control, paper", "control", "ratio, paper", "ratio")
     return table(list(names), rows)

@@ -54,7 +54,7 @@ def round_trip(data: Data, what: str, size: int, hops: int) -> Sample:
 
 @study.chart
 def table_4(data: Data) -> Chart:
-    """Round trips in ms. Intervals over five runs of a minute."""
+    """Round trips in ms. Intervals over the runs."""
     rows = [
         (
             f"{hops} hops, {size} bytes",

@@ -98,8 +98,7 @@ impl Socket {
         let failed = self.freeze.phase() != Phase::Waiting;
         self.recovery.timeouts += u32::from(failed);
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
-            self.abandon(out);
-            return;
+            return self.end(Action::Reset, out);
         }
         if self.freeze.handle_timeout(self.rtt.base_rto()) {
             self.discard_outstanding(now);

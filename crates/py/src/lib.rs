@@ -19,7 +19,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::PyRun;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, places, quantity, reference, schema, to_toml};
+    use crate::scenario::{catalog, check, ns2, places, quantity, reference, schema, survey, to_toml};
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, explain, list_, reproduce, results, run, schema, sweep, validate
+from fourhop.cli import best_rate, check, demo, draw, explain, list_, reproduce, results, run, schema, sweep, validate
 
 app = typer.Typer(
     name="fourhop",
@@ -25,6 +25,7 @@ app.command("list")(list_.command)
 app.command("sweep")(sweep.command)
 app.command("results")(results.command)
 app.command("best-rate")(best_rate.command)
+app.command("draw")(draw.command)
 app.command("explain")(explain.command)
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)

@@ -369,10 +369,11 @@ impl World {
             } else {
                 ear.handle_departure(now, tx, frame, &self.rules)
             };
-            if let Some(tap) = &mut self.outside.tap
-                && heard != Heard::Nothing
-            {
-                tap.received(now, neighbour.node, neighbour.power, frame);
+            if let Some(tap) = &mut self.outside.tap {
+                match heard {
+                    Heard::Lost(reason) => tap.lost(now, neighbour.node, neighbour.power, frame, reason),
+                    Heard::Overheard | Heard::ForUs => tap.received(now, neighbour.node, neighbour.power, frame),
+                }
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {

@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test soak lint bench docs site site-serve fmt lock dist clean
+.PHONY: help build demo reproduce test soak mutants lint bench docs site site-serve fmt lock dist clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -46,6 +46,9 @@ test: build ## Rust tests, then Python tests and doctests
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
+
+mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
+	$(PYTHON) scripts/mutants.py $(AREA)
 
 lint: build ## formatting, clippy, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check

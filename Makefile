@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test soak fuzz lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build demo reproduce test soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -73,6 +73,9 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 	  ls -t fuzz/artifacts/$$target/* | head -n 1 | xargs printf "fuzz: $$target fails on %s\n" >&2
 	done
 	test $${#failed[@]} = 0
+
+mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
+	$(PYTHON) scripts/mutants.py $(AREA)
 
 lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check

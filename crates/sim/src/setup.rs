@@ -275,7 +275,7 @@ impl Setup {
             }
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {
-            Some(host) => (node, wired.add_endpoint(host, endpoint)),
+            Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
             None => (node, nodes[node.index()].add_endpoint(endpoint)),
         };
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();

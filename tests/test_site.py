@@ -60,7 +60,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     text = page.read_text(encoding="utf-8")
     assert "54 computed" in text
-    assert text.count("<table>") == 3
+    assert text.count("<table>") == 4
     pictures = sorted((tmp_path / "img").iterdir())
     assert len(pictures) == 2
     assert all(picture.read_text(encoding="utf-8").startswith("<?xml") for picture in pictures)

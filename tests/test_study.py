@@ -676,6 +676,18 @@ def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     assert "error: study: found 'other-paper', allowed: some-paper" in unknown.stderr
 
 
+def test_an_unknown_figure_is_told_those_of_its_paper() -> None:
+    with pytest.raises(FourhopError) as told:
+        find.chosen(ROOT / "papers", "tcp-ap/f10_responsivenes")
+    message = str(told.value)
+    assert message.endswith("(did you mean 'tcp-ap/f10_responsiveness'?)")
+    listed = message.split("allowed: ")[1].split(" (")[0].split(", ")
+    assert len(listed) > 10
+    assert all(name.startswith("tcp-ap/") for name in listed)
+    with pytest.raises(FourhopError, match=r"'tcp-ap/nope', allowed: (tcp-ap/\w+(, )?)+ \(did you mean 'tcp-ap/"):
+        find.chosen(ROOT / "papers", "tcp-ap/nope")
+
+
 def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:
     path = papers / "some-paper" / "tiny.py"
     path.write_text(TINY.replace('"4s"', '"1000s"').replace("runs=3", "runs=4"), encoding="utf-8")

@@ -4,10 +4,11 @@ from typing import Literal, TypedDict, final, type_check_only
 
 __all__ = [
     "Run",
-    "ScenarioError",
     "build",
     "catalog",
     "check",
+    "flows_without_path",
+    "keys_meant",
     "largest_scenario",
     "ns2",
     "places",
@@ -29,9 +30,6 @@ class Problem(TypedDict):
     allowed: str
     hint: str | None
 
-class ScenarioError(ValueError):
-    problems: list[Problem]
-
 def version() -> str: ...
 def series_columns() -> list[tuple[str, str]]: ...
 def build() -> str: ...
@@ -40,7 +38,11 @@ def schema() -> str: ...
 def catalog() -> str: ...
 def reference() -> str: ...
 def check(
-    text: str, file: str = "<text>", overrides: Sequence[str] = ..., format: Literal["toml", "json"] = "toml"
+    text: str,
+    file: str = "<text>",
+    overrides: Sequence[str] = ...,
+    format: Literal["toml", "json"] = "toml",
+    given_by: str = "--set",
 ) -> str: ...
 def ns2(
     text: str,
@@ -49,6 +51,8 @@ def ns2(
     duration: str | None = None,
     overrides: Sequence[str] = ...,
 ) -> str: ...
+def keys_meant(scenario_json: str, key: str) -> list[str]: ...
+def flows_without_path(scenario_json: str, seed: int) -> list[str]: ...
 def quantity(text: str) -> tuple[str, str, str, float]: ...
 def to_toml(scenario_json: str) -> str: ...
 def places(scenario_json: str, seed: int, times_s: Sequence[float]) -> list[list[tuple[float, float]]]: ...

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fourhop._core import Run
-from fourhop.errors import FourhopError, IncompleteError
+from fourhop.errors import FourhopError, FourhopWarning, IncompleteError
 from fourhop.limits import JOBS_LIMIT, MAX_RUNS, within
 from fourhop.recorded import Recorded
 from fourhop.sweeps.describe import PrecisionOf, Sweep
@@ -70,8 +70,8 @@ class Progress:
 
 
 def run(
-    scenario: Scenario,
-    runs: int = 1,
+    scenario: Scenario | str | Path,
+    runs: int | None = None,
     seed: int | None = None,
     precision: str | float | None = None,
     jobs: int | None = None,
@@ -87,8 +87,8 @@ def run(
     Two scenarios run with the same seeds see the same random networks and starting points (common random numbers).
 
     Args:
-        scenario: what to run.
-        runs: number of independent replications; ignored with `precision`.
+        scenario: what to run, or the name of its file.
+        runs: number of independent replications; 1 if neither this nor `precision` is given.
         seed: seed of the first run; the scenario's own `seed` if not given.
         precision: instead of a fixed number of runs, add runs until the half-width of the 95 % interval over the
             mean goodput is at most this (`"5%"` or `0.05`), at least 3 runs and at most `max_runs`.
@@ -107,13 +107,20 @@ def run(
         FourhopError: an argument or a folder cannot be used.
         Interrupted: Ctrl-C; it carries the result of the runs that had finished.
 
+    Warns:
+        FourhopWarning: of flows that no path leads along with the first seed, so that nothing can arrive.
+
     >>> import fourhop
     >>> scenario = fourhop.Scenario.chain(hops=2, transport="newreno", duration="5s")
     >>> fourhop.run(scenario, runs=2, seed=7).seeds
     (7, 8)
     """
-    from fourhop import store
+    import warnings
 
+    from fourhop import store
+    from fourhop.scenario import Scenario
+
+    scenario = Scenario.of(scenario)
     jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
     sweep = Sweep(
         scenario,
@@ -124,6 +131,8 @@ def run(
         max_runs=max_runs,
         source="",
     )
+    for line in scenario.flows_without_path(seed=sweep.first_seed):
+        warnings.warn(line, FourhopWarning, stacklevel=2)
     if out is not None:
         from fourhop.result import MANIFEST, SCENARIO
 

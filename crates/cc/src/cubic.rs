@@ -230,6 +230,17 @@ mod tests {
         }
     }
 
+    /// RFC 9438 section 4.3: alpha is 9/17 until W_est has come to cwnd_prior, and one from there on.
+    #[test]
+    fn the_estimate_has_made_up_for_the_reduction_when_it_is_the_former_window() {
+        let hundred = window(100, 2).fixed();
+        for (start, share) in [(hundred - 1, 9.0 / 17.0), (hundred, 1.0), (hundred + 1, 1.0)] {
+            let mut cubic = Cubic { prior: hundred, w_est: start, ..Cubic::default() };
+            cubic.grow_estimate(hundred, 10);
+            assert!((segments(cubic.w_est - start) - share / 10.0).abs() < 1e-4, "{start}: {}", cubic.w_est);
+        }
+    }
+
     /// RFC 9438 section 4.7.
     #[test]
     fn fast_convergence_gives_way() {

@@ -320,6 +320,16 @@ mod tests {
         }
     }
 
+    /// RFC 5681: the loss window is one segment, the threshold half of what was in use, two segments at least (equation 4).
+    #[test]
+    fn a_loss_takes_the_window_down_as_rfc_5681_says() {
+        let mut reno = reno::Reno;
+        assert_eq!(reno.loss_window(), 1);
+        for (cwnd, threshold) in [(10, 5), (5, 2), (3, 2), (1, 2)] {
+            assert_eq!(reno.ssthresh(&window(cwnd, 64), &view(), Cause::Timeout), threshold);
+        }
+    }
+
     #[test]
     fn slow_start_stops_at_the_threshold_and_hands_back_the_rest() {
         let mut win = window(2, 4);

@@ -149,6 +149,21 @@ mod tests {
     /// samples, 8 bytes each.
     const SOCKET_STORAGE: &[(&str, usize)] = &[("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
+    /// Cho, Sirisena, Pawlikowski 2004: the receiver's half and the sender's work alone and together.
+    #[test]
+    fn the_halves_of_adhoc_tcp() {
+        let halves = |name| {
+            let transport = Transport::find(name).expect("in the table");
+            (transport.has_adhoc_sender(), transport.has_adhoc_receiver())
+        };
+        for (name, expected) in
+            [("adhoc-tcp", (true, true)), ("adhoc-sender", (true, false)), ("adhoc-receiver", (false, true))]
+        {
+            assert_eq!(halves(name), expected, "{name}");
+        }
+        assert_eq!(halves("sack"), (false, false));
+    }
+
     #[test]
     fn states_fit_the_kernels_private_area_or_are_listed() {
         for &(name, bytes, more) in STATES {

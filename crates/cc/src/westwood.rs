@@ -152,6 +152,20 @@ mod tests {
         }
     }
 
+    /// Only the first sample fills both filters; after a silence it takes both as long as ever.
+    #[test]
+    fn silence_is_no_new_beginning() {
+        let mut westwood = Westwood::default();
+        westwood.filter(8 << 20);
+        while westwood.filtered_once > 0 {
+            westwood.filter(0);
+        }
+        assert!(westwood.filtered > 0, "the second filter is behind the first");
+        westwood.filter(80 << 20);
+        assert_eq!(westwood.filtered_once, 10 << 20);
+        assert!((1 << 20..2 << 20).contains(&westwood.filtered), "an eighth of that: {}", westwood.filtered);
+    }
+
     /// A longer path after a time-out counts with its own round trip.
     #[test]
     fn a_timeout_takes_the_smallest_round_trip_anew() {

@@ -2,7 +2,7 @@
 
 use crate::error::raise;
 use fourhop_sim::batch::Batch;
-use fourhop_sim::scenario::{self, Form};
+use fourhop_sim::scenario::{self, Form, Overrides};
 use fourhop_sim::trace::SeriesPaths;
 use fourhop_sim::{PacedUdp, RunError, RunOptions, run};
 use fourhop_units::{Bytes, Rate};
@@ -39,7 +39,7 @@ impl PyRun {
         let options = RunOptions { pcap_dir, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
         let batch = Batch::start(1, [seed], move |seed, control| {
             // Read on the thread, too: a large scenario takes a while, in which Python goes on.
-            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", &[], control)?;
+            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", Overrides::NONE, control)?;
             let result = run(&scenario, seed, &options, control)?;
             Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
         });

@@ -78,8 +78,8 @@ impl Air {
 
     /// Nodes that stand still at `positions` in a field of shadows and fading.
     pub fn standing(positions: &[Position], field: Field) -> Air {
-        let reach = field.propagation().reach_m();
-        let means = Channel::among(positions, reach, field.least_mean(), |a, b, _| field.mean(a, b));
+        let reach = field.reach_among(positions);
+        let means = Channel::among(positions, reach, field.least_mean(), |ends, _| field.mean(ends));
         if !field.fades() {
             return Air::Still(means);
         }
@@ -204,7 +204,7 @@ mod tests {
         let propagation = Propagation {
             tx_power: Watt(1e-3),
             path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
-            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0 }),
+            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0, seed: None }),
             fading: Some(fading::Config { k: 1.0, doppler_hz: 3.0, wavelength_m: 0.125 }),
             cutoff: Watt(1e-13),
         };

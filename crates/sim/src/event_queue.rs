@@ -5,7 +5,7 @@
 //!
 //! Most events are planned for the next instants: the end of a SIFS, of a frame, of a short back-off. So the first few
 //! events stand sorted in an array, where a new one finds its place after a step or two, and only what is later than all of
-//! these goes into [`Blocks`], which are sorted when their time comes.
+//! these goes into `Blocks`, which are sorted when their time comes.
 
 mod blocks;
 

@@ -25,6 +25,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         positions: network.positions.clone(),
         movement: scenario.movement.clone(),
         radio: scenario.radio_setup(),
+        site: scenario.site(),
         node: node::Config {
             phy: scenario.receiver_config(),
             mac: scenario.mac_config(),

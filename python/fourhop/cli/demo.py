@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,59 +11,66 @@ import typer
 from fourhop.cli import common
 
 if TYPE_CHECKING:
-    from fourhop.result import Result
+    from fourhop.sweeps.result import SweepResult
 
 HOPS = range(1, 9)
+TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the figure goes.")] = Path("demo"),
-    runs: Annotated[int, typer.Option(metavar="N", help="Runs for each chain.")] = 10,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Simulated time of each run.")] = "100s",
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the figure goes, and every run: `fourhop plot DIR` has more.")
+    ] = Path("demo"),
+    runs: Annotated[int, typer.Option(metavar="N", help="Runs for each chain and transport.")] = 10,
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
-    """Goodput of TCP NewReno over 1 to 8 hops (AODV, 2 Mbit/s, 200 m apart): a table, a PNG and a PDF."""
-    with common.errors():
-        from fourhop import ScenarioError, store
-        from fourhop.cli.display import Display
-        from fourhop.errors import FourhopError
-        from fourhop.runner import Interrupted, run
-        from fourhop.scenario import Scenario
+    """Show what pacing is for: TCP NewReno, Vegas and TCP-AP over 1 to 8 hops, goodput and delay as table and figure.
 
-        store.writable(out)
+    The chains are those of the papers: radios 200 m apart, 2 Mbit/s, AODV, as in ns-2.35. DIR is a folder as `fourhop
+    sweep` writes it, so the same command goes on where it was interrupted.
+    """
+    with common.errors():
+        from fourhop import ScenarioError
+        from fourhop.cli.display import SweepDisplay
+        from fourhop.errors import FourhopError
+        from fourhop.scenario import Scenario
+        from fourhop.sweeps.describe import Sweep
+        from fourhop.sweeps.execute import sweep
+
         try:
-            scenarios = {hops: Scenario.chain(hops=hops, transport="newreno", duration=duration) for hops in HOPS}
+            chain = Scenario.chain(hops=1, duration=duration)
         except ScenarioError as error:
             (problem,) = error.problems
             raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
-
-        common.say(f"{runs} runs of {duration} for each chain of {HOPS[0]} to {HOPS[-1]} hops")
-        results: dict[int, Result] = {}
-        interrupted = False
-        try:
-            with Display(total=runs * len(HOPS)) as display:
-                for hops, scenario in scenarios.items():
-                    display.begin("1 hop: " if hops == 1 else f"{hops} hops: ", runs * len(results))
-                    results[hops] = run(scenario, runs, jobs=jobs, progress=display.update)
-        except Interrupted:
-            interrupted = True
-            common.say(f"interrupted: {len(results)} of {len(HOPS)} chains finished")
-        if results:
-            _show(results, runs, out)
-        if interrupted:
-            raise typer.Exit(common.INTERRUPTED)
+        described = Sweep(chain, {"transport": TRANSPORTS, "topology.hops": HOPS}, runs=runs, name="demo", source="")
+        common.say(f"{runs} runs of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops")
+        with SweepDisplay() as display:
+            result = sweep(described, out=out, jobs=jobs, progress=display.update)
+        _show(result, out)
 
 
-def _show(results: dict[int, Result], runs: int, out: Path) -> None:
-    from fourhop import plots
+def _show(result: SweepResult, out: Path) -> None:
+    from fourhop import plots, style
     from fourhop.cli import tables
+    from fourhop.study import draw, sweepchart
+    from fourhop.study.cells import Cells
+    from fourhop.study.measures import MEASURES
 
+    cells = Cells.of(result)
+    goodput, delay = MEASURES["goodput"], MEASURES["delay"]
     rows = [
-        (str(hops), tables.kbps(result.aggregate), *tables.counts(result.summary.row(0, named=True)))
-        for hops, result in results.items()
+        (
+            str(hops),
+            *(tables.sample(what.of(cell)) for what in (goodput, delay) for cell in each.by("transport").values()),
+        )
+        for hops, each in cells.by("hops").items()
     ]
-    columns = (">hops", ">goodput kbit/s", *tables.COUNTS)
-    tables.console().print(tables.table(columns, rows))
-    curve = [(hops, result.aggregate) for hops, result in results.items()]
-    written = plots.save(plots.over_hops({"NewReno, AODV": curve}), out / "goodput-over-hops")
-    typer.echo(f"\n± and the bars: 95 % interval over {runs} runs. Figure: {', '.join(map(str, written))}")
+    names = [style.TRANSPORTS[name] for name in TRANSPORTS]
+    columns = [f">{what} {name}" for what in ("kbit/s", "ms") for name in names]
+    tables.console().print(tables.table((">hops", *columns), rows))
+    charts = [replace(sweepchart.chart(cells, y, x="hops", by="transport"), y_log=True) for y in ("goodput", "delay")]
+    written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
+    over = f"over {result.sweep.runs} runs" if result.sweep.runs > 1 else "within the run"
+    typer.echo(f"\nkbit/s: goodput. ms: mean round trip. ± and whiskers: 95 % interval {over}.")
+    typer.echo(f"Figure: {', '.join(map(str, written))}")

@@ -90,6 +90,8 @@ class Chart:
     rows: tuple[tuple[str, ...], ...] = ()
     name: str = ""
     caption: str = ""
+    y_log: bool = False
+    """Logarithmic, where every mean is above zero."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -166,7 +168,7 @@ def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scal
     """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`; gains are in %."""
     each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
-    plain = [at for place in places if (at := _plain(place)) is not None]
+    plain = [at for place in places if (at := as_number(place)) is not None]
     if plain and len(plain) == len(places):
         places = list(plain)
     return Line(label, places, *(list(column) for column in zip(*each, strict=True)))  # type: ignore[arg-type]
@@ -306,10 +308,10 @@ def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
     return (labels or {}).get(value, str(value))
 
 
-def _plain(place: float | str) -> float | None:
+def as_number(place: float | str) -> float | None:
     """A number, or a quantity with its unit, as a number on an axis; `None` for a word.
 
-    >>> _plain("100ms"), _plain("11Mbps"), _plain("50%"), _plain(3), _plain("newreno")
+    >>> as_number("100ms"), as_number("11Mbps"), as_number("50%"), as_number(3), as_number("newreno")
     (0.1, 11.0, 0.5, 3, None)
     """
     if not isinstance(place, str):

@@ -205,6 +205,11 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
     means = [y for line in lines for y in line.y if y is not None]
     pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
     ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
+    if chart.y_log and means and min(means) > 0.0:
+        # Beyond half and twice the outermost means intervals are cut off, as they may reach zero.
+        low = max(min([*means, *ends]), 0.5 * min(means)) / (1.0 + 2.0 * _MARGIN)
+        high = min(max([*means, *ends]), 2.0 * max(means)) * (1.0 + 2.0 * _MARGIN)
+        return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks_log(low, high), log=True)
     if chart.kind == "bars":
         means.append(0.0)
     top = max([*means, *ends], default=1.0)
@@ -240,6 +245,17 @@ def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float
     values = [_short(float(value)) for value in found if low <= value <= high]
     digits = max((len(f"{value:.6g}".partition(".")[2]) for value in values if abs(value) < 1e6), default=0)
     return tuple((value, f"{value + 0.0:.{digits}f}") for value in values)
+
+
+def _ticks_log(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """1, 2 and 5 times the powers of ten between the two.
+
+    >>> [label for _, label in _ticks_log(90.0, 1300.0)]
+    ['100', '200', '500', '1000']
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [_short(step * 10.0**power) for power in powers for step in (1, 2, 5)]
+    return tuple((value, f"{value:.6g}") for value in values if low <= value <= high)
 
 
 def _name_and_unit(label: str) -> tuple[str, str]:

@@ -211,7 +211,7 @@ def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict
 
 def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
     """The sweep with short runs, and few of them."""
-    runs = min(sweep.runs, QUICK_RUNS)
+    runs = min(sweep.replications, QUICK_RUNS)
     if sweep.variants is not None:
         variants = {name: _short(scenario, keys) for name, scenario in sweep.variants.items()}
         return replace(sweep, variants=variants, runs=runs, precision=None)

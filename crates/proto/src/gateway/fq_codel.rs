@@ -173,15 +173,12 @@ impl<P: Packet> FqCodel<P> {
     fn dequeue(&mut self, now: Time, out: &mut Vec<Action<P>>) -> Option<P> {
         loop {
             let from_new = !self.new.is_empty();
-            let index = *if from_new { self.new.front() } else { self.old.front() }?;
+            let list = if from_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
             let queue = &mut self.queues[index as usize];
             if queue.deficit <= 0 {
                 queue.deficit += i64::from(self.config.quantum.max(1));
-                if from_new {
-                    self.new.pop_front()
-                } else {
-                    self.old.pop_front()
-                };
+                list.pop_front();
                 self.old.push_back(index);
                 continue;
             }
@@ -198,11 +195,7 @@ impl<P: Packet> FqCodel<P> {
                 }
             }
             queue.codel.handle_empty();
-            if from_new {
-                self.new.pop_front()
-            } else {
-                self.old.pop_front()
-            };
+            list.pop_front();
             if from_new && !self.old.is_empty() {
                 // An empty new queue waits for a round among the old ones, so that it cannot come back as new at once.
                 self.old.push_back(index);

@@ -226,7 +226,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// When [`Endpoint::handle_timeout`] has something to do.
+    /// When `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.kind {
             EndpointKind::TcpSender(source, socket) => {

@@ -98,6 +98,19 @@ pub enum Action {
     },
 }
 
+/// A packet that the node at `addr` is to pass on, which costs it one TTL (RFC 1812 section 5.3.1). `None`: it came back to
+/// where it began, or may pass no further router, and is dropped.
+fn pass_on(addr: Ipv4Addr, mut packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
+    let passes = if packet.src == addr { Err(DropReason::RouteLoop) } else { packet.decrement_ttl() };
+    match passes {
+        Ok(()) => Some(packet),
+        Err(reason) => {
+            out.push(Action::Drop { packet, reason });
+            None
+        }
+    }
+}
+
 /// The routing layer of a node.
 #[derive(Clone, Debug)]
 pub enum Router {

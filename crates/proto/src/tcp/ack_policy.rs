@@ -30,8 +30,8 @@ pub enum AckDecision {
 /// A receiver's policy.
 ///
 /// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment` if
-/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `offer` and
-/// `limit` when a window is about to be advertised.
+/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `limit`
+/// when a window is about to be advertised.
 pub trait AckPolicy {
     /// Does it look at what the path did to packets?
     fn wants_packets(&self) -> bool {
@@ -47,13 +47,8 @@ pub trait AckPolicy {
     /// The peer has been told all there is.
     fn on_ack_sent(&mut self, _now: Time) {}
 
-    /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, whatever this answers.
-    fn offer(&self, free: u64) -> u64 {
-        free
-    }
-
-    /// The most to advertise, in bytes. Unlike `offer` it may take back what was offered before; data that then arrives
-    /// beyond it is still taken.
+    /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may take back what was offered
+    /// before; data that then arrives beyond it is still taken.
     fn limit(&self) -> Option<u64> {
         None
     }
@@ -146,7 +141,7 @@ impl AckPolicy for DynamicDelayedAck {
 /// When a receiver acknowledges, chosen at run time and dispatched without a vtable.
 #[derive(Clone, Copy, Debug)]
 pub enum Timing {
-    /// [`EverySegment`].
+    /// Every segment at once.
     EverySegment(EverySegment),
     /// [`DelayedAck`].
     Delayed(DelayedAck),
@@ -216,14 +211,6 @@ impl AckPolicy for ReceiverPolicy {
         }
         if let Some(adhoc) = &mut self.adhoc {
             adhoc.handle_ack_sent();
-        }
-    }
-
-    fn offer(&self, free: u64) -> u64 {
-        match &self.timing {
-            Timing::EverySegment(p) => p.offer(free),
-            Timing::Delayed(p) => p.offer(free),
-            Timing::Dynamic(p) => p.offer(free),
         }
     }
 

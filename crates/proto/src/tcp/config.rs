@@ -237,40 +237,26 @@ impl Config {
         }
     }
 
-    /// The standards as written.
+    /// The standards as written. What is not named here is as in ns-2.35.
     pub const fn standard() -> Config {
         Config {
-            mss: 1460,
-            mss_without_option: 536,
             initial_window: 10,
             initial_ssthresh: u32::MAX,
             window_limit: None,
-            cwnd_clamp: u32::MAX,
             grow_only_when_limited: true,
             growth_limit: 2,
-            dup_ack_threshold: 3,
-            limited_transmit: true,
             window_cut: WindowCut::FlightSize,
             cut_on_each_timeout: false,
             recovery_burst: None,
-            impatient: true,
             grow_on_full_ack: false,
             rtt_tick: Dur::from_nanos(1),
             rtt_sampling: RttSampling::EveryAck,
             rto_initial: Dur::from_secs(1),
             rto_min: Dur::from_secs(1),
-            rto_max: Dur::from_secs(60),
             rto_granularity: Dur::from_millis(1),
             forget_srtt_beyond_backoff: None,
             max_timeouts: Some(15),
-            pace_retransmissions: false,
-            release: Release::Gate,
-            rto_backoff: true,
-            path_hints: PathHints::PLAIN,
-            nagle: false,
             timestamps: true,
-            clock: Clock::OWN,
-            adhoc_sender: None,
             sack: true,
             sack_blocks: 4,
             sack_recovery: SackRecovery::Scoreboard,
@@ -278,11 +264,9 @@ impl Config {
             vegas_backs_off: false,
             vegas_keeps_inflation: false,
             vegas_without_header: false,
-            cc: Params::new(),
             receive_buffer: 1 << 20,
-            explicit_read: false,
             receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),
-            time_wait: Dur::from_secs(60),
+            ..Config::ns2()
         }
     }
 

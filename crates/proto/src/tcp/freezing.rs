@@ -1,4 +1,4 @@
-//! How [`Freeze`] hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
+//! How [`Freeze`](super::adhoc::Freeze) hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
 //!
 //! Only towards a peer that has taken back a window does any of this act (section III-E: "when communicating with an ad
 //! hoc receiver"); before, the sender is an ordinary one.
@@ -97,8 +97,7 @@ impl Socket {
         let failed = self.freeze.phase() != Phase::Waiting;
         self.recovery.timeouts += u32::from(failed);
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
-            self.abandon(out);
-            return;
+            return self.end(Action::Reset, out);
         }
         if self.freeze.handle_timeout(self.rtt.base_rto()) {
             self.discard_outstanding(now);

@@ -75,8 +75,7 @@ impl Socket {
         }
         self.recovery.timeouts += 1;
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
-            self.abandon(out);
-            return;
+            return self.end(Action::Reset, out);
         }
         if self.config.rto_backoff || self.is_opening() {
             self.rtt.back_off();
@@ -167,9 +166,7 @@ impl Socket {
 
     /// RFC 6298 sections 5.2 and 5.3.
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        if self.freeze.is_frozen() {
-            self.timers.stop(Timer::Retransmit);
-        } else if self.snd.outstanding() || self.snd.has_unreleased() {
+        if !self.freeze.is_frozen() && (self.snd.outstanding() || self.snd.has_unreleased()) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

@@ -8,7 +8,7 @@ use super::socket::Socket;
 use super::state::State;
 use super::stats::Stats;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CaState, CongestionControl, Measurements, Transport, Window};
+use fourhop_cc::{CaState, CongestionControl, Measurements, Window};
 use fourhop_units::Dur;
 
 impl Socket {
@@ -25,11 +25,6 @@ impl Socket {
     /// The window variables.
     pub fn window(&self) -> &Window {
         &self.win
-    }
-
-    /// The transport this socket runs.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
     }
 
     /// Congestion window in segments.
@@ -112,7 +107,7 @@ impl Socket {
         self.rcv.unread()
     }
 
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
     pub fn hides_headers(&self) -> bool {
         self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
     }

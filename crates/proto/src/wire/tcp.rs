@@ -85,7 +85,7 @@ impl TcpOptions {
 }
 
 /// A segment; its payload is a length.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TcpSegment {
     /// Sender's port.
     pub src_port: u16,

@@ -8,7 +8,7 @@
 //! shadowing processes, 2003: their frequencies are drawn from the spectrum of the correlation.
 //!
 //! A pure function of the seed and the two places: nothing is stored for pairs, nodes may move as they like and meet the
-//! same shadow where they have been before, and both directions are alike. Leaves out: walls one by one, and that shadows
+//! same shadow where they have been before, and both directions are alike. Leaves out: walls one by one ([`super::site`]), and that shadows
 //! are smaller where the ends are nearer to each other than the shadowing distance.
 
 use super::turns;
@@ -25,6 +25,8 @@ pub struct Config {
     pub deviation: Db,
     /// Displacement of one end in metres after which the correlation has fallen to 1/e.
     pub distance_m: f64,
+    /// Seed of the shadows alone; without it they follow the seed of the run.
+    pub seed: Option<u64>,
 }
 
 /// One sinusoid: spatial frequencies at the two ends in turns per metre, and its phase in turns.
@@ -45,7 +47,7 @@ pub struct Shadowing {
 impl Shadowing {
     /// Those of the run with `seed`.
     pub fn new(config: Config, seed: u64) -> Shadowing {
-        let mut stream = Stream::global(seed, Purpose::Channel);
+        let mut stream = Stream::global(config.seed.unwrap_or(seed), Purpose::Channel);
         let mut frequency = || {
             // In the plane the spectrum of exp(-r / d) has the distribution 1 - 1 / sqrt(1 + (2 pi d f)^2).
             let rest = 1.0 - stream.unit();
@@ -82,7 +84,7 @@ impl Shadowing {
 mod tests {
     use super::*;
 
-    const CONFIG: Config = Config { deviation: Db(6.0), distance_m: 10.0 };
+    const CONFIG: Config = Config { deviation: Db(6.0), distance_m: 10.0, seed: None };
 
     /// Covariance over many seeds of the shadows on two pairs of places, in units of the variance.
     fn correlation(first: (Position, Position), second: (Position, Position)) -> f64 {
@@ -126,6 +128,15 @@ mod tests {
             let found = values.iter().filter(|x| x.abs() > bound).count() as f64 / 4_000.0;
             assert!((found - share).abs() < 4.0 * (share / 4_000.0f64).sqrt(), "beyond {bound}: {found}");
         }
+    }
+
+    #[test]
+    fn with_a_seed_of_their_own_all_runs_have_the_same_shadows() {
+        let shadow = |config: Config, run: u64| Shadowing::new(config, run).gain((0.0, 0.0), (30.0, 5.0));
+        let own = Config { seed: Some(7), ..CONFIG };
+        assert_eq!(shadow(own, 1), shadow(own, 2));
+        assert_eq!(shadow(own, 1), shadow(CONFIG, 7));
+        assert_ne!(shadow(CONFIG, 1), shadow(CONFIG, 2));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub enum Kind {
     IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.
     Positions,
+    /// A list of places, each a latitude and a longitude in degrees.
+    Coordinates,
     /// A list of waypoints, each a node, a time or speed, two lengths and perhaps a time.
     Waypoints,
 }

@@ -84,6 +84,19 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
+/// The pairs of numbers of a list of pairs of quantities: places.
+pub fn pairs(list: &Value) -> Vec<(f64, f64)> {
+    let items = |list: &Value| match list {
+        Value::List(items) => items.clone(),
+        other => unreachable!("INVARIANT: places are lists, not {other:?}"),
+    };
+    let number = |value: &Value| match value {
+        Value::Quantity(_, number) => *number,
+        other => unreachable!("INVARIANT: a coordinate is a quantity, not {other:?}"),
+    };
+    items(list).iter().map(items).map(|pair| (number(&pair[0]), number(&pair[1]))).collect()
+}
+
 /// A time that may be negative, in ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeShift(pub i64);

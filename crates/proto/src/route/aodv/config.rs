@@ -311,26 +311,18 @@ impl Config {
         }
     }
 
-    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off.
+    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. What is not named here is as in the standard.
     pub const fn ns2() -> Config {
         Config {
             active_route_timeout: Dur::from_secs(10),
             my_route_timeout: Some(Dur::from_secs(10)),
             net_diameter: 30,
             node_traversal_time: Dur::from_millis(30),
-            timeout_buffer: 2,
             ttl_start: 5,
-            ttl_increment: 2,
-            ttl_threshold: 7,
             rreq_retries: 3,
             rreq_rate_limit: None,
             rerr_rate_limit: None,
-            local_add_ttl: 2,
-            destination_only: false,
             gratuitous: false,
-            hello: None,
-            signal: None,
-            link_layer_detection: true,
             first_search: FirstSearch::FullFlood,
             retry: Retry::PacketOrTick(Dur::from_millis(500)),
             search_timeout: SearchTimeout::Measured { max: Dur::from_secs(10) },
@@ -353,11 +345,9 @@ impl Config {
             purge_queue: true,
             rerr_without_precursors: true,
             rerr_needs_seqno: true,
-            broadcast_jitter: Dur::from_millis(10),
             flush_spacing: Dur::from_millis(10),
             data_ttl: Some(30),
-            buffer_capacity: 64,
-            buffer_timeout: Dur::from_secs(30),
+            ..Config::standard()
         }
     }
 

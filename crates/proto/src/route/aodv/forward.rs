@@ -2,6 +2,7 @@
 
 use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
 use crate::drop::DropReason;
+use crate::route::pass_on;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -33,17 +34,9 @@ impl Aodv {
 
     /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
     /// option that the neighbour lives.
-    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
+    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
         self.data_from(now, from);
-        if packet.src == self.addr {
-            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
-            return;
-        }
-        if packet.ttl <= 1 {
-            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
-            return;
-        }
-        packet.ttl -= 1;
+        let Some(packet) = pass_on(self.addr, packet, out) else { return };
         if let Some(packet) = self.try_forward(now, packet, out) {
             match self.table.get(packet.dst).map(|route| route.state) {
                 Some(RouteState::InRepair) => self.hold(now, packet, out),

@@ -11,10 +11,9 @@
 //!
 //! For packets that come in from outside the gateway is the source: it searches for their destinations itself.
 
-use super::request::saturating_millis;
-use super::{Action, Aodv, Envelope};
+use super::{Action, Aodv};
 use crate::route::{AddressPlan, Prefix};
-use crate::wire::{Ipv4Packet, Rrep, Rreq};
+use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -44,18 +43,5 @@ impl Aodv {
     /// A packet from outside for a node of the mesh. Its TTL stays as it is.
     pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.forward_or_search(now, packet, out);
-    }
-
-    pub(super) fn reply_as_gateway(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
-        let rrep = Rrep {
-            hop_count: 0,
-            destination: rreq.destination,
-            destination_seqno: rreq.destination_seqno.unwrap_or(0),
-            originator: rreq.originator,
-            lifetime_ms: saturating_millis(self.config.my_route_timeout()),
-            ack_required: false,
-        };
-        self.counters.rreq_replied_as_destination += 1;
-        self.originate_reply(rrep, envelope.created, out);
     }
 }

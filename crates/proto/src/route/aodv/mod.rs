@@ -179,10 +179,14 @@ impl Aodv {
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
-    /// address there. It is consumed, whatever its IP destination.
+    /// address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets of some
+    /// systems hand back, is ignored.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
+        if from == self.addr {
+            return;
+        }
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
         if self.is_too_weak(from) {
@@ -212,16 +216,12 @@ impl Aodv {
         let begun = out.len();
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
+        let detects = self.config.link_layer_detection;
         match packet {
-            packet if !self.config.link_layer_detection => {
-                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
-            }
-            Some(packet) if !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
+            Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
             packet => {
-                if let Some(packet) = packet {
-                    out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
-                }
-                if self.config.control_breaks_links {
+                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+                if detects && self.config.control_breaks_links {
                     self.break_link(now, next_hop, None, out);
                 }
             }

@@ -23,11 +23,7 @@ impl Aodv {
             self.counters.rrep_suppressed += 1;
             return;
         }
-        self.table.entry(rrep.destination);
-        let better = self
-            .table
-            .get(rrep.destination)
-            .is_none_or(|route| self.is_better(route, rrep.destination_seqno, hops, envelope.from, !mine));
+        let better = self.is_better(rrep.destination, rrep.destination_seqno, hops, envelope.from, !mine);
         if rrep.destination == self.addr || !better {
             self.counters.rrep_suppressed += 1;
             return;

@@ -122,10 +122,10 @@ impl Aodv {
         self.config.signal.is_some() && !self.signals.is_stable(neighbour)
     }
 
-    /// Is a route with this sequence number and hop count over the neighbour `via` taken instead of `route`? `passed_on`:
-    /// this node tells others about it.
-    pub(super) fn is_better(&self, route: &Route, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
-        let plainly = route.accepts(seqno, hops);
+    /// Is a route to `dst` with this sequence number and hop count over the neighbour `via` taken instead of the present
+    /// one? `passed_on`: this node tells others about it.
+    pub(super) fn is_better(&mut self, dst: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
+        let route = self.table.entry(dst);
         let stays = self.config.signal.is_some_and(|config| config.keep_stable)
             && route.is_valid()
             && route.seqno_valid
@@ -133,7 +133,7 @@ impl Aodv {
             && route.next_hop != via
             && self.signals.is_stable(route.next_hop);
         if !stays {
-            return plainly;
+            return route.accepts(seqno, hops);
         }
         let stronger = self.signals.is_stronger(via, route.next_hop);
         if is_newer(seqno, route.seqno) {
@@ -146,13 +146,11 @@ impl Aodv {
 
     /// A further copy of a request tells of the same way back over another neighbour.
     pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr) {
-        if !self.config.signal.is_some_and(|config| config.keep_stable) {
-            return;
-        }
-        let Some(route) = self.table.get(originator).filter(|route| route.is_valid() && route.seqno == seqno) else {
-            return;
-        };
-        if route.next_hop != via && self.is_better(route, seqno, hops, via, false) {
+        let differs = |route: &Route| route.is_valid() && route.seqno == seqno && route.next_hop != via;
+        if self.config.signal.is_some_and(|config| config.keep_stable)
+            && self.table.get(originator).is_some_and(differs)
+            && self.is_better(originator, seqno, hops, via, false)
+        {
             let route = self.table.entry(originator);
             (route.next_hop, route.hops) = (via, hops);
         }

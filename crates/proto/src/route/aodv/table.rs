@@ -49,8 +49,8 @@ impl Search {
         (count > 0).then(|| known.copied().sum::<Dur>() / count)
     }
 
-    /// The destination was found; the next search starts from `last_ttl`.
-    pub fn succeed(&mut self, last_ttl: u8) {
+    /// The destination was found, or is wanted no longer; the next search starts from `last_ttl`.
+    pub fn end(&mut self, last_ttl: u8) {
         self.timeout = None;
         self.begun = None;
         self.full_floods = 0;

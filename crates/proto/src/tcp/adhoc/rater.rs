@@ -56,13 +56,8 @@ impl Rater {
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))
     }
 
-    /// S_min: the average with which a packet takes as long as the freezing timer allows (end of section III-B; the text
-    /// leaves out n, with which equation 3 holds).
-    pub fn s_min(hops: u8, bytes: u32, freezing_timer: Dur) -> u64 {
-        Rater::throughput(hops, bytes, freezing_timer)
-    }
-
-    /// n P / FLD.
+    /// n P / FLD. For the freezing timer in place of FLD this is S_min (end of section III-B; the text leaves out n, with
+    /// which equation 3 holds).
     fn throughput(hops: u8, bytes: u32, delay: Dur) -> u64 {
         let rate = u128::from(hops) * u128::from(bytes) * 1_000_000_000 / u128::from(delay.as_nanos().max(1));
         u64::try_from(rate).unwrap_or(u64::MAX)
@@ -89,7 +84,7 @@ mod tests {
         rater.sample(5, 500, MS(25));
         assert_eq!(rater.average(), Some(100_000));
         assert_eq!(rater.s_max(500), 166_666);
-        assert_eq!(Rater::s_min(5, 500, MS(50)), 50_000);
+        assert_eq!(Rater::throughput(5, 500, MS(50)), 50_000);
     }
 
     /// Equation 3: beyond S_max a faster link is supposed, until the route changes.
@@ -113,7 +108,7 @@ mod tests {
             let mut rater = rater();
             rater.sample(hops, bytes, Dur::from_nanos(fld));
             let timer = Dur::from_nanos(fld.saturating_add(more));
-            prop_assert!(Rater::s_min(hops, bytes, timer) <= rater.average().unwrap() || bytes > 65_535);
+            prop_assert!(Rater::throughput(hops, bytes, timer) <= rater.average().unwrap() || bytes > 65_535);
             rater.s_max(u32::MAX);
         }
     }

@@ -189,7 +189,7 @@ def _quantity(row: dict[str, Chart]) -> tuple[object, ...]:
     chart = next(iter(row.values()))
     places = {str(x) for each in row.values() for line in each.lines for x in line.x}
     over = None if chart.kind == "series" else frozenset(places)
-    return chart.kind, chart.x_label, chart.y_label, chart.y_min, chart.y_max, over
+    return chart.kind, chart.x_label, chart.y_label, chart.y_min, chart.y_max, chart.y_log, over
 
 
 def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: list[Chart]) -> dict[str, Any]:

@@ -422,14 +422,19 @@ def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_
     for profile, factor in (("ns2", 1.0), ("standard", 2.0)):
         shown = made["profiles"][profile]["charts"]
         other = json.loads(json.dumps({**shown[0], "name": "delayed"}))
-        shown.append(other)
+        short = json.loads(json.dumps({**shown[0], "name": "short"}))
+        short["lines"] = [{**line, "x": [0.1 * x for x in line["x"]]} for line in short["lines"]]
+        shown += [other, short]
         for chart, more in ((shown[0], factor), (other, 2.0 * factor)):
             chart["lines"][0]["y"] = [more * y for y in chart["lines"][0]["y"]]
     values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
     drawn = [each for each in map(json.loads, values) if each["kind"] == "lines"]
-    assert len({json.dumps(each["curves"]) for each in drawn}) == 3
-    assert len({json.dumps(each["y"]) for each in drawn}) == 1
-    assert drawn[0]["y"]["high"] > 3200.0
+    shared, apart = drawn[:4], drawn[4:]
+    assert len({json.dumps(each["curves"]) for each in shared}) == 3
+    assert len({json.dumps(each["y"]) for each in shared}) == 1
+    assert shared[0]["y"]["high"] > 3200.0
+    # What is shown over other places is there because it needs another scale.
+    assert [each["y"]["high"] < 1000.0 for each in apart] == [True, True]
 
 
 @needs_browser

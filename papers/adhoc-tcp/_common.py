@@ -15,7 +15,7 @@ PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
 
 KINDS: Mapping[str, str] = {
     "sack": "SACK",
-    "adhoc-receiver": "ad hoc TCP, receiver only",
+    "adhoc-receiver": "ad hoc TCP, receiver alone",
     "adhoc-tcp": "ad hoc TCP",
     "newreno": "NewReno",
 }

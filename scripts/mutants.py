@@ -249,7 +249,7 @@ def body(text: str, mutant: Mutant) -> tuple[int, int] | None:
     # Comments and attributes may hold braces.
     head = re.sub(r"//[^\n]*|#\[[^\n]*\]", lambda found: " " * len(found[0]), text[first:last])
     signature = re.search(r"\bfn\b[^{]*\{", head)
-    if not signature or re.search(r"\bconst\b", head[: signature.end()]):
+    if not signature or re.search(r"\bconst\s+fn\b", head[: signature.end()]):
         return None
     start = first + signature.end()
     return (start, last - 1) if start <= mutant.start and mutant.end < last else None

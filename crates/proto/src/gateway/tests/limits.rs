@@ -233,6 +233,12 @@ fn a_flow_that_is_over_does_not_outlive_its_path() {
     assert_eq!((script.gateway.flows(), script.gateway.held(), script.gateway.counters().ended), (0, 0, 1));
 }
 
+/// Section 4.3: the sum of the advertised windows; room for 200 flows of 64 segments of 1,460 bytes is 18.7 MB.
+#[test]
+fn the_buffer_of_the_paper_holds_200_windows() {
+    assert_eq!(Config::paper().buffer, 18_688_000);
+}
+
 /// What a flow takes besides its place in the table: what is remembered of its round trips, which are 50 numbers in the end,
 /// and a place for each packet that waits.
 #[test]

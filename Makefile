@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test soak fuzz lint deny bench docs site site-serve fmt lock dist clean
+.PHONY: help build demo reproduce test soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -74,6 +74,9 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 	done
 	test $${#failed[@]} = 0
 
+mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
+	$(PYTHON) scripts/mutants.py $(AREA)
+
 lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -126,19 +129,37 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	newest --group dist --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
-dist: .venv/.installed ## wheel for Linux and sources: dist/; the wheel is tried in an empty environment
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
-	rm -rf dist
-	export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
-	$(BIN)/maturin build --release --locked --sdist --zig --compatibility manylinux_2_28 --out dist
-	$(BIN)/uv venv --quiet --clear target/empty
-	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
-	if grep -aE "$(CURDIR)|$$HOME/" target/empty/lib/python*/site-packages/fourhop/_core.abi3.so; then
-	  echo "dist: the extension module names folders of this machine" >&2
+# Nothing of the machine gets into it: no path, which is searched for, and no time.
+PLATFORM := manylinux_2_28
+define WHEEL
+$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
+export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
+maturin build --release --locked --zig --compatibility $(PLATFORM)
+endef
+
+dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
+	rm -rf dist target/wheel target/empty
+	$(WHEEL) --sdist --out dist
+	unzip -q dist/*.whl -d target/wheel
+	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
+	  echo "dist: the wheel names folders of this machine" >&2
 	  exit 1
 	fi
+	test -s target/wheel/*.dist-info/licenses/LICENSE-DEPENDENCIES
+	auditwheel show dist/*.whl | tee dist/audit.txt
+	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: that is not $(PLATFORM)" >&2; exit 1; }
+	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
+	$(BIN)/uv venv --quiet --clear target/empty
+	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
 	cd target/empty
 	bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
+
+dist-again: ## build the wheel again from the packed sources, in another folder: it must be that of `make dist`, bit for bit
+	rm -rf target/again
+	mkdir -p target/again
+	tar xzf dist/*.tar.gz -C target/again
+	$(WHEEL) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
+	cmp dist/*.whl target/again/dist/*.whl
 
 clean: ## remove what was built
 	rm -rf target .venv demo dist site $(CORE)

@@ -71,6 +71,6 @@ def _show(result: SweepResult, out: Path) -> None:
     tables.console().print(tables.table((">hops", *columns), rows))
     charts = [replace(sweepchart.chart(cells, y, x="hops", by="transport"), y_log=True) for y in ("goodput", "delay")]
     written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
-    over = f"over {result.sweep.runs} runs" if result.sweep.runs > 1 else "within the run"
+    over = f"over {result.sweep.runs} runs" if (result.sweep.runs or 0) > 1 else "within the run"
     typer.echo(f"\nkbit/s: goodput. ms: mean round trip. ± and whiskers: 95 % interval {over}.")
     typer.echo(f"Figure: {', '.join(map(str, written))}")

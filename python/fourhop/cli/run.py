@@ -37,6 +37,12 @@ def command(
     pcap: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write packet captures here, one file a node.")
     ] = None,
+    pcap_merged: Annotated[
+        bool, typer.Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
+    ] = False,
+    pcap_lost: Annotated[
+        bool, typer.Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -66,6 +72,8 @@ def command(
                     pcap,
                     precision_of=precision_of,
                     max_runs=max_runs,
+                    pcap_merged=pcap_merged,
+                    pcap_lost=pcap_lost,
                 )
         except Interrupted as stop:
             code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result

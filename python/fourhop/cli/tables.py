@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,6 @@ from rich.table import Table
 
 from fourhop.result import Result, span
 from fourhop.stats import Interval
-from fourhop.study.estimate import Sample
 from fourhop.sweeps.inventory import Kept
 from fourhop.sweeps.result import SweepResult
 
@@ -32,13 +30,6 @@ def kbps(interval: Interval) -> str:
     """`1234.5 ± 6.7`, in kbit/s."""
     width = "" if interval.half_width is None else f" ± {interval.half_width / 1e3:.1f}"
     return f"{interval.mean / 1e3:.1f}{width}"
-
-
-def sample(measured: Sample) -> str:
-    """`12.3 ± 0.4`, in the unit of the sample."""
-    interval = measured.interval
-    width = "" if interval.half_width is None else f" ± {interval.half_width:.1f}"
-    return "-" if math.isnan(interval.mean) else f"{interval.mean:.1f}{width}"
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> Table:

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fourhop.cli import app
-from tests.conftest import Command, environment, used_by, used_by_children
+from tests.conftest import ROOT, Command, environment, used_by, used_by_children
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
@@ -146,6 +146,35 @@ def test_set_changes_a_key(fourhop: Command, chain: Path) -> None:
     assert (scenario["topology"]["hops"], scenario["radio"]["rate"]) == (1, "11Mbps")
 
 
+def test_set_transport_is_that_of_every_tcp_flow(fourhop: Command, chain: Path) -> None:
+    for section in ("[traffic]", "[[flows]]\nfrom = 0\nto = 3"):
+        chain.write_text(chain.read_text(encoding="utf-8").replace("[traffic]", section), encoding="utf-8")
+        result = fourhop("run", chain, "--set", "transport=vegas", "--json")
+        assert result.returncode == 0, result.stderr
+        assert [flow["transport"] for flow in json.loads(result.stdout)["flows"]] == ["vegas"]
+    message = refused(fourhop("run", chain, "--set", "traffic.transport=vegas"))
+    assert "traffic.transport: found a key of [traffic] in a scenario that has [[flows]] instead" in message
+    assert "(transport=NAME is the transport of every TCP flow" in message
+
+
+def test_a_flow_without_a_path_is_said(fourhop: Command, chain: Path) -> None:
+    gap = "warning: flow-1: no path of links from node 0 to node 3: from node 0 the nearest node not reached is node 1"
+    for command in ("check", "run"):
+        result = fourhop(command, chain, "--set", "topology.spacing=300m")
+        assert result.returncode == 0, result.stderr
+        assert f"{gap}, 300 m away, and a hop reaches 250 m\n" in result.stderr
+        assert "warning" not in fourhop(command, chain).stderr
+
+
+def test_a_sweep_and_a_scenario_are_told_apart(fourhop: Command, chain: Path) -> None:
+    hops = ROOT / "scenarios" / "sweeps" / "hops.toml"
+    for command in ("run", "check", "explain", "best-rate"):
+        told = refused(fourhop(command, hops))
+        assert told == f"error: {hops}: found a sweep, allowed: a scenario (`fourhop sweep` runs it)\n"
+    told = refused(fourhop("sweep", chain))
+    assert told == f"error: {chain}: found a scenario, allowed: a sweep (`fourhop run` runs it)\n"
+
+
 def test_precision_adds_runs_until_it_is_met(fourhop: Command, chain: Path) -> None:
     result = fourhop("run", chain, "--precision", "20%", "--json")
     assert result.returncode == 0, result.stderr
@@ -223,7 +252,7 @@ def test_unknown_key_names_file_line_and_the_nearest_key(fourhop: Command, chain
 
 def test_missing_key(fourhop: Command, chain: Path) -> None:
     chain.write_text(chain.read_text(encoding="utf-8").replace('duration = "10s"\n', ""), encoding="utf-8")
-    assert "duration: found nothing, allowed: a time" in refused(fourhop("check", chain))
+    assert "duration: missing, allowed: a time" in refused(fourhop("check", chain))
 
 
 def test_every_problem_is_listed(fourhop: Command, chain: Path) -> None:
@@ -285,7 +314,7 @@ def test_a_file_that_is_not_text(fourhop: Command, tmp_path: Path) -> None:
         (["--runs", "1000000000"], "allowed: 1 to 1000000"),
         (["--jobs", "0"], "jobs: found 0"),
         (["--seed", "-1"], "seed: found -1"),
-        (["--runs", "2", "--precision", "5%"], "one of them"),
+        (["--runs", "2", "--precision", "5%"], "one of the two"),
         (["--precision", "150%"], "precision: found '150%'"),
         (["--precision", "5%", "--max-runs", "2"], "max_runs: found 2"),
         (["--transport", "newreno"], "with a .txt file only"),

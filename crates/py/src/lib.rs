@@ -15,11 +15,11 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::error::ScenarioError;
-    #[pymodule_export]
     use crate::run::PyRun;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, places, quantity, reference, schema, to_toml};
+    use crate::scenario::{
+        catalog, check, flows_without_path, keys_meant, ns2, places, quantity, reference, schema, survey, to_toml,
+    };
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]

@@ -17,6 +17,7 @@
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
+//! | [`survey()`] | the network of a run at its start, for pictures |
 //! | [`PacedUdp`] | paced UDP in the place of a flow |
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,7 @@ mod run;
 pub mod scenario;
 pub mod setup;
 pub mod spread;
+mod survey;
 pub mod topology;
 pub mod trace;
 mod translate;
@@ -45,3 +47,4 @@ pub mod world;
 
 pub use paced_udp::PacedUdp;
 pub use run::{RunError, RunOptions, run};
+pub use survey::{Survey, SurveyedFlow, SurveyedLink, survey};

@@ -5,7 +5,7 @@ use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::site::Site;
-use crate::propagation::{PathLoss, Propagation};
+use crate::propagation::{Field, PathLoss, Propagation};
 use crate::spread::TooWide;
 use crate::topology::{Graph, Position};
 use crate::trace::Tap;
@@ -212,6 +212,18 @@ impl Setup {
         heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
     }
 
+    /// What the signals of the run with `seed` meet.
+    fn field(&self, seed: u64) -> Field {
+        self.radio.propagation(&self.node.phy).field(seed).with_site(self.site.clone())
+    }
+
+    /// The least power of a link, and who hears whom with it at the start of the run with `seed`, before fading.
+    pub fn heard(&self, seed: u64) -> (Watt, Channel) {
+        let (field, link) = (self.field(seed), self.radio.link(&self.node.phy));
+        let range = field.reach_among(&self.positions);
+        (link, Channel::among(&self.positions, range, link, |ends, _| field.mean(ends)))
+    }
+
     /// The world at time zero for one seed, and where its flows end.
     ///
     /// # Errors
@@ -234,17 +246,16 @@ impl Setup {
                     }
                 }
             }
-            radio => {
-                let (propagation, link) = (radio.propagation(&self.node.phy), radio.link(&self.node.phy));
-                let field = propagation.field(seed).with_site(self.site.clone());
-                let means = || {
-                    let range = field.reach_among(&self.positions);
-                    Channel::among(&self.positions, range, link, |ends, _| field.mean(ends))
-                };
-                let routers = self.routers(seed, || self.links(&means(), link));
+            Radio::Threshold(_) | Radio::Sinr(_) => {
+                let field = self.field(seed);
+                let cutoff = field.propagation().cutoff;
+                let routers = self.routers(seed, || {
+                    let (link, heard) = self.heard(seed);
+                    self.links(&heard, link)
+                });
                 let air = match mobility {
                     None => Air::standing(&self.positions, field),
-                    Some(mobility) => Air::moving(mobility, field, propagation.cutoff),
+                    Some(mobility) => Air::moving(mobility, field, cutoff),
                 };
                 (air, routers)
             }
@@ -264,7 +275,7 @@ impl Setup {
             }
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {
-            Some(host) => (node, wired.add_endpoint(host, endpoint)),
+            Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
             None => (node, nodes[node.index()].add_endpoint(endpoint)),
         };
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();

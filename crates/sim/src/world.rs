@@ -179,7 +179,7 @@ impl World {
     /// [`World::drain_delivered`], and it sends by [`World::inject`].
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
-            Some(host) => self.outside.wired.attach(host),
+            Some(host) => self.outside.wired.host_mut(host).attach(),
             None => self.nodes[node.index()].attach(),
         }
     }
@@ -188,7 +188,7 @@ impl World {
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {
             Some(host) => {
-                self.outside.wired.inject(host, packet, &mut self.outside.outputs);
+                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.outputs);
                 self.take_outputs(node);
             }
             None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
@@ -369,10 +369,11 @@ impl World {
             } else {
                 ear.handle_departure(now, tx, frame, &self.rules)
             };
-            if let Some(tap) = &mut self.outside.tap
-                && heard != Heard::Nothing
-            {
-                tap.received(now, neighbour.node, neighbour.power, frame);
+            if let Some(tap) = &mut self.outside.tap {
+                match heard {
+                    Heard::Lost(reason) => tap.lost(now, neighbour.node, neighbour.power, frame, reason),
+                    Heard::Overheard | Heard::ForUs => tap.received(now, neighbour.node, neighbour.power, frame),
+                }
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {

@@ -21,20 +21,20 @@ fn replay(folders: &[&str], mutations: u32, is_accepted: impl Fn(&[u8]) -> bool)
 
 #[test]
 fn any_scenario_at_all() {
-    replay(&["fuzz/corpus/scenario", "scenarios"], 1_500, checked::scenario);
+    replay(&["fuzz/corpus/scenario", "scenarios"], 800, checked::scenario);
 }
 
 #[test]
 fn any_overrides_at_all() {
-    replay(&["fuzz/corpus/overrides"], 1_500, checked::overrides);
+    replay(&["fuzz/corpus/overrides"], 800, checked::overrides);
 }
 
 #[test]
 fn any_list_in_the_style_of_ns2_at_all() {
-    replay(&["fuzz/corpus/ns2_text", "crates/sim/tests/data/ns2"], 2_000, checked::ns2_text);
+    replay(&["fuzz/corpus/ns2_text", "crates/sim/tests/data/ns2"], 1_500, checked::ns2_text);
 }
 
 #[test]
 fn any_movement_at_all() {
-    replay(&["fuzz/corpus/movement"], 3_000, |data| checked::movement(data) > 0);
+    replay(&["fuzz/corpus/movement"], 2_000, |data| checked::movement(data) > 0);
 }

@@ -61,12 +61,11 @@ def say(message: str) -> None:
 @contextmanager
 def errors() -> Iterator[None]:
     """Turn what the user can put right, or stopped, into one message and an exit code, without a traceback."""
-    from fourhop._core import ScenarioError
     from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:
         yield
-    except (ScenarioError, FourhopError) as error:
+    except FourhopError as error:
         tell(error)
         raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
     except SweepInterrupted as stop:
@@ -89,6 +88,22 @@ def tell(error: BaseException) -> None:
         say(f"error: {line}")
     for note in getattr(error, "__notes__", []):
         say(f"note: {note}")
+
+
+@contextmanager
+def warned() -> Iterator[None]:
+    """Say what the package warns of, a line each."""
+    import warnings
+
+    from fourhop.errors import FourhopWarning
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FourhopWarning)
+        warnings.showwarning = show
+        yield
 
 
 def load(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:

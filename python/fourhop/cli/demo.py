@@ -70,7 +70,7 @@ def _show(result: SweepResult, out: Path) -> None:
         typer.echo("\n".join([*shown.table(["hops", *names], rows, [True] * (1 + len(names))), ""]))
         charts.append(replace(sweepchart.chart(cells, what, x="hops", by="transport"), y_log=True))
     written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
-    over = f"over {result.sweep.runs} runs" if result.sweep.runs > 1 else "within the run"
+    over = f"over {result.sweep.runs} runs" if (result.sweep.runs or 0) > 1 else "within the run"
     typer.echo(f"± and whiskers: 95 % interval {over}. Figure: {', '.join(map(str, written))}")
 
 

@@ -145,7 +145,18 @@ class Cells:
 
     def goodput(self, flow: str | None = None, **keys: object) -> Sample:
         """Goodput in kbit/s of one flow, or of all together."""
-        return self._rate("goodput_bps", flow, keys)
+        cell = self._one(keys)
+        if flow is not None and cell.runs and flow not in cell.runs[0].flows:
+            allowed = ", ".join(cell.runs[0].flows)
+            raise FourhopError(f"sweep {self._name}: found no flow {flow!r}, allowed: {allowed}")
+        names = list(cell.runs[0].flows) if flow is None and cell.runs else [cast(str, flow)]
+        values = [1e-3 * math.fsum(run.flows[name]["goodput_bps"] for name in names) for run in cell.runs]
+        if len(cell.runs) == 1:
+            batches = _batches(cell.runs[0], names)
+            if len(batches) > 1:
+                each = tuple(1e-3 * math.fsum(batch) for batch in batches)
+                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
+        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
 
     def throughput(self, flow: str | None = None, **keys: object) -> Sample:
         """Throughput (repeated bytes included) in kbit/s of one flow, or of all together; one value a run."""
@@ -264,20 +275,6 @@ class Cells:
             return math.nan if value is None else float(value)
 
         return self.measure(of, unit, **keys)
-
-    def _rate(self, column: str, flow: str | None, keys: Mapping[str, object]) -> Sample:
-        cell = self._one(keys)
-        if flow is not None and cell.runs and flow not in cell.runs[0].flows:
-            allowed = ", ".join(cell.runs[0].flows)
-            raise FourhopError(f"sweep {self._name}: found no flow {flow!r}, allowed: {allowed}")
-        names = list(cell.runs[0].flows) if flow is None and cell.runs else [cast(str, flow)]
-        values = [1e-3 * math.fsum(run.flows[name][column] for name in names) for run in cell.runs]
-        if len(cell.runs) == 1:
-            batches = _batches(cell.runs[0], names)
-            if len(batches) > 1:
-                each = tuple(1e-3 * math.fsum(batch) for batch in batches)
-                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
-        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
 
     def _one(self, keys: Mapping[str, object]) -> Cell:
         """The only cell with these keys."""

@@ -25,7 +25,6 @@ from fourhop.study.study import Check, Data, Profile
 
 if TYPE_CHECKING:
     import distributed
-    import polars as pl
 
     from fourhop.sweeps.describe import Sweep
     from fourhop.sweeps.execute import SweepProgress
@@ -55,7 +54,7 @@ class Job:
     @property
     def runs(self) -> int:
         """How many runs it is; with a precision target the least number."""
-        return len(self.sweep.points) * (self.sweep.runs if self.sweep.target is None else 3)
+        return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property
     def title(self) -> str:
@@ -210,15 +209,14 @@ def ran(result: SweepResult) -> str:
     seeds = result.runs["seed"].unique()
     if not len(seeds):
         return "Nothing was run."
-    runs = _span(times.min(), times.max())
-    several = "" if runs == "1" else "s"
-    seed = _span(seeds.min(), seeds.max())
+    runs, seed = _span(times.min(), times.max()), _span(seeds.min(), seeds.max())
     scenarios = [point.scenario for point in result.sweep.points]
     packets = [scenario.packets for scenario in scenarios if scenario.packets is not None]
     lengths = [f"until {_span(min(packets), max(packets))} packets arrived"] if packets else []
     if timed := [scenario.duration_s for scenario in scenarios if scenario.packets is None]:
         lengths.append(f"of {_span(min(timed), max(timed))} s")
-    return f"{runs} run{several} a point, seed{'s' if len(seeds) > 1 else ''} {seed}, {' or '.join(lengths)}."
+    several = ("" if runs == "1" else "s", "" if len(seeds) == 1 else "s")
+    return f"Each point: {runs} run{several[0]} {' or '.join(lengths)}, seed{several[1]} {seed}."
 
 
 def _span(least: object, most: object) -> str:
@@ -231,7 +229,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
     tables = {"flows": result.flows, "runs": result.runs}
     files = []
     for table, frame in tables.items():
-        for suffix, content in (("parquet", _parquet(frame)), ("csv", _csv(frame))):
+        for suffix, content in (("parquet", frame.write_parquet), ("csv", frame.write_csv)):
             path = place / f"{stem}-{table}.{suffix}"
             write(path, content)
             files.append(path.name)
@@ -279,11 +277,7 @@ def _write_chart(chart: Chart, path: Path) -> None:
             chart.y_label or "y": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
         }  # fmt: skip
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-    write(path, _csv(frame))
-
-
-def _parquet(frame: pl.DataFrame) -> Callable[[Path], object]:
-    return lambda path: frame.write_parquet(path)
+    write(path, frame.write_csv)
 
 
 def _pdf(chart: Chart) -> Callable[[Path], object]:
@@ -291,10 +285,6 @@ def _pdf(chart: Chart) -> Callable[[Path], object]:
     from fourhop.study import draw
 
     return lambda path: draw.figure(chart).savefig(path, format="pdf", metadata={"CreationDate": None})
-
-
-def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:
-    return lambda path: frame.write_csv(path)
 
 
 def write(path: Path, write: Callable[[Path], object]) -> None:

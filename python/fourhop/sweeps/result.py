@@ -198,9 +198,12 @@ class SweepResult:
         return Result(scenario, tuple(runs), note, series)
 
     def pandas(self, table: Table = "runs") -> pd.DataFrame:
-        """A table as a pandas frame (with the extra `pandas`)."""
+        """A table as a pandas frame. Raises `FourhopError` without the extra `pandas`."""
         frame: pl.DataFrame = getattr(self, table)
-        return frame.to_pandas()
+        try:
+            return frame.to_pandas()
+        except ImportError as error:
+            raise FourhopError(f"pandas: a package is missing ({error}): pip install pandas pyarrow") from None
 
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
         """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
@@ -235,7 +238,7 @@ class SweepResult:
         missed = sum(each.met is False for each in self.per_point)
         if missed:
             return f"precision not met at {missed} of {len(self.per_point)} points after {self.sweep.max_runs} runs"
-        if self.sweep.target is None and self.sweep.runs == 1:
+        if self.sweep.target is None and self.sweep.replications == 1:
             return (
                 "one run a point, so no interval over replications: ± is by batch means within the run. "
                 "Use more runs for intervals to quote"

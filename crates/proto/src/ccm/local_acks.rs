@@ -112,14 +112,6 @@ fn span(from: Seq, to: Seq) -> u64 {
     u64::from(to.offset_from(from))
 }
 
-fn earlier(a: Seq, b: Seq) -> Seq {
-    if a.before(b) { a } else { b }
-}
-
-fn later(a: Seq, b: Seq) -> Seq {
-    if a.before(b) { b } else { a }
-}
-
 fn end_of(segment: &TcpSegment) -> Seq {
     segment.seq + segment.seq_len()
 }
@@ -138,7 +130,7 @@ impl LocalAcks {
         };
         if flags.rst {
             // RFC 5961 section 3.2: only the number that the peer expects resets.
-            segment.seq = earlier(segment.seq, stream.sent);
+            segment.seq = segment.seq.min(stream.sent);
             out.down.push(segment);
             self.stream = None;
             return;
@@ -158,9 +150,9 @@ impl LocalAcks {
         }
         if segment.seq_len() == 0 {
             // What TCP has sent may be kept here: the peer refuses a number beyond its window.
-            segment.seq = earlier(segment.seq, stream.sent);
+            segment.seq = segment.seq.min(stream.sent);
             if stream.window.is_some() {
-                segment.seq = earlier(segment.seq, later(stream.edge, stream.una));
+                segment.seq = segment.seq.min(stream.edge.max(stream.una));
             }
             out.down.push(segment);
         } else {
@@ -305,14 +297,14 @@ impl Stream {
             self.peer = Some(Peer { ports, next: end, clock, window: segment.window, at });
             return true;
         };
-        peer.next = later(peer.next, end);
+        peer.next = peer.next.max(end);
         if let Some(clock) = clock
             && peer.clock.is_none_or(|old| clock.wrapping_sub(old) < 1 << 31)
         {
             peer.clock = Some(clock);
         }
         let news = !at.before(peer.at);
-        peer.at = later(peer.at, at);
+        peer.at = peer.at.max(at);
         news
     }
 
@@ -345,8 +337,8 @@ impl Stream {
     /// The peer has acknowledged more.
     fn advance(&mut self, now: Time, ack: Seq, out: &mut Segments) {
         self.una = ack;
-        self.sent = later(self.sent, ack);
-        self.told = later(self.told, ack);
+        self.sent = self.sent.max(ack);
+        self.told = self.told.max(ack);
         self.duplicates = 0;
         self.rto.acknowledged(now, ack);
         self.timer = None;
@@ -428,7 +420,7 @@ impl Stream {
             if segment.flags.fin || end_of(segment).after(right) {
                 break;
             }
-            told = later(told, end_of(segment));
+            told = told.max(end_of(segment));
         }
         let (offered, last) = (self.bytes(self.offered()), self.bytes(self.told_window));
         let segment = u64::from(self.limits.segment);
@@ -460,7 +452,7 @@ impl Stream {
     /// Where TCP's window may end: within the peer's, and within twice the own.
     fn right(&self) -> Seq {
         match self.window {
-            Some(window) => earlier(self.edge, self.una + 2 * window as u32),
+            Some(window) => self.edge.min(self.una + 2 * window as u32),
             None => self.edge,
         }
     }
@@ -498,7 +490,7 @@ impl Stream {
     fn acknowledge(&mut self, out: &mut Segments) {
         let (Some(peer), Some(newest)) = (self.peer.filter(|_| self.open), self.newest) else { return };
         // TCP refuses a number beyond its own window, as that of a probe may be.
-        let seq = earlier(peer.next, newest.ack + (u32::from(newest.window) << self.limits.own_shift));
+        let seq = peer.next.min(newest.ack + (u32::from(newest.window) << self.limits.own_shift));
         let timestamps = peer.clock.zip(newest.timestamps);
         let timestamps = timestamps.map(|(value, ours)| Timestamps { value, echo: ours.value });
         let segment = TcpSegment {
@@ -522,8 +514,6 @@ fn reset(ports: (u16, u16), seq: Seq, ack: Seq) -> TcpSegment {
         seq,
         ack,
         flags: TcpFlags { rst: true, ack: true, ..TcpFlags::default() },
-        window: 0,
-        options: TcpOptions::default(),
-        payload: 0,
+        ..TcpSegment::default()
     }
 }

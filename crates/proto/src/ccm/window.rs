@@ -110,7 +110,7 @@ impl SenderWindow {
 
     /// The window that the local TCP was told last, in bytes.
     pub fn written(&self) -> Option<u64> {
-        Some(u64::from(self.last?.written) << self.shift()?)
+        Some(u64::from(self.last?.written) << self.shifts()?.0)
     }
 
     /// A segment of the local TCP.
@@ -157,7 +157,7 @@ impl SenderWindow {
             self.segment = self.segment.max(u32::from(mss));
             return;
         }
-        let Some(shift) = self.shift().filter(|_| segment.flags.ack && !segment.flags.rst) else { return };
+        let Some((shift, _)) = self.shifts().filter(|_| segment.flags.ack && !segment.flags.rst) else { return };
         let advertised = segment.window;
         let again = |last: &Passed| last.ack == segment.ack && segment.payload == 0 && !segment.flags.fin;
         let repeated = self.last.filter(again);
@@ -192,11 +192,6 @@ impl SenderWindow {
     /// What counts as one segment, in bytes.
     pub fn segment_size(&self) -> u32 {
         self.segment
-    }
-
-    /// Shift of the window field in arriving segments, once it is known.
-    fn shift(&self) -> Option<u8> {
-        Some(self.shifts()?.0)
     }
 
     /// Shifts of the window field in arriving segments and in those of the local TCP, once they are known.

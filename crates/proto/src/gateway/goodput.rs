@@ -251,6 +251,42 @@ mod tests {
         assert_eq!(control.counters().resets, 1);
     }
 
+    /// The slow flows have gained if their mean is above what it was by more than the gain asked for.
+    #[test]
+    fn a_gain_is_more_than_the_gain_asked_for() {
+        for (slow_now, gains) in [(549, 0), (550, 0), (551, 1)] {
+            let mut control = Control::new(GoodputControl { gain: 100, ..GoodputControl::paper() });
+            let mut seen = flows([(true, 900), (false, 500)]);
+            control.handle_interval(&mut seen);
+            seen[1].goodput = slow_now;
+            control.handle_interval(&mut seen);
+            assert_eq!((control.counters().gains, seen[0].throttle.is_some()), (gains, gains == 1), "{slow_now}");
+        }
+    }
+
+    /// Slow is what is below the mean; what has just the mean is neither slow nor fast.
+    #[test]
+    fn a_flow_at_the_mean_is_not_slow() {
+        let mut control = control();
+        let mut seen = flows([(true, 900), (true, 700), (false, 500)]);
+        control.handle_interval(&mut seen);
+        assert_eq!(
+            seen.map(|flow| (flow.slow, flow.throttle.is_some())),
+            [(false, true), (false, false), (true, false)]
+        );
+    }
+
+    /// A throttle that has come back to the former goodput binds no more.
+    #[test]
+    fn a_throttle_goes_when_it_is_the_former_goodput() {
+        let mut control = Control { state: State::Hold, ..control() };
+        let mut seen = flows([(true, 500), (false, 500), (false, 500)]);
+        seen[0].throttle = Some(Throttle { rate: 700, before: 735 });
+        seen[1].throttle = Some(Throttle { rate: 700, before: 736 });
+        control.handle_interval(&mut seen);
+        assert_eq!(seen.map(|flow| flow.throttle.map(|throttle| throttle.rate)), [None, Some(735), None]);
+    }
+
     /// Four flows of which two are fast, and rates as large as a number can be.
     #[test]
     fn several_fast_flows_and_enormous_ones() {

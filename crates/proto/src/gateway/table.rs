@@ -319,6 +319,15 @@ mod tests {
         }
     }
 
+    /// A hundred flows of 128 bytes with their keys take 16 kB at least, and a multiple of that at most.
+    #[test]
+    fn memory_is_that_of_the_flows() {
+        let mut table = FlowTable::new(100, HashKey([1, 2]));
+        assert!(table.is_empty());
+        (0..100).for_each(|n| _ = table.insert(Time::ZERO, key(n), [0u64; 16]));
+        assert!(!table.is_empty() && (16_000..64_000).contains(&table.memory()), "{} bytes", table.memory());
+    }
+
     #[test]
     fn the_longest_silent_goes_first() {
         let mut table = FlowTable::new(4, HashKey([1, 2]));

@@ -92,6 +92,16 @@ impl Neighbour {
     }
 }
 
+impl Config {
+    /// The lowest rate that unicast data may have.
+    pub fn lowest_data_rate(&self) -> Rate {
+        match self.rate_control {
+            RateControl::Fixed => self.data_rate,
+            RateControl::Arf(_) => ladder(self)[0],
+        }
+    }
+}
+
 /// The rates up to the highest that is allowed.
 fn ladder(config: &Config) -> &'static [Rate] {
     let rates = config.phy.rates();
@@ -176,6 +186,14 @@ mod tests {
         // Two failures in a row make it eager again.
         bench.play("--");
         assert_eq!(bench.play("+++++++++++")[10], 55);
+    }
+
+    #[test]
+    fn above_the_highest_rate_there_is_none() {
+        let mut bench = Bench::new(ARF);
+        assert_eq!(bench.play(&"+".repeat(40)), [110; 40]);
+        // Nothing was a trial: it still takes two failures.
+        assert_eq!(bench.play("--+"), [110, 110, 55]);
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Rules {
 /// What the end of a copy of a frame means to its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// It was lost.
-    Nothing,
+    /// It was lost, for this reason.
+    Lost(DropReason),
     /// It was received and is for somebody else.
     Overheard,
     /// It was received and is addressed to this node or to all: the node must be told.
@@ -103,13 +103,14 @@ impl Ear {
                 if for_us || frame.dst.is_broadcast() { Heard::ForUs } else { Heard::Overheard }
             }
             Departure::Judged(verdict) => {
-                self.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
+                let reason = if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex };
+                self.count(reason);
                 self.medium.handle_error(now, verdict, &rules.medium);
-                Heard::Nothing
+                Heard::Lost(reason)
             }
             Departure::Lost(reason) => {
                 self.count(reason);
-                Heard::Nothing
+                Heard::Lost(reason)
             }
         }
     }

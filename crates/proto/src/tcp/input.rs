@@ -159,7 +159,7 @@ impl Socket {
             mss: self.snd.mss,
             received: self.rcv.nxt.offset(),
         };
-        match self.policy.on_segment(now, &arrival) {
+        match self.policy.on_segment(&arrival) {
             AckDecision::Now => self.ack_due = true,
             AckDecision::Within(time) if !self.timers.is_set(Timer::DelayedAck) => {
                 self.timers.set(Timer::DelayedAck, now + time);

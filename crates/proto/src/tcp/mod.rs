@@ -51,7 +51,7 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
-pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, ReceiverPolicy, Timing};
 pub use action::Action;
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
 pub use pacer::{Admission, Pacer, Tick};

@@ -8,7 +8,7 @@ use super::socket::Socket;
 use super::state::State;
 use super::stats::Stats;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CaState, CongestionControl, Measurements, Transport, Window};
+use fourhop_cc::{CaState, CongestionControl, Measurements, Window};
 use fourhop_units::Dur;
 
 impl Socket {
@@ -25,11 +25,6 @@ impl Socket {
     /// The window variables.
     pub fn window(&self) -> &Window {
         &self.win
-    }
-
-    /// The transport this socket runs.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
     }
 
     /// Congestion window in segments.

@@ -194,7 +194,7 @@ impl Socket {
         let options = self.options(now, len);
         let segment = self.segment(start, flags, options, len as u32);
         out.push(Action::Send { segment, stream_offset: start.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Sends an acknowledgement without data.
@@ -205,7 +205,7 @@ impl Socket {
         let segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
         self.stats.acks_sent += 1;
         out.push(Action::Send { segment, stream_offset: at.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Asks for an acknowledgement (RFC 1122 section 4.2.3.6): nothing from the place before SND.UNA.
@@ -214,7 +214,7 @@ impl Socket {
         let mut segment = self.segment(self.snd.una, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
         segment.seq = self.snd.una.before().seq(self.snd.iss);
         out.push(Action::Send { segment, stream_offset: self.snd.una.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Sends the SYN or, in SYN-RECEIVED, the SYN-ACK.
@@ -233,7 +233,7 @@ impl Socket {
         let mut segment = self.segment(Pos::SYN, flags, options, 0);
         segment.window = self.rcv.syn_window();
         out.push(Action::Send { segment, stream_offset: 0 });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Answers with a reset (RFC 9293 section 3.10.7) that looks like it follows what the peer acknowledged.
@@ -271,10 +271,10 @@ impl Socket {
     }
 
     /// The peer has been told what has arrived.
-    fn acknowledged(&mut self, now: Time) {
+    fn acknowledged(&mut self) {
         self.ack_due = false;
         self.timers.stop(Timer::DelayedAck);
-        self.policy.on_ack_sent(now);
+        self.policy.on_ack_sent();
         self.last_ack_sent = self.rcv.nxt;
     }
 }

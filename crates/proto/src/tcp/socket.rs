@@ -14,7 +14,7 @@ use super::send_queue::SendQueue;
 use super::state::State;
 use super::stats::Stats;
 use super::timer::{Timer, Timers};
-use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
+use crate::wire::{TcpFlags, TcpSegment};
 use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Kind, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
@@ -264,9 +264,7 @@ impl Socket {
             seq,
             ack,
             flags: TcpFlags { rst: true, ack: !segment.flags.ack, ..TcpFlags::default() },
-            window: 0,
-            options: TcpOptions::default(),
-            payload: 0,
+            ..TcpSegment::default()
         })
     }
 

@@ -9,17 +9,20 @@
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
 use super::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
-use core::fmt;
 use core::net::Ipv4Addr;
+use thiserror::Error;
 
 /// Why bytes are no AODV message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum AodvError {
     /// There are none.
+    #[error("an empty datagram, allowed: an AODV message")]
     Empty,
     /// A type that RFC 3561 does not have.
+    #[error("message type {0}, allowed: 1 (RREQ) to 4 (RREP-ACK)")]
     UnknownType(u8),
     /// Fewer bytes than a message of this type has.
+    #[error("a message of type {kind} with {found} bytes, allowed: at least {needed}")]
     Truncated {
         /// Type of the message.
         kind: u8,
@@ -29,14 +32,19 @@ pub enum AodvError {
         found: usize,
     },
     /// A route error about no destination (section 5.3: at least one).
+    #[error("a route error about no destination, allowed: 1 to 255")]
     NoDestination,
     /// A reply for a subnet with a prefix of this length (section 7).
+    #[error("a reply for a subnet of prefix size {0}, allowed: 0, a host")]
     Subnet(u8),
     /// An address that no host has, but everyone, nobody, a group or each host itself.
+    #[error("the address {0}, allowed: addresses of hosts")]
     NoHost(Ipv4Addr),
     /// An extension of this type, which may not be skipped (section 9).
+    #[error("extension type {0}, allowed: 1 to 127, which are skipped")]
     UnknownExtension(u8),
     /// An extension that is longer than what is left.
+    #[error("an extension of type {kind} with {found} bytes, allowed: {needed}")]
     TruncatedExtension {
         /// Its type.
         kind: u8,
@@ -46,29 +54,6 @@ pub enum AodvError {
         found: usize,
     },
 }
-
-impl fmt::Display for AodvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            AodvError::Empty => write!(f, "an empty datagram, allowed: an AODV message"),
-            AodvError::UnknownType(kind) => write!(f, "message type {kind}, allowed: 1 (RREQ) to 4 (RREP-ACK)"),
-            AodvError::Truncated { kind, needed, found } => {
-                write!(f, "a message of type {kind} with {found} bytes, allowed: at least {needed}")
-            }
-            AodvError::NoDestination => write!(f, "a route error about no destination, allowed: 1 to 255"),
-            AodvError::Subnet(bits) => write!(f, "a reply for a subnet of prefix size {bits}, allowed: 0, a host"),
-            AodvError::NoHost(addr) => write!(f, "the address {addr}, allowed: addresses of hosts"),
-            AodvError::UnknownExtension(kind) => {
-                write!(f, "extension type {kind}, allowed: 1 to 127, which are skipped")
-            }
-            AodvError::TruncatedExtension { kind, needed, found } => {
-                write!(f, "an extension of type {kind} with {found} bytes, allowed: {needed}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for AodvError {}
 
 /// The AODV message in the payload of a datagram.
 ///

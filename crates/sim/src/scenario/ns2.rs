@@ -52,7 +52,7 @@ pub fn from_ns2(
     let Reader { mut problems, rate, window, nodes, movement, flows, udp_starts, .. } = reader;
     let whole = origin(file, None);
     let rate = rate.unwrap_or_else(|| {
-        problems.push(whole.problem("rate", "nothing", STATEMENTS[0].1));
+        problems.push(whole.problem("rate", Problem::MISSING, STATEMENTS[0].1));
         text_at("2Mbps", &whole)
     });
     if let Some(movement) = movement.as_ref().filter(|_| !nodes.is_empty()) {
@@ -61,7 +61,7 @@ pub fn from_ns2(
         problems.push(whole.problem("node", format!("{} of them", nodes.len()), "at least two `node` lines"));
     }
     if flows.is_empty() {
-        problems.push(whole.problem("flow", "nothing", "at least one `flow` or `udp` line"));
+        problems.push(whole.problem("flow", Problem::MISSING, "at least one `flow` or `udp` line"));
     }
     if !problems.is_empty() {
         return Err(ScenarioError { problems });

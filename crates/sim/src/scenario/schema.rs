@@ -7,7 +7,7 @@ use super::sections::{
     AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile, Radio,
     Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
 };
-use super::value::Value;
+use super::write::json as json_of;
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
@@ -153,13 +153,7 @@ fn property(key: &Key) -> Json {
     if let [Some(ns2), Some(standard)] = &defaults
         && ns2 == standard
     {
-        schema["default"] = match ns2 {
-            Value::Bool(b) => (*b).into(),
-            Value::Int(n) => (*n).into(),
-            Value::Quantity(unit, x) => unit.format(*x).into(),
-            Value::Text(s) => s.as_str().into(),
-            Value::List(_) => Json::Null,
-        };
+        schema["default"] = json_of(ns2);
     }
     schema
 }

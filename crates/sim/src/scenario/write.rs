@@ -222,7 +222,8 @@ fn toml(value: &Value) -> String {
     }
 }
 
-fn json(value: &Value) -> serde_json::Value {
+/// A value as it stands in a document.
+pub(super) fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::Bool(b) => (*b).into(),
         Value::Int(n) => (*n).into(),

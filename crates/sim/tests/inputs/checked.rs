@@ -1,10 +1,11 @@
 //! Texts of users under watch: whatever is read ends in a scenario, which written and read again is the same, or in problems with
 //! place and text. Shared by the tests beside and by the fuzz targets in `fuzz/`.
+#![allow(dead_code, reason = "a fuzz target takes only its part of it")]
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::mobility::file::{FileError, Tracks};
 use fourhop_sim::mobility::{Movement, bonnmotion, ns2};
-use fourhop_sim::scenario::{Form, Scenario, ScenarioError, load, load_json, load_toml};
+use fourhop_sim::scenario::{Form, Overrides, Scenario, ScenarioError, load, load_json, load_toml};
 use fourhop_sim::topology::Topology;
 use fourhop_units::Time;
 use std::sync::Arc;
@@ -56,10 +57,10 @@ fn checked(form: Form<'_>, text: &str, overrides: &[String]) -> Option<Scenario>
     // The search for a random network that is connected may take hours: it is given one draw.
     let stopped = Control::new();
     stopped.stop();
-    let read = load(form, text, FILE, overrides, &stopped).or_else(|error| {
+    let read = load(form, text, FILE, Overrides::set(overrides), &stopped).or_else(|error| {
         if error.problems.iter().any(|problem| problem.found.contains("after 0 draws")) {
             let one = [overrides, &["topology.redraws=1".to_owned()]].concat();
-            return load(form, text, FILE, &one, &Control::new());
+            return load(form, text, FILE, Overrides::set(&one), &Control::new());
         }
         Err(error)
     });

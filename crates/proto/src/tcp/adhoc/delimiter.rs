@@ -141,11 +141,18 @@ mod tests {
     #[test]
     fn the_gate_has_two_marks() {
         let mut delimiter = Delimiter::new(Gate::QUARTERS);
-        let mut crowded = |sfld| {
-            delimiter.sample(16, MS(100), MS(sfld));
+        let mut smoothed = |sfld| {
+            delimiter.sample(16, MS(100), sfld);
             (delimiter.occupancy(), delimiter.is_crowded())
         };
-        assert_eq!(crowded(100), (0, false));
+        // At a mark nothing changes: 4 (1 - 100 / 160) is the high one, 4 (1 - 100 / 114.28) the low one.
+        let (high, low) = (MS(160), Dur::from_micros(114_280));
+        assert_eq!(smoothed(MS(100)), (0, false));
+        assert_eq!(smoothed(MS(200)), (2_000, true));
+        assert_eq!(smoothed(low), (500, true));
+        assert_eq!(smoothed(MS(110)), (364, false));
+        assert_eq!(smoothed(high), (1_500, false));
+        let mut crowded = |sfld| smoothed(MS(sfld));
         assert_eq!(crowded(200), (2_000, true));
         // 4 (1 - 100 / 133): between the marks nothing changes.
         assert_eq!(crowded(133), (996, true));

@@ -272,6 +272,23 @@ mod tests {
         assert_eq!(freeze.interval(), S(2));
     }
 
+    /// Section III-E: the answer that ends probing says nothing about the round trip; one that ends a wait does.
+    #[test]
+    fn only_the_end_of_probing_tells_no_round_trip() {
+        for probing in [false, true] {
+            let mut freeze = sender(None);
+            freeze.freeze(Cause::Timeout, true, S(1));
+            if probing {
+                freeze.handle_timeout(S(1));
+            }
+            assert_eq!((freeze.is_frozen(), freeze.is_probing()), (true, probing));
+            freeze.thaw();
+            assert_eq!((freeze.is_frozen(), freeze.is_probing(), freeze.tells_round_trip()), (false, false, !probing));
+            freeze.forget_answer();
+            assert!(freeze.tells_round_trip(), "another acknowledgement");
+        }
+    }
+
     #[test]
     fn each_cause_is_counted_once_a_freeze() {
         let mut freeze = sender(None);
@@ -280,7 +297,9 @@ mod tests {
         freeze.hold(Cause::Provisional);
         freeze.thaw();
         freeze.freeze(Cause::Timeout, true, S(1));
-        let expected = SenderStats { by_zero_window: 1, provisional: 1, by_timeout: 1, probes: 0 };
+        freeze.note_probe();
+        freeze.note_probe();
+        let expected = SenderStats { by_zero_window: 1, provisional: 1, by_timeout: 1, probes: 2 };
         assert_eq!(*freeze.stats(), expected);
     }
 }

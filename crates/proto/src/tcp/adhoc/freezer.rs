@@ -157,6 +157,30 @@ mod tests {
         assert!(!freezer.sample(AT(9_000), AT(600), MS(8_400)));
     }
 
+    /// A packet that takes just what it may is in time.
+    #[test]
+    fn the_limit_itself_is_in_time() {
+        for (nanos, late) in [(350_000_000, false), (350_000_001, true)] {
+            let mut freezer = Freezer::new(5, 4);
+            freezer.sample(AT(100), AT(0), MS(100));
+            assert_eq!(freezer.sample(AT(500), AT(110), Dur::from_nanos(nanos)), late);
+        }
+    }
+
+    /// When the count of packets has no more room, their places go on round the ring.
+    #[test]
+    fn four_thousand_million_packets_are_no_end() {
+        let mut freezer = Freezer::new(5, 4);
+        let play = |freezer: &mut Freezer, n: u64| freezer.sample(AT(100 * n), AT(100 * n - 70), MS(60 + n % 13));
+        (1..=31).for_each(|n| _ = play(&mut freezer, n));
+        let mut old = Freezer { samples: u32::MAX, ..freezer };
+        for n in 32..60 {
+            assert_eq!(play(&mut freezer, n), play(&mut old, n));
+            assert_eq!((old.sfld(), old.fldd()), (freezer.sfld(), freezer.fldd()), "packet {n}");
+            assert_eq!(old.timer(AT(100 * n - 350)), freezer.timer(AT(100 * n - 350)), "packet {n}");
+        }
+    }
+
     #[test]
     fn a_new_route_begins_at_zero() {
         let mut freezer = Freezer::new(5, 4);

@@ -218,8 +218,9 @@ mod tests {
         assert_eq!(receiver.limit(), None);
         assert_eq!(full(&mut receiver, 16, 0, 200), Some(4_000));
         assert_eq!(full(&mut receiver, 16, 200, 300), Some(2_000));
+        assert_eq!((receiver.hops(), receiver.stats().hop_changes), (Some(16), 0));
         assert_eq!(full(&mut receiver, 5, 600, 90), Some(2_000));
-        assert_eq!(receiver.stats().hop_changes, 1);
+        assert_eq!((receiver.hops(), receiver.stats().hop_changes), (Some(5), 1));
     }
 
     /// A packet beyond SFLD + 5 FLDD closes the window at once; the next one in time opens it.
@@ -254,8 +255,14 @@ mod tests {
         assert_eq!(full(&mut receiver, 16, 110, 900), Some(0));
         let sfld = receiver.freezer().sfld();
         let probe = Packet { bytes: 0, mss: 1_000, hops: Some(16), delay: Some(Dur::from_millis(9)), probe: true };
+        assert_eq!(receiver.stats().probes, 0);
         receiver.handle_packet(Time::from_secs(2), &probe);
         assert_eq!((receiver.limit(), receiver.freezer().sfld()), (Some(4_000), sfld));
+        // Neither is a packet of less than half a segment; one of half is.
+        receiver.handle_packet(Time::from_secs(3), &Packet { bytes: 499, probe: false, ..probe });
+        assert_eq!((receiver.stats().probes, receiver.freezer().sfld()), (2, sfld));
+        receiver.handle_packet(Time::from_secs(4), &Packet { bytes: 500, probe: false, ..probe });
+        assert!(receiver.stats().probes == 2 && receiver.freezer().sfld() < sfld);
         // A pure acknowledgement asks for nothing and changes nothing.
         full(&mut receiver, 16, 2_000, 9_000);
         receiver.handle_packet(Time::from_secs(20), &Packet { probe: false, ..probe });

@@ -61,16 +61,22 @@ def test_help_cuts_nothing_and_has_placeholders_in_capitals() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_the_commands(fourhop: Command, monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
-    assert "--install-completion" in fourhop("--help").stdout
-    for name, value in {"COMP_WORDS": "fourhop sw", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "fourhop sw"}.items():
-        monkeypatch.setenv(name, value)
+@pytest.mark.parametrize(
+    ("typed", "offered", "other"),
+    [("fourhop sw", "sweep", "results"), ("fourhop run a.toml --set radio.ra", "radio.rate=", "tcp.window=")],
+)
+def test_completion_knows_commands_and_keys(
+    monkeypatch: pytest.MonkeyPatch, shell: str, typed: str, offered: str, other: str
+) -> None:
     monkeypatch.setenv("_FOURHOP_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")), "_TYPER_COMPLETE_ARGS": typed}
+    for name, value in words.items():
+        monkeypatch.setenv(name, value)
     command = "import sys; sys.argv = ['fourhop']; from fourhop.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
-    assert "sweep" in done.stdout
-    assert "results" not in done.stdout
+    assert offered in done.stdout
+    assert other not in done.stdout
 
 
 def test_run_prints_a_table_with_intervals(fourhop: Command, chain: Path) -> None:
@@ -396,9 +402,10 @@ def test_demo_makes_the_figure(fourhop: Command, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     rows = [line.split() for line in result.stdout.splitlines()]
     cells = [row for row in rows if row and row[0].isdigit()]
-    assert [row[0] for row in cells] == [str(hops) for hops in range(1, 9)]
-    # Goodput and delay of three transports, each with its interval.
-    assert {row.count("±") for row in cells} == {6}
+    # Two tables, goodput and delay, of three transports, each with its interval.
+    assert [row[0] for row in cells] == 2 * [str(hops) for hops in range(1, 9)]
+    assert {row.count("±") for row in cells} == {3}
+    assert max(map(len, result.stdout.splitlines()[:-1])) < 80
     for suffix in ("png", "pdf"):
         path = tmp_path / "demo" / f"goodput-and-delay-over-hops.{suffix}"
         assert str(path) in result.stdout

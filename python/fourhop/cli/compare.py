@@ -24,6 +24,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUES",
+            autocompletion=common.keys,
             help="Vary a key, as transport=newreno,tcp-ap. Of one FILE the first --vary is what is compared.",
         ),
     ] = None,

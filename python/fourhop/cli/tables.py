@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from rich.text import Text
 
 from fourhop.result import Result, span
 from fourhop.stats import Interval
-from fourhop.study.estimate import Sample
 from fourhop.sweeps.inventory import Kept
 from fourhop.sweeps.result import SweepResult
 
@@ -37,13 +35,6 @@ def kbps(interval: Interval) -> str:
     """`1234.5 ± 6.7`, in kbit/s."""
     width = "" if interval.half_width is None else f" ± {interval.half_width / 1e3:.1f}"
     return f"{interval.mean / 1e3:.1f}{width}"
-
-
-def sample(measured: Sample) -> str:
-    """`12.3 ± 0.4`, in the unit of the sample."""
-    interval = measured.interval
-    width = "" if interval.half_width is None else f" ± {interval.half_width:.1f}"
-    return "-" if math.isnan(interval.mean) else f"{interval.mean:.1f}{width}"
 
 
 class Fitted:

@@ -80,6 +80,12 @@ def test_what_cannot_be_shown_is_named(seen: fourhop.Explanation, tmp_path: Path
         fourhop.explain(datagrams)
 
 
+def test_a_full_disk_is_a_message(chain: Path, fourhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "full.png").symlink_to("/dev/full")
+    done = fourhop("explain", chain, "--out", "full.png")
+    assert (done.returncode, done.stderr) == (2, "error: full.png: cannot be written: No space left on device\n")
+
+
 def test_the_command_prints_the_medians_and_names_the_figure(chain: Path, fourhop: Command) -> None:
     done = fourhop("explain", chain, "--set", "transport=tcp-ap", "--seed", "3", "--out", "flow.svg")
     assert done.returncode == 0, done.stderr

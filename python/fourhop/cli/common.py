@@ -60,11 +60,14 @@ def say(message: str) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right, or stopped, into one message and an exit code, without a traceback."""
+    """Turn what the user can put right, or stopped, into one message and an exit code, without a traceback; warnings
+    become lines.
+    """
     from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:
-        yield
+        with _warned():
+            yield
     except FourhopError as error:
         tell(error)
         raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
@@ -91,7 +94,7 @@ def tell(error: BaseException) -> None:
 
 
 @contextmanager
-def warned() -> Iterator[None]:
+def _warned() -> Iterator[None]:
     """Say what the package warns of, a line each."""
     import warnings
 

@@ -60,7 +60,7 @@ def command(
         wrong: BaseException | None = None
         result: Result | None
         try:
-            with common.warned(), Display() as display:
+            with Display() as display:
                 result = run(
                     scenario,
                     runs,

@@ -33,6 +33,13 @@ def test_python_and_toml_come_to_the_same() -> None:
             [("0m", "0m"), ("200m", "0m"), ("400m", "50m")],
             flows=[{"from": 0, "to": 2, "transport": "udp", "rate": "100kbps"}],
         ),
+        Scenario.coordinates(
+            [(52.5163, 13.3777), (52.5180, 13.3777)],
+            flows=[{"from": 0, "to": 1, "transport": "newreno"}],
+            nodes=[{"node": [0, 1], "antenna_gain": "5dB"}],
+            losses=[{"from": 0, "to": 1, "loss": "80dB"}],
+            walls=[{"corners": [["5m", "0m"], ["5m", "50m"]], "loss": "6dB"}],
+        ),
         Scenario.chain(hops=2, transport="udp", traffic={"rate": "200kbps"}, profile="standard"),
         Scenario.chain(hops=2, transport="ping"),
     ],

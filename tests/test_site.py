@@ -61,7 +61,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     text = page.read_text(encoding="utf-8")
     assert "54 computed" in text
-    assert text.count("<table>") == 3
+    assert text.count("<table>") == 4
     pictures = sorted((tmp_path / "img").iterdir())
     assert len(pictures) == 2
     assert all(picture.read_text(encoding="utf-8").startswith("<?xml") for picture in pictures)
@@ -180,6 +180,12 @@ def test_the_site_opens_from_the_disk_and_is_searched(site: Path) -> None:
                 browser.open(site / f"{name}.html", width=width)
                 assert browser.js("document.documentElement.scrollWidth <= innerWidth"), f"{name} at {width}"
                 assert browser.js("[...document.images].every(it => it.complete && it.naturalWidth > 0)"), name
+        # Beside both menus there is room for tables of seven columns, as those against ns-2.
+        browser.open(site / "validation.html", width=1400)
+        scrolled = "[...document.querySelectorAll('.md-typeset__scrollwrap')]"
+        tables = f"{scrolled}.filter(it => it.querySelectorAll('th').length === 7)"
+        assert browser.js(f"{tables}.length") >= 2
+        assert browser.js(f"{tables}.every(it => it.scrollWidth <= it.clientWidth)")
         browser.open(site / "index.html")
         browser.js("document.querySelector('[data-md-component=search-query]').focus()")
         browser.js("document.querySelector('[data-md-component=search-query]').value = 'sample_every'")

@@ -275,7 +275,7 @@ def test_millions_of_points_are_refused_before_there_is_one() -> None:
     ],
 )
 def test_ranges_include_their_ends(given: str, values: list[object]) -> None:
-    assert document._values(tomllib.loads(f"x = {given}")["x"]) == values
+    assert document.values(tomllib.loads(f"x = {given}")["x"]) == values
 
 
 BASE = 'scenario = "chain.toml"\n'

@@ -14,6 +14,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fourhop.comparison import Comparison as Comparison
+    from fourhop.comparison import Difference as Difference
+    from fourhop.comparison import compare as compare
     from fourhop.errors import FourhopError as FourhopError
     from fourhop.errors import FourhopWarning as FourhopWarning
     from fourhop.errors import IncompleteError as IncompleteError
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 # Where each public name lives; nothing is imported before it is asked for.
 _HOME = {
     "BestRate": "fourhop.search",
+    "Comparison": "fourhop.comparison",
+    "Difference": "fourhop.comparison",
     "Trial": "fourhop.search",
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
@@ -55,6 +60,7 @@ _HOME = {
     "Scenario": "fourhop.scenario",
     "ScenarioError": "fourhop.errors",
     "catalog": "fourhop.scenario",
+    "compare": "fourhop.comparison",
     "explain": "fourhop.explanation",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
@@ -67,6 +73,8 @@ _HOME = {
 
 __all__ = [
     "BestRate",
+    "Comparison",
+    "Difference",
     "Explanation",
     "FourhopError",
     "FourhopWarning",
@@ -84,6 +92,7 @@ __all__ = [
     "Trial",
     "best_rate",
     "catalog",
+    "compare",
     "explain",
     "run",
     "schema",

@@ -112,21 +112,9 @@ class Explanation:
 
         Raises `FourhopError` for another end, or if it cannot be written.
         """
-        path = Path(path)
-        kind = path.suffix.removeprefix(".")
-        # No date inside, so that the same run gives the same file.
-        dateless = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        if kind not in dateless:
-            raise FourhopError(f"figure: found {path.name!r}, allowed: a name that ends in .png, .svg or .pdf")
-        import matplotlib
+        from fourhop import plots
 
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
-                self.figure().savefig(path, dpi=120, metadata=dateless[kind])
-        except OSError as error:
-            raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
-        return path
+        return plots.write(self.figure(), path)
 
 
 def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: int | None = None) -> Explanation:

@@ -81,6 +81,8 @@ def run(
     *,
     precision_of: PrecisionOf = "aggregate",
     max_runs: int = MAX_RUNS,
+    pcap_merged: bool = False,
+    pcap_lost: bool = False,
 ) -> Result:
     """Run `scenario` with the seeds `seed`, `seed + 1`, ... and gather what the runs measured.
 
@@ -97,6 +99,10 @@ def run(
         out: folder to write the result into, as `Result.save` does; checked for being writable before the first run.
         pcap: folder for packet captures, one file a node, in a folder for each seed if there are several. Runs
             that were begun and did not count, past a precision target or at Ctrl-C, leave theirs too.
+        pcap_merged: one file for all nodes, `capture.pcapng`, with an interface for each of them, instead of a file
+            each.
+        pcap_lost: captures show the frames that were lost at a node to a collision or to noise, too, with radiotap's
+            flag for a bad frame check sequence.
         precision_of: which goodput `precision` is about: that of all flows together, or that of every single flow. A
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.
@@ -137,12 +143,15 @@ def run(
         from fourhop.result import MANIFEST, SCENARIO
 
         store.prepare(Path(out), MANIFEST, SCENARIO)
+    if pcap is None and (pcap_merged or pcap_lost):
+        raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: found without pcap, allowed: with it")
     if pcap is not None:
         store.writable(Path(pcap))
 
     def start(task: Task, series: Path | None) -> Run:
         own = f"seed-{task.seed}" if sweep.wanted > 1 else ""
-        return Run(task.scenario_json, task.seed, None if pcap is None else Path(pcap) / own, series)
+        folder = None if pcap is None else Path(pcap) / own
+        return Run(task.scenario_json, task.seed, folder, series, pcap_merged=pcap_merged, pcap_lost=pcap_lost)
 
     return measure(sweep, start, jobs, progress, None if out is None else Path(out))
 

@@ -18,6 +18,7 @@ from fourhop.quantity import seconds
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
@@ -195,6 +196,18 @@ class Scenario:
         return cls._made(f"positions-{len(positions)}", topology, None, keys)
 
     @classmethod
+    def coordinates(cls, coordinates: Sequence[tuple[float, float]], **keys: Any) -> Scenario:
+        """Each node at its latitude and longitude, in degrees (WGS 84). Give the traffic as for `positions`.
+
+        >>> places = [(52.5163, 13.3777), (52.5180, 13.3777)]
+        >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
+        >>> Scenario.coordinates(places, flows=flows).resolved["topology"]["positions"][1]
+        ['0m', '189.155m']
+        """
+        topology = {"kind": "coordinates", "coordinates": [list(place) for place in coordinates]}
+        return cls._made(f"positions-{len(coordinates)}", topology, None, keys)
+
+    @classmethod
     def _made(
         cls,
         name: str,
@@ -298,6 +311,19 @@ class Scenario:
         rows = [(t, n, x, y) for t, nodes in zip(times_s, found, strict=True) for n, (x, y) in enumerate(nodes)]
         schema = {"time_s": pl.Float64(), "node": pl.Int64(), "x_m": pl.Float64(), "y_m": pl.Float64()}
         return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def draw(self, *, seed: int | None = None) -> Figure:
+        """The network as a picture: nodes, links by their margin, walls, flows; of the run with `seed`, at its start.
+
+        A matplotlib figure, which a notebook shows; `savefig` writes it.
+
+        >>> axes, colours = Scenario.chain(hops=2).draw().axes
+        >>> axes.get_xlabel(), colours.get_ylabel()
+        ('x (m)', 'margin of a link (dB)')
+        """
+        from fourhop.picture import Network
+
+        return Network.of(self, seed).figure()
 
     @property
     def resolved_json(self) -> str:

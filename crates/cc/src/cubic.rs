@@ -1,11 +1,11 @@
 //! CUBIC.
 //!
-//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and
-//! beta = 0.7; the cube root is an integer one. Fast convergence is on, the Reno-friendly region is computed, HyStart++
-//! (RFC 9406) is left out: slow start is RFC 5681's.
+//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and beta
+//! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed;
+//! HyStart++ (RFC 9406) is left out, so slow start is that of RFC 5681.
 //!
-//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 leaves the
-//! way open); ECN and spurious-loss restoration (section 4.9) are not there, `undo` gives the former window back.
+//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
+//! this); ECN and spurious-loss restoration (section 4.9) are not implemented, and `undo` restores the former window.
 
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
@@ -227,6 +227,17 @@ mod tests {
         for n in 1..=4 {
             cubic.on_ack(&mut win, &at(60_000), &ack(1));
             assert_eq!(segments(win.fixed()), 90.0 + 0.5 * f64::from(n));
+        }
+    }
+
+    /// RFC 9438 section 4.3: alpha is 9/17 until W_est has come to cwnd_prior, and one from there on.
+    #[test]
+    fn the_estimate_has_made_up_for_the_reduction_when_it_is_the_former_window() {
+        let hundred = window(100, 2).fixed();
+        for (start, share) in [(hundred - 1, 9.0 / 17.0), (hundred, 1.0), (hundred + 1, 1.0)] {
+            let mut cubic = Cubic { prior: hundred, w_est: start, ..Cubic::default() };
+            cubic.grow_estimate(hundred, 10);
+            assert!((segments(cubic.w_est - start) - share / 10.0).abs() < 1e-4, "{start}: {}", cubic.w_est);
         }
     }
 

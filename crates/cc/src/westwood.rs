@@ -1,12 +1,13 @@
-//! Westwood+: the slow-start threshold after a loss is the bandwidth the ACKs tell times the smallest round trip.
+//! Westwood+: the slow-start threshold after a loss is the bandwidth estimated from ACKs times the smallest round trip.
 //!
 //! Source: Grieco, Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
-//! Control", ACM CCR 34(2), 2004; the filter and its timing are those of Linux's `tcp_westwood`. Between losses the window
-//! grows as Reno's.
+//! Control", ACM CCR 34(2), 2004; the filter and its timing are those of Linux's `tcp_westwood`. Between losses the
+//! window grows as in Reno.
 //!
-//! Deviations: bandwidth is counted at cumulative ACKs only, so that what waits behind a hole counts when the hole closes
-//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum). After a time-out the
-//! smallest round trip is taken anew before the threshold is asked for, in Linux after.
+//! Deviations: bandwidth is counted only at cumulative ACKs, so data that waits behind a hole counts when the hole
+//! closes (Linux attributes duplicate ACKs as they come and subtracts them later, which gives the same sum). After a
+//! time-out the smallest round trip is measured anew; here this happens before the threshold is asked for, in Linux
+//! after.
 
 use crate::reno::Reno;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
@@ -37,7 +38,7 @@ impl Westwood {
         Westwood::default()
     }
 
-    /// Bandwidth unit: segments per so many seconds.
+    /// Bandwidth unit: segments per this number of seconds.
     const SCALE: u64 = 1 << 20;
 
     /// Two first-order low-pass filters with gain 1/8; the first sample fills both (Linux).
@@ -150,6 +151,20 @@ mod tests {
             let got = westwood.filtered as f64 / Westwood::SCALE as f64;
             assert!((got - twice).abs() < 1e-3, "{got} {twice}");
         }
+    }
+
+    /// Only the first sample fills both filters; after a silence it takes both as long as ever.
+    #[test]
+    fn silence_is_no_new_beginning() {
+        let mut westwood = Westwood::default();
+        westwood.filter(8 << 20);
+        while westwood.filtered_once > 0 {
+            westwood.filter(0);
+        }
+        assert!(westwood.filtered > 0, "the second filter is behind the first");
+        westwood.filter(80 << 20);
+        assert_eq!(westwood.filtered_once, 10 << 20);
+        assert!((1 << 20..2 << 20).contains(&westwood.filtered), "an eighth of that: {}", westwood.filtered);
     }
 
     /// A longer path after a time-out counts with its own round trip.

@@ -102,6 +102,14 @@ pub fn flows_without_path(py: Python<'_>, scenario_json: &str, seed: u64) -> PyR
     })
 }
 
+/// The network of a scenario (JSON) at the start of the run with `seed`, as JSON: places, gateways, links with their
+/// margins, flows.
+#[pyfunction]
+pub fn survey(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<String> {
+    let network = with_json(py, scenario_json, move |scenario, control| fourhop_sim::survey(&scenario, seed, control))?;
+    Ok(serde_json::to_string(&network).expect("INVARIANT: a survey is JSON"))
+}
+
 /// Takes a quantity apart: of what kind it is ("a time"), number and unit as written, and its value in the base unit of
 /// its kind (ns, bit/s, m, B, W, dB, Hz, m/s, per cent, or none).
 #[pyfunction]

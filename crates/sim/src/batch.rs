@@ -1,8 +1,7 @@
 //! Many runs of one scenario on all cores.
 //!
-//! Worker threads take seeds from a shared list and hand back results as they finish. A run sees nothing but its seed
-//! and its [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion
-//! differs.
+//! Worker threads take seeds from a shared list and return results as they finish. A run sees only its seed and its
+//! [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion differs.
 
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -159,9 +158,8 @@ impl<T, E> Drop for Batch<T, E> {
     }
 }
 
-/// Work on a thread of its own that nobody has to wait for: dropping it stops its control and leaves the thread to end when
-/// it likes, or with the process, where the system does not look at the control, such as in front of a pipe that nobody
-/// writes.
+/// Work on its own thread that need not be waited for: dropping it stops its control and lets the thread end by itself,
+/// or with the process, where the system does not look at the control, such as in front of a pipe that nobody writes.
 #[derive(Debug)]
 pub struct Task<T> {
     control: Control,

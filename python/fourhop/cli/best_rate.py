@@ -22,7 +22,7 @@ def command(
     trials: Annotated[int, typer.Option(metavar="N", help="Rates to try.")] = 16,
     runs: Annotated[int, typer.Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
     set_: common.Set = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:

@@ -142,7 +142,7 @@ def _varied(file: str, part: str, table: Mapping[str, Any]) -> dict[str, list[An
     wrong = []
     for key, value in _flat(table).items():
         try:
-            made[key] = _values(value)
+            made[key] = values(value)
         except ValueError as error:
             wrong.append(f"{file}: {part}.{key}: {error}")
     problems.refuse(wrong)
@@ -160,7 +160,8 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _values(value: object) -> list[Any]:
+def values(value: object) -> list[Any]:
+    """The values that a list or a range stands for. Raises `ValueError` for neither."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):

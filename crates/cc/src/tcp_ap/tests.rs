@@ -50,6 +50,15 @@ fn the_interval_is_the_average_times_one_plus_two_cov() {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
+/// Eight bytes a sample, and none before the first; what is forgotten makes room for the next.
+#[test]
+fn the_samples_take_what_is_accounted_for() {
+    let mut samples = variation::Variation::new(50);
+    assert_eq!(samples.memory(), 0);
+    (0..1_000).for_each(|n| samples.push(Dur::from_millis(n)));
+    assert!((400..1_024).contains(&samples.memory()), "{} bytes", samples.memory());
+}
+
 /// Figure 9 has N from 10 to 200: what is older than N samples is forgotten.
 #[test]
 fn the_variation_forgets() {
@@ -92,6 +101,22 @@ fn the_authors_code_replaces_long_queueing_by_its_average() {
     let mean = (7.920 + 7.104) / 2.0;
     let expected = delay * (1.0 + 2.0 * (7.920 - mean) / mean) * 1e6;
     assert!((found.as_nanos() as f64 / expected - 1.0).abs() < 1e-5, "{found} {expected}");
+}
+
+/// Times of links are rounded to the nearest nanosecond: at 3 kbit/s the 40 bytes of headers take 106,666,666.67 ns, the 80
+/// of both directions 213,333,333.33 ns.
+#[test]
+fn times_of_links_are_rounded_to_the_nearest() {
+    let mut estimator = delay::Estimator::new();
+    estimator.take_hint(Hint::HopCount(1));
+    estimator.take_hint(Hint::LinkRate(Rate::kbps(3)));
+    let found = estimator.n_hop_delay(&Params::paper(), 0, Dur::from_nanos(213_333_333));
+    assert_eq!(found, Some(Dur::from_nanos(106_666_667)));
+    // A queueing delay of half a nanosecond is one, whatever its sign.
+    for (off, expected) in [(1, 106_666_668), (-1, 106_666_666)] {
+        let round_trip = Dur::from_nanos(213_333_333u64.saturating_add_signed(off));
+        assert_eq!(estimator.n_hop_delay(&Params::paper(), 0, round_trip), Some(Dur::from_nanos(expected)));
+    }
 }
 
 /// Mixed rates (the gateway paper, section 4.2): each link counts with its own. Two links of 2 and six of 11 Mbit/s.

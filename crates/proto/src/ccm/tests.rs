@@ -1,11 +1,13 @@
 //! The module as a whole: packet scripts, and properties of the window it writes.
 
 mod local_acks;
+mod table;
 
 use super::*;
+use crate::ccm::local_acks::Limits;
 use crate::mac::options::Echo;
 use crate::wire::{TcpFlags, TcpOptions};
-use fourhop_units::Seq;
+use fourhop_units::{Dur, Seq};
 use proptest::prelude::*;
 
 fn seq(n: u32) -> Seq {
@@ -114,6 +116,86 @@ fn duplicate_acknowledgements_keep_their_window() {
     assert_eq!(told(&mut module, 5_020, segment(0, 0, 2, 60_000), None), 3_000);
 }
 
+/// The weight of the old average in thousandths: 3/4 of 800 kbit/s and of 30 ms, 1/4 of 1,600 kbit/s and of 50 ms make
+/// 1,000 kbit/s times 35 ms.
+#[test]
+fn measurements_are_smoothed() {
+    let mut module = Ccm::new(Options { smoothing: 750, ..Options::NEWEST });
+    module.handle_outgoing(&syn(1_000, None, false));
+    module.handle_incoming(Time::ZERO, &mut syn(1_000, None, true), None, 0, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(1_600, 35, 15, 2))), 4_375);
+    // What is too old is no average.
+    assert_eq!(told(&mut module, 9_000, segment(0, 0, 3, 60_000), Some(&echo(1_600, 35, 15, 2))), 10_000);
+}
+
+/// A measurement by no link at all is none; one over links that cannot be counted is.
+#[test]
+fn a_measurement_is_of_at_least_one_link() {
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 0))), 60_000);
+    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(800, 20, 10, 1))), 3_000);
+}
+
+/// In the simulator: what a packet took there and its acknowledgement back.
+#[test]
+fn the_true_delay_is_that_of_both_ways() {
+    let mut module = sender(1000, None, None);
+    let carried = Carried { forward: Some(Dur::from_millis(20)), ..echo(800, 20, 10, 2) };
+    let (now, created) = (Time::from_millis(100), Time::from_millis(88));
+    module.handle_incoming(now, &mut segment(0, 0, 1, 60_000), Some(&carried), 2, Some(created));
+    assert_eq!(module.window().current(now).and_then(|estimate| estimate.truth), Some(Dur::from_millis(32)));
+}
+
+/// What local acknowledgements go by: the estimate, one segment at least, and no window where nothing is measured.
+#[test]
+fn limits_are_of_at_least_one_segment() {
+    let mut module = sender(1_000, Some(2), Some(7));
+    let limits = Limits { window: None, shift: 7, own_shift: 2, segment: 1_000 };
+    assert_eq!(module.limits(Time::ZERO), limits);
+    told(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(8, 20, 10, 2)));
+    assert_eq!(module.limits(Time::from_millis(100)), Limits { window: Some(1_000), ..limits });
+    told(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(800, 20, 10, 2)));
+    assert_eq!(module.limits(Time::from_millis(110)), Limits { window: Some(3_000), ..limits });
+}
+
+/// A SYN that comes again with its acknowledgement is the same connection; one of the peer's own begins another, of which
+/// nothing is known.
+#[test]
+fn a_connection_begins_with_a_syn() {
+    let mut module = Ccm::new(Options::NEWEST);
+    let now = Time::from_millis(100);
+    module.handle_incoming(Time::ZERO, &mut syn(1_000, None, false), None, 0, None);
+    module.handle_outgoing(&syn(1_000, None, true));
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    module.handle_incoming(now, &mut syn(1_000, None, true), None, 0, None);
+    assert!(module.window().current(now).is_some());
+    module.handle_incoming(now, &mut syn(1_000, None, false), None, 0, None);
+    assert_eq!(module.window().current(now), None);
+}
+
+/// A window update says what the estimate has become; only one that would look like a duplicate is a unit larger, and never
+/// larger than the peer's window.
+#[test]
+fn window_updates_say_the_estimate() {
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(told(&mut module, 110, segment(0, 0, 1, 59_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
+    assert_eq!(told(&mut module, 120, segment(0, 0, 1, 58_000), None), 4_501);
+    assert_eq!(told(&mut module, 130, segment(0, 0, 1, 4_501), Some(&echo(1_600, 20, 10, 2))), 4_501);
+}
+
+/// An old acknowledgement that was overtaken says nothing: duplicates are those of the newest.
+#[test]
+fn an_overtaken_acknowledgement_changes_nothing() {
+    let mut module = sender(1000, None, None);
+    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(told(&mut module, 110, segment(0, 0, 9, 60_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
+    assert_eq!(told(&mut module, 120, segment(0, 0, 5, 60_000), Some(&echo(1_600, 20, 10, 2))), 6_000);
+    assert_eq!(module.window().written(), Some(4_500));
+    assert_eq!(told(&mut module, 130, segment(0, 0, 9, 60_000), None), 4_500, "a duplicate of the newest");
+}
+
 #[test]
 fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
     let mut module = Ccm::new(Options::NEWEST);
@@ -154,6 +236,10 @@ fn only_data_and_acknowledgements_of_measured_data_carry_options() {
     module.handle_incoming(Time::ZERO, &mut segment(5, 100, 1, 1000), Some(&carried), 2, None);
     let ack = module.handle_outgoing(&segment(101, 0, 105, 1000)).unwrap().options;
     assert_eq!((ack.path, ack.back, ack.echo), (None, Some(Back::default()), Some(Echo { bandwidth: 7, delay: 8 })));
+    module.handle_incoming(Time::ZERO, &mut segment(105, 100, 1, 1000), Some(&carried), 2, None);
+    let mut reset = segment(101, 0, 205, 1000);
+    reset.flags.rst = true;
+    assert_eq!(module.handle_outgoing(&reset), None);
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
+//! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};
@@ -14,12 +14,12 @@ use super::sections::{
     complete_routing, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
-use super::value::{Field, Value, Values};
+use super::value::{Field, Value, Values, pairs};
 use super::wired::{self, WiredSide};
 use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
-use crate::topology::Topology;
+use crate::topology::{Topology, geographic};
 use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Dur, Time};
 
@@ -116,6 +116,7 @@ impl Builder {
         };
         let movement =
             mobility.zip(topology.as_ref()).and_then(|(mobility, (_, topology))| self.movement(mobility, topology));
+        let site = self.site(topology.as_ref().map(|(_, t)| t), radio.as_ref().map(|(_, r)| r), movement.as_ref());
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
@@ -149,6 +150,7 @@ impl Builder {
             topology,
             movement: movement?,
             radio: radio?.1,
+            site: site?,
             mac: mac?.1,
             link: link?.1,
             routing: routing?,
@@ -386,14 +388,16 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
             redraws: keys.redraws.expect(given),
             seed: keys.seed,
         },
-        TopologyKind::Positions => {
-            let Some(Value::List(places)) = &keys.positions else { unreachable!("{given}") };
-            let metres = |value: &Value| super::Metres::from_value(Some(value)).0;
-            let place = |place: &Value| match place {
-                Value::List(xy) => (metres(&xy[0]), metres(&xy[1])),
-                other => unreachable!("INVARIANT: a place is a list, not {other:?}"),
-            };
-            Topology::Positions(places.iter().map(place).collect())
+        TopologyKind::Positions => Topology::Positions(pairs(keys.positions.as_ref().expect(given))),
+        TopologyKind::Coordinates => {
+            let places = geographic::project(&pairs(keys.coordinates.as_ref().expect(given)));
+            // As far as any place may be from the origin.
+            let far = places.iter().position(|place| place.0.abs() > 1e6 || place.1.abs() > 1e6);
+            if let Some(number) = far {
+                let allowed = format!("places within 1000 km of the first, which number {number} is not");
+                return Err(("coordinates", allowed));
+            }
+            Topology::Positions(places)
         }
     })
 }

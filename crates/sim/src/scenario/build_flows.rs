@@ -1,4 +1,4 @@
-//! `[traffic]` and `[[flows]]`, checked against the network. A part of the builder of scenarios.
+//! `[traffic]` and `[[flows]]`, checked against the network. Part of the builder of scenarios.
 
 use super::build::{Builder, FIRST_START, STAGGER};
 use super::error::{Problem, did_you_mean};

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: every problem found, each with file, line, key, what was found and what is allowed.
+//! The problems of a scenario, each with file, line, key, what was found and what is allowed.
 
 use core::fmt;
 

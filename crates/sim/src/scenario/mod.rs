@@ -9,8 +9,8 @@
 //! ns-2 style .txt    --ns2------------^
 //! ```
 //!
-//! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
-//! opened by the caller, but for the movement file that `[mobility]` may name.
+//! Leaves out: the meaning of a scenario, which is defined by the protocol crates and the runner; and files, which the
+//! caller opens, except the movement file that `[mobility]` may name.
 
 mod build;
 mod build_flows;
@@ -30,6 +30,7 @@ mod radio;
 mod resolve;
 mod schema;
 pub mod sections;
+mod site;
 mod tree;
 mod value;
 mod wired;
@@ -44,6 +45,7 @@ pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
 pub use wired::{Spot, WiredSide, gateway_name};
@@ -81,6 +83,8 @@ pub struct Scenario {
     pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
+    /// Single transmitters and antennas, measured losses, walls.
+    pub site: SiteKeys,
     /// IEEE 802.11 DCF.
     pub mac: Mac,
     /// Interface queue and ARP.

@@ -1,4 +1,4 @@
-//! The plain scenario files that results of ns-2.35 are published with: one statement a line.
+//! The plain scenario files that accompany results of ns-2.35: one statement per line.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is only read) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
-//! Everything else is profile `ns2`. The lines become the same tree as TOML does, each value with its line, and are
-//! checked by the same walk.
+//! Everything else is profile `ns2`. The lines are converted to the same tree as TOML, each value with its line, and
+//! are checked in the same way.
 
 use super::error::{Problem, ScenarioError, did_you_mean};
 use super::tree::{self, Data, Entry, Node, Origin};

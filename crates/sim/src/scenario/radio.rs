@@ -64,6 +64,7 @@ impl Scenario {
         let shadows = shadowing::Config {
             deviation: radio.shadowing.expect(GIVEN),
             distance_m: radio.shadowing_distance.expect(GIVEN).0,
+            seed: radio.seed,
         };
         let fades = |k| {
             let doppler_hz = radio.doppler.expect(GIVEN).0;

@@ -1,5 +1,5 @@
-//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and
-//! `--set` all become such a tree, and one walk over it finds every problem.
+//! A scenario as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
+//! all converted to such a tree, and one pass over it finds every problem.
 
 use super::error::{Problem, ScenarioError};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ const SHOWN: usize = 60;
 /// Most bytes of a scenario in TOML or as an ns-2 style list; what it becomes in memory is many times that.
 pub const LARGEST: usize = 64 << 20;
 
-/// Where something stands.
+/// A place in the source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
     /// File name, or what takes its place.
@@ -22,7 +22,7 @@ pub struct Origin {
 /// A value and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place in the source.
     pub at: Origin,
     /// What it is.
     pub data: Data,
@@ -52,7 +52,7 @@ pub enum Data {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key in the source.
     pub at: Origin,
     /// Its value.
     pub value: Node,

@@ -197,7 +197,7 @@ fn a_silent_peer_resets_the_connection() {
     assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60, 60, 60, 60]);
     script.timeout();
     let resets = [&script.out.down, &script.out.up].map(|segments| {
-        assert!(segments.iter().all(|segment| segment.flags.rst));
+        assert!(segments.iter().all(|segment| segment.flags.rst && segment.flags.ack));
         segments.iter().map(|segment| (segment.src_port, segment.seq, segment.ack)).collect::<Vec<_>>()
     });
     assert_eq!(resets, [vec![(2, seq(1), seq(1))], vec![(1, seq(1), seq(2_001))]]);
@@ -265,6 +265,84 @@ fn without_a_measurement_everything_passes() {
     // What TCP answers for it sends again itself.
     script.data([2_001]);
     assert_eq!(script.down(), [2_001]);
+}
+
+/// What TCP sends again although the module answers for it stays here, and is acknowledged again; what the module holds back
+/// does not pass either. Only what TCP answers for goes out as it comes.
+#[test]
+fn what_is_answered_for_here_is_not_sent_twice() {
+    let mut script = Script::new(LIMITS, 3_500);
+    script.data([1, 1_001, 2_001, 3_001]);
+    assert_eq!(script.down(), [1, 1_001]);
+    script.up();
+    script.data([1]);
+    assert_eq!((script.down(), script.up()), (vec![], vec![(3_001, 500)]));
+    // The fourth has not left: the window holds it, and TCP has no acknowledgement of it.
+    script.data([3_001]);
+    assert_eq!((script.down(), script.up()), (vec![], vec![]));
+    script.ack(2_001, 1_000);
+    assert_eq!(script.down(), [2_001]);
+    script.ack(3_001, 500);
+    assert_eq!(script.down(), [3_001], "the probe of a window that is too small");
+    script.data([3_001]);
+    assert_eq!(script.down(), [3_001], "TCP's own, as it had no acknowledgement");
+}
+
+/// A peer that takes back its window refuses what comes (RFC 9293 section 3.8.6); when it opens again, what was refused goes
+/// out at once, with a time-out of its own.
+#[test]
+fn a_window_that_opens_again_takes_what_it_refused() {
+    let mut script = Script::new(LIMITS, 9_000);
+    script.data([1, 1_001]);
+    assert_eq!(script.down(), [1, 1_001]);
+    script.ack(1, 0);
+    assert_eq!(script.down(), []);
+    script.timeout();
+    script.timeout();
+    assert_eq!(script.down(), [1, 1]);
+    script.now = Time::from_secs(4);
+    script.ack(1, 999);
+    assert_eq!(script.down(), [], "not yet");
+    script.ack(1, 1_000);
+    assert_eq!((script.down(), script.local.next_timeout()), (vec![1], Some(Time::from_secs(5))));
+    // What was not refused is not sent again for more room.
+    script.ack(1, 2_000);
+    assert_eq!(script.down(), []);
+}
+
+/// RFC 7323 section 3.2: where time stamps are in use each segment has one, and echoes the newest that came.
+#[test]
+fn acknowledgements_made_here_have_time_stamps() {
+    let stamped = |from: u32, payload: u32, value: u32| {
+        let mut segment = segment(from, payload, 1, 9_000);
+        segment.options.timestamps = Some(Timestamps { value, echo: 7 });
+        segment
+    };
+    let mut script = Script::new(LIMITS, 9_000);
+    for (from, ours, peers, newest) in [(1, 100, u32::MAX, u32::MAX), (1_001, 200, 5, 5), (2_001, 300, u32::MAX - 1, 5)]
+    {
+        script.outgoing(stamped(1, 0, ours));
+        script.incoming(stamped(1, 0, peers));
+        script.out = Segments::default();
+        script.outgoing(stamped(from, 1_000, ours + 1));
+        let told: Vec<_> = script.out.up.iter().map(|segment| segment.options.timestamps).collect();
+        assert_eq!(told, [Some(Timestamps { value: newest, echo: ours + 1 })]);
+    }
+}
+
+/// A measurement that has grown too old still holds for what the module answers for: the network would get it all at once.
+#[test]
+fn the_last_window_holds_for_what_is_held() {
+    let mut script = Script::new(LIMITS, 9_000);
+    script.data([1, 1_001, 2_001, 3_001]);
+    assert_eq!(script.down(), [1, 1_001]);
+    script.limits.window = None;
+    script.ack(1_001, 9_000);
+    assert_eq!(script.down(), [2_001]);
+    script.ack(4_001, 9_000);
+    assert_eq!((script.down(), script.local.held()), (vec![], 0));
+    script.data([4_001, 5_001, 6_001, 7_001]);
+    assert_eq!(script.down(), [4_001, 5_001, 6_001, 7_001], "TCP's own window");
 }
 
 /// What is sent again says what TCP says by now, time stamps included (RFC 7323 section 4.3).

@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, nodes, losses, walls, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -234,7 +234,7 @@ fn topologies_that_cannot_be() {
     assert_eq!(
         message("\"chain\"", "\"chian\""),
         "chain.toml:5:8: topology.kind: found \"chian\", allowed: \"chain\" or \"parallel-chains\" or \"cross\" or \
-         \"grid\" or \"random\" or \"positions\" (did you mean \"chain\"?)"
+         \"grid\" or \"random\" or \"positions\" or \"coordinates\" (did you mean \"chain\"?)"
     );
     let places = "kind = \"positions\"\npositions = [[\"0m\", \"0m\"], [200, \"0m\"]]";
     assert_eq!(

@@ -8,6 +8,7 @@ mod limits;
 mod mobility;
 mod paths;
 mod resolved;
+mod site;
 mod tables;
 mod wired;
 

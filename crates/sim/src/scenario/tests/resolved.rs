@@ -70,7 +70,7 @@ fn options_reach_the_protocols() {
     assert_eq!(scenario.link_config().queue.limit, 20);
     let tcp = scenario.tcp_config(&scenario.flows[0].traffic);
     assert_eq!(tcp.window_limit, Some(3));
-    assert!(matches!(tcp.receiver.timing, fourhop_proto::tcp::Timing::Delayed(_)));
+    assert!(matches!(tcp.receiver.timing, fourhop_proto::tcp::Timing::Delayed { .. }));
 }
 
 /// Each default lies in its range and has its row's kind; each row's kind fits its field.

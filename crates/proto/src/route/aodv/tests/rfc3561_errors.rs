@@ -192,6 +192,44 @@ fn section_6_12_a_failed_repair_ends_in_an_error() {
     assert_eq!((counters.repairs_succeeded, counters.repairs_failed, counters.rreq_originated), (0, 1, 1));
 }
 
+/// Two repairs at a time, each with an end of its own: that of one is neither put off nor called off by the other.
+#[test]
+fn section_6_12_repairs_at_the_same_time_end_each_by_itself() {
+    let mut bench = relay_bench(Config::standard(), 2);
+    bench.receive_rreq(4, 5, rreq(1, 11, 2, 8, None));
+    bench.receive_rrep(7, rrep(8, 30, 1, 1));
+    let begun = bench.now;
+    assert_eq!(requests(&bench.fail(data(1, 9, 1), 6))[0].0.destination, ip(9));
+    bench.pass(ms(100));
+    assert_eq!(requests(&bench.fail(data(1, 8, 2), 7))[0].0.destination, ip(8));
+    assert_eq!([9, 8].map(|dst| bench.route(dst).state), [RouteState::InRepair; 2]);
+    // The first has waited 2 x 40 ms x (4 + 2) and fails, the second goes on and fails 100 ms later.
+    for (dst, end, seqno) in [(9, ms(480), 21), (8, ms(580), 31)] {
+        let until = begun + end;
+        assert_eq!(untimed(bench.run_until(until - ms(1))), [], "before the end of the repair for {dst}");
+        let out = untimed(bench.run_until(until));
+        let [(rerr, to)] = &errors(&out)[..] else { panic!("{out:?}") };
+        assert_eq!((lost(rerr), *to), (vec![(ip(dst), seqno)], via(4)));
+        assert_eq!(dropped(&out), [(if dst == 9 { 1 } else { 2 }, DropReason::LinkBroken)]);
+    }
+    assert_eq!(bench.aodv.counters().repairs_failed, 2);
+}
+
+#[test]
+fn section_6_12_a_repair_that_succeeds_leaves_the_end_of_another() {
+    let mut bench = relay_bench(Config::standard(), 2);
+    bench.receive_rreq(4, 5, rreq(1, 11, 2, 8, None));
+    bench.receive_rrep(7, rrep(8, 30, 1, 1));
+    bench.fail(data(1, 9, 1), 6);
+    bench.fail(data(1, 8, 2), 7);
+    assert_eq!(sent(&bench.receive_rrep(3, rrep(9, 21, 1, 5))), [(1, via(3))]);
+    let out = untimed(bench.pass(ms(480)));
+    assert_eq!(dropped(&out), [(2, DropReason::LinkBroken)]);
+    assert_eq!((bench.route(9).state, bench.route(8).state), (RouteState::Valid, RouteState::Invalid));
+    let counters = bench.aodv.counters();
+    assert_eq!((counters.repairs_started, counters.repairs_succeeded, counters.repairs_failed), (2, 1, 1));
+}
+
 #[test]
 fn section_6_12_a_destination_beyond_max_repair_ttl_is_not_repaired() {
     for (hops, repairs) in [(10, 1), (11, 0)] {

@@ -69,7 +69,7 @@ class _Plan:
     window_of_one: bool
 
 
-class Comparison:
+class Agreement:
     """Entries of a reference with what came of them; `run` once, `rows` at any time."""
 
     def __init__(

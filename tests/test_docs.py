@@ -145,7 +145,8 @@ def test_commands_named_in_the_text_exist(name: str) -> None:
             if first == "make":
                 assert re.search(rf"^{words[0]}:", makefile, re.M), f"{path.name}: {line}"
                 continue
-            if words[0] == "--help":
+            if words[0].startswith("--"):
+                assert words[0] in {"--help", *(option for each in commands.params for option in each.opts)}, line
                 continue
             command = commands.commands[words[0]]  # type: ignore[attr-defined]
             options = {option for each in command.params for option in each.opts}

@@ -323,7 +323,7 @@ class Scenario:
         """
         from fourhop.picture import Network
 
-        return Network.of(self, seed).figure()
+        return Network.of(self._resolved_json, seed).figure()
 
     @property
     def resolved_json(self) -> str:

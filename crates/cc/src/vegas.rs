@@ -279,6 +279,16 @@ mod tests {
         }
     }
 
+    /// ns-2.35: the base is the smallest round trip, but taken anew where no more than one segment was sent in a round.
+    #[test]
+    fn the_base_is_taken_anew_after_a_round_of_one_segment() {
+        for (sent, rtt, base) in [(2, 150, 100), (1, 150, 150), (2, 90, 90), (1, 90, 90), (2, 100, 100)] {
+            let mut vegas = Vegas { base: Some(MS(100)), sum: MS(rtt), samples: 1, ..Vegas::new(&Params::new()) };
+            vegas.decide(&mut window(10, 2), Time::from_secs(1), 10, sent);
+            assert_eq!(vegas.base, Some(MS(base)), "{sent} sent, {rtt} ms");
+        }
+    }
+
     #[test]
     fn losses_cut_by_a_quarter_then_by_half() {
         let (mut vegas, win) = avoiding(11);

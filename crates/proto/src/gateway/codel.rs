@@ -161,4 +161,20 @@ mod tests {
             assert_eq!(verdict, Verdict::Pass);
         }
     }
+
+    /// Section 5.6: a queue that ran empty has no delay to speak of; whatever comes has an interval of its own.
+    #[test]
+    fn an_empty_queue_begins_anew() {
+        let mut codel = Codel::default();
+        let head = |codel: &mut Codel, ms| {
+            codel.handle_head(&CONFIG, Time::from_millis(ms), Dur::from_millis(20), 100_000, 1_500)
+        };
+        assert!((0..100).all(|ms| head(&mut codel, ms) == Verdict::Pass));
+        codel.handle_empty();
+        assert!((100..200).all(|ms| head(&mut codel, ms) == Verdict::Pass));
+        assert_eq!(head(&mut codel, 200), Verdict::Drop);
+        codel.handle_empty();
+        assert!((300..400).all(|ms| head(&mut codel, ms) == Verdict::Pass));
+        assert_eq!(head(&mut codel, 400), Verdict::Drop);
+    }
 }

@@ -144,6 +144,66 @@ fn fq_codel_isolates_flows() {
     assert_eq!(run.left.len() + run.dropped.len() + run.crossing.held(), 3_060);
 }
 
+/// The longest queue is that of now: one that has paid and is short again pays no more.
+#[test]
+fn fq_codel_drops_from_what_is_longest_now() {
+    let mut config = FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) };
+    config.codel.target = Dur::from_secs(100);
+    let mut run = Run::new(CrossingConfig::FqCodel(config));
+    (0..20).for_each(|n| run.packet(0, 0, n));
+    assert_eq!(run.dropped.len(), 9);
+    run.until(800);
+    (0..15).for_each(|n| run.packet(850, 1, n));
+    run.until(10_000);
+    assert_eq!((run.count(0), run.count(1), run.dropped.len()), (11, 8, 16));
+}
+
+/// RFC 8290 section 4.1.1: addresses and ports tell flows apart, each of them.
+#[test]
+fn fq_codel_tells_flows_apart_by_each_part_of_the_five_tuple() {
+    let other: [fn(Ipv4Packet) -> Ipv4Packet; 4] = [
+        |packet| Ipv4Packet { src: Ipv4Addr::new(10, 128, 0, 2), ..packet },
+        |packet| Ipv4Packet { dst: Ipv4Addr::new(10, 0, 0, 7), ..packet },
+        |packet| flagged(packet, |segment| segment.src_port += 1),
+        |packet| flagged(packet, |segment| segment.dst_port += 1),
+    ];
+    for (part, change) in other.into_iter().enumerate() {
+        let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
+        (0..10).for_each(|n| run.packet(0, 0, n));
+        let packet = change(segment(0, true, 777, 1, 960));
+        run.crossing.handle_packet(ms(0), Wired, packet.clone(), &mut run.out);
+        let mut place = run.left.len();
+        while !run.out.iter().any(|action| matches!(action, Action::Forward { packet: left, .. } if *left == packet)) {
+            let due = run.crossing.next_timeout().expect("packets wait");
+            run.crossing.handle_timeout(due, &mut run.out);
+            place += 1;
+        }
+        assert_eq!(place, 3, "part {part}: behind the quantum of the other flow, not behind all of it");
+    }
+}
+
+/// RFC 8290 section 4.2: a new flow goes first, once; when it has run empty it waits for a round among the old ones. 10 ms a
+/// packet: the long flow spends its quantum of 1,514 bytes on two packets, then the other's goes, then two of the long one.
+#[test]
+fn an_empty_flow_does_not_come_back_as_a_new_one() {
+    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
+    (0..10).for_each(|n| run.packet(0, 0, n));
+    run.packet(5, 1, 1);
+    run.packet(35, 1, 2);
+    run.until(200);
+    assert_eq!(run.left[..6], [(0, 0), (10, 0), (20, 1), (30, 0), (40, 0), (50, 1)]);
+}
+
+/// RFC 8289 section 5.6: what has no more than a packet behind it is not dropped, however long it waits.
+#[test]
+fn fq_codel_drops_nothing_of_a_short_queue() {
+    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(80)))));
+    run.packet(0, 0, 0);
+    (0..50).for_each(|n| run.packet(100 * u64::from(n), 0, n + 1));
+    run.until(10_000);
+    assert_eq!((run.left.len(), run.dropped.len()), (51, 0));
+}
+
 /// Without a shaper the interface draws packets.
 #[test]
 fn fq_codel_follows_the_interface() {

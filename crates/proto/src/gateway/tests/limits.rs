@@ -42,25 +42,33 @@ fn a_flow_holds_at_most_the_advertised_window() {
     assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
 }
 
-/// RFC 7323: the window counts in units of the scale, if both SYNs had the option.
+/// What fills the window to the byte still waits.
+#[test]
+fn a_window_is_held_to_its_last_byte() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 4_000);
+    (2..6).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(4_000));
+    assert_eq!(script.gateway.counters().early, 0);
+    script.down(110, 0, 6_001);
+    assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (4_000, 1));
+}
+
+/// RFC 7323: the window counts in units of the scale, if both SYNs had the option; that of a SYN never does (section 2.2).
 #[test]
 fn windows_are_scaled_as_agreed() {
-    for (both, held) in [(true, 8_000), (false, 1_000)] {
+    for (ours, theirs, held) in [(Some(2), Some(3), 8_000), (Some(2), None, 1_000), (None, Some(3), 1_000)] {
         let mut script = Script::new(config());
         let scaled = |packet, shift| flagged(packet, move |segment| segment.options.window_scale = shift);
-        script.packet(0, Wired, scaled(syn(0, true), Some(2)));
-        let answer = scaled(syn(0, false), both.then_some(3));
-        script.packet(
-            10,
-            Wireless,
-            flagged(answer, |segment| {
-                segment.flags.ack = true;
-                segment.window = 1_001;
-            }),
-        );
+        script.packet(0, Wired, scaled(syn(0, true), ours));
+        let answer = flagged(scaled(syn(0, false), theirs), |segment| {
+            segment.flags.ack = true;
+            segment.window = 1_900;
+        });
+        script.packet(10, Wireless, answer);
         paced(&mut script, 20, 0, 1_001);
         (2..20).for_each(|n| script.down(130, 0, 1 + 1_000 * n));
-        assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(held));
+        assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(held), "{ours:?} {theirs:?}");
     }
 }
 

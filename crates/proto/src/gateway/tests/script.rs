@@ -124,6 +124,18 @@ fn an_acknowledgement_without_room_passes_as_it_is() {
     assert_eq!((script.gateway.counters().options, script.gateway.counters().no_room), (0, 1));
 }
 
+/// The option makes 1,000 bytes 1,008: as many as the link takes may leave, one more not.
+#[test]
+fn an_acknowledgement_with_the_option_fits_its_link() {
+    for (mtu, written) in [(1_007, false), (1_008, true)] {
+        let mut packet = segment(0, true, 1, 1_001, 960);
+        assert_eq!(
+            (packet.write_wired_rtt(9, mtu), Packet::len(&packet)),
+            (written, if written { 1_008 } else { 1_000 })
+        );
+    }
+}
+
 #[test]
 fn every_part_can_be_switched_off() {
     let off = Config { pacing: false, option: false, goodput_control: None, ..Config::paper() };
@@ -173,6 +185,25 @@ fn goodput_control_slows_the_fast_flow() {
     script.run(10_000);
     assert_eq!(script.gateway.held(), 0);
     assert_eq!(script.gateway.flow(&key(0)).and_then(|flow| flow.throttle), None);
+}
+
+/// A flow that has nothing to carry is not slow: it is not compared. One that would carry and cannot is.
+#[test]
+fn idle_flows_are_not_compared() {
+    for (answered, throttled) in [(true, false), (false, true)] {
+        let mut script = Script::new(Config { pacing: false, ..Config::paper() });
+        script.down(0, 1, 1);
+        if answered {
+            script.down_acked(10, 1, 1_001);
+        }
+        for (tick, n) in (0..99).map(|tick| (tick, 1 + 1_000 * tick as u32)) {
+            script.down(10_001 + tick * 50, 0, n);
+            script.down_acked(10_011 + tick * 50, 0, n + 1_000);
+        }
+        script.run(15_000);
+        let throttle = script.gateway.flow(&key(0)).and_then(|flow| flow.throttle);
+        assert_eq!(throttle.is_some(), throttled, "{throttle:?}");
+    }
 }
 
 /// Section 4.4: the end of a flow resets throttling.

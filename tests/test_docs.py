@@ -23,9 +23,6 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Recipes, which have tests of their own: test_site.py, test_study.py.
 RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
-# Options of the command itself.
-GLOBAL = {"--help", "--version", "--install-completion", "--show-completion"}
-
 # Commands that are not run here, and why.
 ELSEWHERE = {
     "make": "is looked up in the Makefile",
@@ -149,7 +146,7 @@ def test_commands_named_in_the_text_exist(name: str) -> None:
                 assert re.search(rf"^{words[0]}:", makefile, re.M), f"{path.name}: {line}"
                 continue
             if words[0].startswith("--"):
-                assert words[0] in GLOBAL, f"{path.name}: {line}"
+                assert words[0] in {"--help", *(option for each in commands.params for option in each.opts)}, line
                 continue
             command = commands.commands[words[0]]  # type: ignore[attr-defined]
             options = {option for each in command.params for option in each.opts}

@@ -16,7 +16,7 @@ NEWRENO = {"transport": "newreno"}
 
 
 def test_the_links_of_a_chain_are_those_of_its_neighbours_with_what_250_m_leave() -> None:
-    network = Network.of(Scenario.chain(hops=3))
+    network = Network.of(Scenario.chain(hops=3).resolved_json)
     assert network.places == [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
     assert sorted(network.pairs) == [(0, 1), (1, 2), (2, 3)]
     for margin, both in network.pairs.values():
@@ -27,7 +27,7 @@ def test_the_links_of_a_chain_are_those_of_its_neighbours_with_what_250_m_leave(
 
 
 def test_a_link_in_one_direction_is_told_apart() -> None:
-    network = Network.of(Scenario.chain(hops=2, nodes=[{"node": 2, "tx_power": "20dBm"}]))
+    network = Network.of(Scenario.chain(hops=2, nodes=[{"node": 2, "tx_power": "20dBm"}]).resolved_json)
     assert {pair: both for pair, (_, both) in network.pairs.items()} == {(0, 1): True, (1, 2): False}
     assert network.describe() == "3 nodes, 2 links, 1 of them one-way, 1 flow; seed 1"
     assert "one way" in network.figure().axes[1].get_ylabel()
@@ -46,16 +46,16 @@ def test_walls_and_their_losses_are_drawn_where_they_are() -> None:
 
 def test_every_run_of_a_random_network_has_its_own_picture() -> None:
     scenario = Scenario.random(nodes=20, width="600m", height="600m")
-    assert Network.of(scenario, 1).places != Network.of(scenario, 2).places
-    assert Network.of(scenario).places == Network.of(scenario, 1).places
-    assert Network.of(scenario, 2).places == [
+    assert Network.of(scenario.resolved_json, 1).places != Network.of(scenario.resolved_json, 2).places
+    assert Network.of(scenario.resolved_json).places == Network.of(scenario.resolved_json, 1).places
+    assert Network.of(scenario.resolved_json, 2).places == [
         (x, y) for x, y in scenario.places([0.0], seed=2).select("x_m", "y_m").iter_rows()
     ]
 
 
 def test_flows_to_wired_hosts_end_at_a_gateway() -> None:
     scenario = Scenario.from_toml(ROOT / "scenarios" / "gateway-chain.toml")
-    network = Network.of(scenario)
+    network = Network.of(scenario.resolved_json)
     assert network.gateways
     made = network.figure()
     labels = [text.get_text() for text in made.legends[0].get_texts()]

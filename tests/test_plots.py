@@ -82,6 +82,14 @@ def test_words_make_bars_and_one_run_has_no_interval() -> None:
     assert [min(to_rgb(bar.get_facecolor())) > 0.95 for bar in axes.patches] == [True, True]
 
 
+def test_truths_and_words_among_numbers_make_bars() -> None:
+    result = fourhop.sweep(fourhop.Scenario.chain(hops=1, duration="2s"), {"tcp.window": [2, "none"]}, runs=2)
+    chart = sweepchart.chart(Cells.of(result))
+    assert (chart.kind, chart.lines[0].x) == ("bars", ["2", "none"])
+    assert not sweepchart._numbers([True, False])
+    assert sweepchart._numbers(["100m", "2km"])
+
+
 def test_an_ecdf_counts_every_run_and_flow(swept: SweepResult) -> None:
     cells = Cells.of(swept).where(hops=3, spacing="200m")
     chart = sweepchart.chart(cells, "goodput", kind="ecdf")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fourhop.scenario import Scenario
-
 _WIDTH_IN = 6.8
 _HEIGHTS_IN = (2.6, 7.0)
 """Least and greatest height of the picture."""
@@ -55,11 +53,11 @@ class Network:
     """Corners in metres, and the loss of a crossing as it is written."""
 
     @classmethod
-    def of(cls, scenario: Scenario, seed: int | None = None) -> Network:
-        """That of the run with `seed`, the scenario's own if not given."""
-        resolved = scenario.resolved
-        seed = scenario.seed if seed is None else seed
-        found = json.loads(_core.survey(scenario.resolved_json, seed))
+    def of(cls, scenario_json: str, seed: int | None = None) -> Network:
+        """That of the run with `seed` of a resolved scenario in JSON; with the scenario's own seed if not given."""
+        resolved = json.loads(scenario_json)
+        seed = resolved["seed"] if seed is None else seed
+        found = json.loads(_core.survey(scenario_json, seed))
         walls = [
             ([(metres(x), metres(y)) for x, y in wall["corners"]], wall["loss"]) for wall in resolved.get("walls", [])
         ]

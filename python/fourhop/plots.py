@@ -125,5 +125,5 @@ def write(made: Figure, path: str | Path) -> Path:
         with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
             made.savefig(path, dpi=DPI, metadata=dateless[kind])
     except OSError as error:
-        raise FourhopError(f"figure {path}: cannot be written: {error.strerror or error}") from error
+        raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
     return path

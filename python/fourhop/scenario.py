@@ -202,7 +202,7 @@ class Scenario:
         >>> places = [(52.5163, 13.3777), (52.5180, 13.3777)]
         >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
         >>> Scenario.coordinates(places, flows=flows).resolved["topology"]["positions"][1]
-        ['0m', '189.155m']
+        ['0m', '189.171m']
         """
         topology = {"kind": "coordinates", "coordinates": [list(place) for place in coordinates]}
         return cls._made(f"positions-{len(coordinates)}", topology, None, keys)
@@ -323,7 +323,7 @@ class Scenario:
         """
         from fourhop.picture import Network
 
-        return Network.of(self, seed).figure()
+        return Network.of(self._resolved_json, seed).figure()
 
     @property
     def resolved_json(self) -> str:

@@ -241,6 +241,36 @@ mod tests {
         }
     }
 
+    /// RFC 9438 section 4.3: the Reno-friendly region is where the curve is below W_est; on W_est itself the curve decides. At
+    /// 100 segments an ACK adds 1/100 segment to W_est; of the way to the curve's value a round trip later it takes 1/100.
+    #[test]
+    fn where_the_curve_meets_the_estimate_the_curve_decides() {
+        let hundred = window(100, 2).fixed();
+        let step = (1 << 32) / hundred;
+        for (above, grown) in [(0, 6), (1, 6), (-1, step)] {
+            let origin = (hundred + step).strict_add_signed(above);
+            let epoch = Some(view().now);
+            let mut cubic = Cubic { w_est: hundred, epoch, origin, ..Cubic::default() };
+            let mut win = window(100, 2);
+            cubic.on_ack(&mut win, &view(), &ack(1));
+            assert_eq!(win.fixed() - hundred, grown, "{above}");
+        }
+    }
+
+    /// RFC 9438 section 5.8: while the application limits the sender the curve stands still.
+    #[test]
+    fn the_curve_stands_still_while_the_application_limits() {
+        let mut cubic = Cubic::default();
+        cubic.ssthresh(&window(100, 2), &view(), Cause::FastRetransmit);
+        let mut win = window(70, 70);
+        let at = |ms: u64| View { now: Time::from_millis(1_000 + ms), ..view() };
+        cubic.on_ack(&mut win, &at(0), &ack(1));
+        for ms in [100, 5_000] {
+            cubic.on_ack(&mut win, &at(ms), &Ack { cwnd_limited: false, ..ack(1) });
+            assert_eq!(cubic.epoch, Some(at(ms).now));
+        }
+    }
+
     /// RFC 9438 section 4.7.
     #[test]
     fn fast_convergence_gives_way() {

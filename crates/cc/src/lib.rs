@@ -330,6 +330,23 @@ mod tests {
         }
     }
 
+    /// No growth in fast recovery (RFC 5681 section 3.2 leaves that to the stack), nor while the window is not what limits (RFC
+    /// 7661 section 1).
+    #[test]
+    fn the_window_grows_only_where_it_limits_and_nothing_is_recovered() {
+        for (state, cwnd_limited, grows) in [
+            (CaState::Open, true, true),
+            (CaState::Loss, true, true),
+            (CaState::Open, false, false),
+            (CaState::Recovery, true, false),
+            (CaState::Recovery, false, false),
+        ] {
+            let mut win = window(4, 64);
+            reno::Reno.on_ack(&mut win, &View { state, ..view() }, &Ack { cwnd_limited, ..ack(1) });
+            assert_eq!(win.cwnd, if grows { 5 } else { 4 }, "{state:?} {cwnd_limited}");
+        }
+    }
+
     #[test]
     fn slow_start_stops_at_the_threshold_and_hands_back_the_rest() {
         let mut win = window(2, 4);

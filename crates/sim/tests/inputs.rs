@@ -7,8 +7,8 @@ mod replay;
 
 use std::cell::Cell;
 
-/// Replays `folders` with so many mutations. Of these and the corpus a part must be accepted, and a part refused: otherwise half
-/// of the properties is never looked at.
+/// Replays `folders` with that many mutations. Some inputs must be accepted and some refused, or half of the properties would
+/// never be checked.
 fn replay(folders: &[&str], mutations: u32, is_accepted: impl Fn(&[u8]) -> bool) {
     let [accepted, tried] = [const { Cell::new(0) }; 2];
     replay::replay(folders, mutations, |data| {

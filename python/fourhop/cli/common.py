@@ -60,7 +60,7 @@ def say(message: str) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right, or stopped, into one message and an exit code; warnings into lines."""
+    """Turn what the user can put right, or stopped, into one message and an exit code; warnings become lines."""
     from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:

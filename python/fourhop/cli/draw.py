@@ -25,6 +25,6 @@ def command(
         from fourhop import plots
         from fourhop.picture import Network
 
-        network = Network.of(common.load(file, set_, transport, duration), seed)
+        network = Network.of(common.load(file, set_, transport, duration).resolved_json, seed)
         written = plots.write(network.figure(), out)
     typer.echo(f"{network.describe()}\nfigure: {written}")

@@ -38,7 +38,7 @@ pub enum AodvError {
     /// A reply for a subnet with a prefix of this length (section 7).
     #[error("a reply for a subnet of prefix size {0}, allowed: 0, a host")]
     Subnet(u8),
-    /// An address that no host has, but everyone, nobody, a group or each host itself.
+    /// An address that no host can have: 0.0.0.0/8, loopback, multicast, reserved or broadcast.
     #[error("the address {0}, allowed: addresses of hosts")]
     NoHost(Ipv4Addr),
     /// An extension of this type, which may not be skipped (section 9).

@@ -24,8 +24,10 @@ pub struct NoPath {
     /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that is
     /// reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
     pub gap: Option<(NodeId, NodeId, f64)>,
-    /// How far a hop reaches in metres, without walls and with the antennas that most nodes have.
+    /// How far a hop reaches in metres in the open.
     pub range_m: f64,
+    /// Do walls, measured losses or single antennas decide about links, too?
+    pub has_site: bool,
     /// Do nodes move? Then there is no path at any moment that was looked at, and the gap is that of the beginning.
     pub moving: bool,
 }
@@ -41,8 +43,7 @@ impl fmt::Display for NoPath {
                 "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a hop \
                  reaches {:.0} m{}",
                 self.range_m,
-                // Walls, antennas and measured losses keep apart what is near.
-                if metres <= self.range_m { " in the open" } else { "" }
+                if self.has_site { " in the open, without [[walls]], [[losses]] and [[nodes]]" } else { "" }
             ),
             None => Ok(()),
         }
@@ -61,12 +62,12 @@ impl Scenario {
             return Ok(Vec::new());
         }
         let network = self.network_under(seed, control)?;
-        let graph = self.graph();
         let by_wire = |src: NodeId, dst: NodeId| src.wired_number().is_some() && dst.wired_number().is_some();
         let mut lost: Vec<_> =
             network.flows.iter().filter(|flow| flow.hops.is_none() && !by_wire(flow.src, flow.dst)).collect();
         if moving && !lost.is_empty() {
             let moments: Vec<Time> = (1..=MOMENTS).map(|n| Time::ZERO + self.duration * n / MOMENTS).collect();
+            let graph = self.graph();
             for places in self.places(seed, &moments, control)? {
                 let graph = graph(&places);
                 lost.retain(|flow| hops(&graph, &network.gateways, flow.src, flow.dst).is_none());
@@ -84,8 +85,9 @@ impl Scenario {
                 NoPath {
                     flow: flow.name.clone(),
                     ends: (name(flow.src), name(flow.dst)),
-                    gap: gap(&network.positions, &graph(&network.positions), begin),
+                    gap: gap(&network.positions, &self.graph()(&network.positions), begin),
                     range_m: self.range_m(),
+                    has_site: self.site().is_some(),
                     moving,
                 }
             })

@@ -251,9 +251,13 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
 pub fn from_json(text: &str, file: &str) -> Result<Node, ScenarioError> {
     let at = Origin { file: file.into(), line_column: None };
     serde_json::from_str(text).map(|value| json_node(value, &at)).map_err(|error| {
-        let at = Origin { line_column: Some((error.line(), error.column())), ..at };
+        // Its columns count bytes, and from 0 where the text ends with a line.
+        let line = text.split('\n').nth(error.line() - 1).unwrap_or_default();
+        let letters = line.bytes().take(error.column()).filter(|byte| byte & 0xc0 != 0x80).count();
+        let at = Origin { line_column: Some((error.line(), letters.max(1))), ..at };
         let mut problem = at.problem("", "a text that is not JSON", "a scenario in JSON");
-        problem.hint = Some(error.to_string());
+        let message = error.to_string();
+        problem.hint = Some(message.split(" at line ").next().unwrap_or_default().to_owned());
         ScenarioError { problems: vec![problem] }
     })
 }

@@ -39,9 +39,14 @@ fn a_node_that_comes_by_has_a_path() {
 }
 
 #[test]
-fn a_wall_separates_nodes_that_are_near() {
-    let wall = "[[walls]]\ncorners = [[\"100m\", \"-9m\"], [\"100m\", \"9m\"]]\nloss = \"20dB\"\n";
-    let lost = "flow-1: no path of links from node 0 to node 1: from node 0 the nearest node not reached is node 1, 200 m away, \
-                and a hop reaches 250 m in the open";
-    assert_eq!(said(&[0, 200], wall), [lost]);
+fn what_is_in_the_way_counts() {
+    let wall = "[[walls]]\ncorners = [[\"300m\", \"-9m\"], [\"300m\", \"9m\"]]\nloss = \"9dB\"\n";
+    let lost = "flow-1: no path of links from node 0 to node 2: from node 1 the nearest node not reached is node 2, 200 m away, \
+                and a hop reaches 250 m in the open, without [[walls]], [[losses]] and [[nodes]]";
+    assert_eq!(said(&[0, 200, 400], wall), [lost]);
+    let measured = "[[losses]]\nfrom = 1\nto = 2\nloss = \"80dB\"\n";
+    assert_eq!(said(&[0, 200, 400], &format!("{wall}{measured}")), [""; 0]);
+    // Behind the wall at the start, in front of it later.
+    let walk = "[mobility]\nmodel = \"waypoints\"\nwaypoints = [[2, \"50s\", \"250m\", \"0m\"]]\n";
+    assert_eq!(said(&[0, 200, 400], &format!("{wall}{walk}")), [""; 0]);
 }

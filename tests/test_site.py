@@ -103,8 +103,9 @@ def test_the_recipe_for_a_congestion_control_works() -> None:
     copy.mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
         shutil.copy(ROOT / name, copy)
+    leave = shutil.ignore_patterns("*.so", "__pycache__", "target", "found")
     for name in ("crates", "fuzz", "python", "scenarios"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "target", "found"))
+        shutil.copytree(ROOT / name, copy / name, ignore=leave)
     (copy / "crates/cc/src/gentle.rs").write_text(blocks("rust")[0], encoding="utf-8")
     # As the real one but for the optimization, and for the environment, which is this one.
     commands = copy / "bin"

@@ -1,5 +1,5 @@
-//! Fuzzing without a fuzzer, for tests: the corpus of a target, then what becomes of it by random mutations, the same in every
-//! run. Included by the tests of the crates.
+//! Fuzzing without a fuzzer, for tests: the corpus of a target, then random mutations of it, which are the same in every run. The
+//! tests of the crates include this file.
 
 use fourhop_units::{Purpose, Stream};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Longest input made here, in bytes.
 const LONGEST: usize = 4_096;
-/// What a number or a name in a text may become: ends of ranges, and what few writers of numbers think of.
+/// What a number in a text may become: ends of ranges, other notations, and signs of the formats.
 const WORDS: [&[u8]; 12] = [
     b"0",
     b"-1",
@@ -23,8 +23,8 @@ const WORDS: [&[u8]; 12] = [
     "é".as_bytes(),
 ];
 
-/// Gives every file of `folders` (seen from the root of the repository) to `check`, then `mutations` inputs made from them. A
-/// failure prints its input as a literal, and which file it was.
+/// Calls `check` with every file of `folders`, whose paths are relative to the root of the repository, and then with `mutations`
+/// inputs made from them. A failure prints its input as a literal, and the name of its file if it has one.
 pub fn replay(folders: &[&str], mutations: u32, check: impl Fn(&[u8])) {
     let corpus: Vec<_> = folders.iter().flat_map(|folder| files(folder)).collect();
     for (name, data) in &corpus {
@@ -64,7 +64,8 @@ fn tried(name: &str, data: &[u8], check: &impl Fn(&[u8])) {
     }
 }
 
-/// One change: of a bit, a byte, a stretch, a word, or a stretch of `other` in the place of one of its own.
+/// Makes one change: it flips a bit, sets a byte, deletes or repeats a range, inserts a word, or replaces a range by one of
+/// `other`.
 fn mutate(data: &mut Vec<u8>, other: &[u8], stream: &mut Stream) {
     let stretch = |len: usize, stream: &mut Stream| {
         let (from, longest) = (stream.below(len as u32 + 1) as usize, 1 << stream.below(6));
@@ -81,7 +82,7 @@ fn mutate(data: &mut Vec<u8>, other: &[u8], stream: &mut Stream) {
         }
         4 => {
             let word = WORDS[stream.below(WORDS.len() as u32) as usize];
-            // In the place of a number, if one stands here.
+            // It replaces the number that begins here, if there is one.
             let end = data[here.start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
             let _ = data.splice(here.start..here.start + end, word.iter().copied());
         }

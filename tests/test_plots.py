@@ -82,6 +82,14 @@ def test_words_make_bars_and_one_run_has_no_interval() -> None:
     assert [min(to_rgb(bar.get_facecolor())) > 0.95 for bar in axes.patches] == [True, True]
 
 
+def test_truths_and_words_among_numbers_make_bars() -> None:
+    result = fourhop.sweep(fourhop.Scenario.chain(hops=1, duration="2s"), {"tcp.window": [2, "none"]}, runs=2)
+    chart = sweepchart.chart(Cells.of(result))
+    assert (chart.kind, chart.lines[0].x) == ("bars", ["2", "none"])
+    assert not sweepchart._numbers([True, False])
+    assert sweepchart._numbers(["100m", "2km"])
+
+
 def test_an_ecdf_counts_every_run_and_flow(swept: SweepResult) -> None:
     cells = Cells.of(swept).where(hops=3, spacing="200m")
     chart = sweepchart.chart(cells, "goodput", kind="ecdf")
@@ -150,18 +158,21 @@ def test_a_logarithmic_axis_of_y_holds_means_and_cuts_intervals_that_reach_zero(
     assert not flat.y.log
 
 
+@pytest.mark.parametrize("kind", ["lines", "bars", "ecdf"])
+def test_every_kind_is_drawn(swept: SweepResult, tmp_path: Path, kind: sweepchart.Kind) -> None:
+    more = {"hops": 2} if kind == "ecdf" else {}
+    figure = plots.sweep(swept, kind=kind, by="transport", where={"topology.spacing": "200m", **more})
+    assert plots.write(figure, tmp_path / "drawn.svg").read_text(encoding="utf-8").count("TCP-AP") == 1
+    with pytest.raises(FourhopError, match=r"found 'a\.gif', allowed: a name that ends in \.png, \.svg or \.pdf"):
+        plots.write(figure, tmp_path / "a.gif")
+
+
 def test_the_command_draws(fourhop: Command, folder: Path, tmp_path: Path) -> None:
-    for kind, where in (("lines", "spacing=100m"), ("bars", "topology.spacing=200m"), ("ecdf", "hops=2")):
-        more = ("--by", "transport", "--where", "spacing=100m") if kind == "ecdf" else ()
-        drawn = fourhop("plot", folder, "--kind", kind, "--where", where, *more, "--out", tmp_path / f"{kind}.svg")
-        assert (drawn.returncode, drawn.stderr) == (0, "")
-        assert drawn.stdout == f"figure: {tmp_path / kind}.svg\n"
-        assert "TCP-AP" in (tmp_path / f"{kind}.svg").read_text(encoding="utf-8")
+    drawn = fourhop("plot", folder, "--y", "delay", "--where", "spacing=100m", "--out", tmp_path / "delay.svg")
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert drawn.stdout == f"figure: {tmp_path / 'delay.svg'}\n"
+    assert "mean round trip (ms)" in (tmp_path / "delay.svg").read_text(encoding="utf-8")
     refused = fourhop("plot", folder, "--where", "hops=7")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "found no point with hops='7', allowed: topology.hops: 1, 2, 3" in refused.stderr
-    assert (
-        "ends in .png, .svg or .pdf"
-        in fourhop("plot", folder, "--where", "hops=1", "--out", "a.gif", "--by", "spacing").stderr
-    )
     assert "error: " in fourhop("plot", tmp_path).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -290,7 +291,7 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert " width=" not in head
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert all(each.startswith("here-") for each in ids)
-    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) == set(ids)
     assert draw.svg(chart_of(kind), "here") == text, "the same data give the same figure"
 
 
@@ -342,6 +343,35 @@ def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_o
     assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]
 
 
+def test_what_is_counted_over_time_has_whole_ticks() -> None:
+    def labels(kind: str, *y: float) -> list[str]:
+        line = Line("", [float(t) for t in range(len(y))], [*y], [None] * len(y), [None] * len(y))
+        return [label for _, label in describe(Chart(kind, (line,), "x", "y")).y.ticks]  # type: ignore[arg-type]
+
+    assert labels("series", 0.0, 1.0, 3.0) == ["0", "1", "2", "3"]
+    assert "0.5" in labels("series", 0.0, 0.5, 3.0)
+    assert "0.5" in labels("lines", 0.0, 1.0, 3.0), "means over runs lie between"
+
+
+def test_names_of_groups_stand_apart() -> None:
+    def labels(*groups: str) -> list[str]:
+        line = Line("", list(groups), [1.0] * len(groups), [None] * len(groups), [None] * len(groups))
+        return [label for _, label in describe(Chart("bars", (line,), "", "y")).x.ticks]
+
+    assert labels("chain", "cross", "parallel") == ["chain", "cross", "parallel"]
+    assert labels("into the mesh", "out of the mesh", "") == ["into the mesh", "out of the mesh"]
+    several = ("chain", "cross", "parallel", "grid", "random", "gateway", "moving")
+    assert labels(*several) == ["chain", "\ncross", "parallel", "\ngrid", "random", "\ngateway", "moving"]
+    # Drawn, none covers another.
+    line = Line("", list(several), [1.0] * 7, [None] * 7, [None] * 7)
+    drawn = draw.figure(Chart("bars", (line,), "", "y"))
+    drawn.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in drawn.axes[0].get_xticklabels()]
+    ends = [(box.x0, box.x1) for box in boxes]
+    assert all(one[1] + 2.0 < other[0] for one, other in zip(ends, ends[2:], strict=False)), "two lines are enough"
+    assert any(one[1] + 8.0 > other[0] for one, other in itertools.pairwise(ends)), "less than a blank apart on one"
+
+
 def test_a_transport_has_one_colour_in_every_chart() -> None:
     def styles(kind: str, *labels: str) -> dict[str, tuple[str | None, tuple[float, ...]]]:
         x: list[float] | list[str] = ["a"] if kind == "bars" else [1.0]
@@ -359,6 +389,8 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     # Bars have no dash, but are paler.
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
+    variant, plain = styles("bars", "TCP-GAP without goodput control (fairness 0.9)", "TCP-GAP (fairness 1)").values()
+    assert plain[0] == other["TCP-AP"][0] != variant[0], "whichever comes first"
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
     # A label may name its transport in brackets, and another one after it.
     (mixed,) = styles("lines", "flow-2 (NewReno)").values()
@@ -555,15 +587,15 @@ def test_a_check_that_fails_to_answer_is_an_error_unless_quick(parallel: SweepRe
 
 
 def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -> None:
-    assert execute.ran(parallel) == "3 runs a point, seeds 1–3, of 6 s."
-    assert execute.ran(single) == "1 run a point, seed 1, until 330 packets arrived."
+    assert execute.ran(parallel) == "Each point: 3 runs of 6 s, seeds 1–3."
+    assert execute.ran(single) == "Each point: 1 run until 330 packets arrived, seed 1."
     study = Study("t", source="s")
 
     @study.chart
     def both(data: Data) -> Chart:
         """What is drawn."""
         data.single.goodput()
-        return lines(data.parallel, x="transport", y="fairness")
+        return lines(data["parallel"], x="transport", y="fairness")
 
     @study.chart
     def one(data: Data) -> Chart:
@@ -577,8 +609,8 @@ def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -
         for name, (caption, draw) in study.charts.items()
     ]
     assert captions == [
-        "What is drawn. 1 run a point, seed 1, until 330 packets arrived. 3 runs a point, seeds 1–3, of 6 s.",
-        "3 runs a point, seeds 1–3, of 6 s.",
+        "What is drawn. Each point: 1 run until 330 packets arrived, seed 1. Each point: 3 runs of 6 s, seeds 1–3.",
+        "Each point: 3 runs of 6 s, seeds 1–3.",
     ]
 
 
@@ -642,6 +674,18 @@ def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     unknown = fourhop("reproduce", "other-paper")
     assert unknown.returncode == 2
     assert "error: study: found 'other-paper', allowed: some-paper" in unknown.stderr
+
+
+def test_an_unknown_figure_is_told_those_of_its_paper() -> None:
+    with pytest.raises(FourhopError) as told:
+        find.chosen(ROOT / "papers", "tcp-ap/f10_responsivenes")
+    message = str(told.value)
+    assert message.endswith("(did you mean 'tcp-ap/f10_responsiveness'?)")
+    listed = message.split("allowed: ")[1].split(" (")[0].split(", ")
+    assert len(listed) > 10
+    assert all(name.startswith("tcp-ap/") for name in listed)
+    with pytest.raises(FourhopError, match=r"'tcp-ap/nope', allowed: (tcp-ap/\w+(, )?)+ \(did you mean 'tcp-ap/"):
+        find.chosen(ROOT / "papers", "tcp-ap/nope")
 
 
 def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:

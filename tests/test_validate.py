@@ -151,7 +151,7 @@ def test_optional_keys_may_be_missing_and_others_are_ignored(tmp_path: Path) -> 
         ([entry(goodput_kbps_per_run=[[1.0], [1.0, 2.0]])], "[0].goodput_kbps_per_run: found [[1.0], [1.0, 2.0]]"),
         ([entry(goodput_kbps_per_run=[[-1.0]])], "[0].goodput_kbps_per_run: found [[-1.0]]"),
         ([entry(goodput_kbps_per_run=[[float("nan")]])], "[0].goodput_kbps_per_run: found [[NaN]]"),
-        ([{"scenario": "a", "transport": "b"}], "[0].duration_s: found nothing, allowed"),
+        ([{"scenario": "a", "transport": "b"}], "[0].duration_s: missing, allowed"),
         ([{"scenario": "a", "transport": "b"}], "[0]: found neither goodput_kbps_per_run nor received_kbps"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_bad_results_file_is_named_with_key_found_and_allowed(tmp_path: Path, 
 
 
 def test_a_bad_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match="nowhere: found nothing, allowed: a folder with"):
+    with pytest.raises(FourhopError, match="nowhere: missing, allowed: a folder with"):
         read_reference(tmp_path / "nowhere")
     with pytest.raises(FourhopError, match=r"results\.json: cannot be read: No such file"):
         read_reference(tmp_path)
@@ -263,7 +263,7 @@ def test_the_table_and_the_exit_code_say_what_differs(fourhop: Command, tmp_path
 
 def test_bad_options_are_refused(fourhop: Command, tmp_path: Path) -> None:
     for arguments, message in (
-        (["--reference", tmp_path / "nowhere"], "nowhere: found nothing, allowed: a folder"),
+        (["--reference", tmp_path / "nowhere"], "nowhere: missing, allowed: a folder"),
         (["--seeds", "0"], "seeds: found 0, allowed: 1 to"),
         (["--jobs", "0"], "jobs: found 0, allowed: 1 to"),
         (["--only", "nothing-like-it"], "--only: found nothing-like-it"),

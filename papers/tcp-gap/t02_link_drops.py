@@ -1,9 +1,9 @@
-"""Which radio links lose packets: two parallel chains into one gateway, one flow each way, 1000 s.
+"""Packet losses by radio link: two parallel chains into one gateway, one flow each way, 1000 s.
 
 A packet counts as lost on a link when the MAC gives it up after its last attempt. The paper counts TCP packets on the
 links of both chains and finds that the lower chain's two last links before the gateway, which carry data upwards, lose
-about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards: so the flow
-upwards is the weaker one.
+about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards; this makes
+the upward flow the weaker one.
 """
 
 from collections.abc import Callable
@@ -31,19 +31,20 @@ from ._common import ASSUMED, CHAIN_NODES, GATEWAY, LABELS, PAPER, compared, par
 
 SEEDS = 10
 VARIANT = "gap"
-"""Section 4.4 takes the table from TCP-GAP before it has goodput control."""
+"""Section 4.4 presents the table for TCP-GAP without goodput control."""
 
 RELAYS = (
     ["A1", *(f"RL{n}" for n in range(1, CHAIN_NODES))],
     ["A2", *(f"RL{n}" for n in range(CHAIN_NODES, 2 * CHAIN_NODES - 1))],
 )
-"""Names of the paper: the upper chain, which has the flow downwards, and the lower one, which has the flow upwards."""
+"""Names of the paper: the upper chain, which has the downward flow, and the lower one, which has the upward flow."""
 
 FEW = {
-    "ns2": "the MAC gives some 80 packets up in 1000 s, where the paper counts more than a thousand, and mostly on the "
-    "second link from the far end, where the paper has many, too; under NewReno, which has some 700, that is so, too. "
-    "So what makes the flow upwards the weaker one is not the losses on these two links",
-    "standard": "a stronger frame that comes late is still received: TCP-GAP loses nothing at all by radio",
+    "ns2": "the MAC gives up some 80 packets in 1000 s, where the paper counts more than a thousand, and most of them "
+    "on the second link from the far end, where the paper has many too; the same holds for NewReno, which has some "
+    "700. The losses on these two links are therefore not what makes the upward flow the weaker one",
+    "standard": "a stronger frame that arrives later is still received: TCP-GAP loses nothing at all on the radio "
+    "links",
 }
 
 study = Study(
@@ -51,9 +52,9 @@ study = Study(
     source=f"{PAPER}, table 2",
     assumed=[
         *ASSUMED,
-        f"{SEEDS} runs of 1000 s, of which the table gives means; the paper gives the counts of one.",
-        "The table does not say which variant it is of: TCP-GAP without goodput control, with which the text argues; "
-        "one chart shows all three.",
+        f"{SEEDS} runs of 1000 s, of which the table gives means; the paper gives the counts of one run.",
+        "The table does not name its variant; we take TCP-GAP without goodput control, to which the text refers. One "
+        "chart shows all three.",
         "Data and acknowledgements of TCP count, routing and ARP do not.",
     ],
 )
@@ -66,12 +67,12 @@ def mixed(profile: Profile) -> Sweep:
 
 
 def chain(which: int) -> list[int]:
-    """Node numbers of a chain, the gateway last."""
+    """Node numbers of a chain, with the gateway last."""
     return [*range(which * CHAIN_NODES, (which + 1) * CHAIN_NODES), GATEWAY]
 
 
 def links(which: int) -> list[tuple[str, str, str]]:
-    """Links of a chain towards the gateway: name, and how results call it in either direction."""
+    """Links of a chain towards the gateway: name, and its names in results for both directions."""
     nodes, names = chain(which), [*RELAYS[which], "IG"]
     return [
         (f"{names[i]} - {names[i + 1]}", f"{nodes[i]}-{nodes[i + 1]}", f"{nodes[i + 1]}-{nodes[i]}")
@@ -131,9 +132,9 @@ def unlike(data: Data, place: int) -> Claim:
 
 
 @study.check(
-    "Without goodput control the flow upwards is the weaker one",
+    "Without goodput control the upward flow is the weaker one",
     paper="FTP 1, downwards, achieves more than FTP 2",
-    assumed="in the mean over the runs",
+    assumed="mean over the runs",
 )
 def upwards_is_weaker(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)
@@ -141,9 +142,9 @@ def upwards_is_weaker(data: Data) -> Claim:
 
 
 @study.check(
-    "The link RL7 - RL8 loses about 12 times what RL3 - RL4 loses",
+    "The link RL7 - RL8 loses about 12 times as much as RL3 - RL4",
     paper="141 against 12",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last_but_one(data: Data) -> Claim:
@@ -151,9 +152,9 @@ def last_but_one(data: Data) -> Claim:
 
 
 @study.check(
-    "The link RL8 - IG loses about 2.5 times what RL4 - IG loses",
+    "The link RL8 - IG loses about 2.5 times as much as RL4 - IG",
     paper="102 against 40",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last(data: Data) -> Claim:
@@ -161,7 +162,7 @@ def last(data: Data) -> Claim:
 
 
 @study.check(
-    "On the three links before those both chains lose alike",
+    "On the three links before those, both chains lose equally",
     paper="8, 146, 112 against 11, 128, 147",
     assumed="each within a factor of two",
     why=FEW,

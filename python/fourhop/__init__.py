@@ -14,12 +14,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fourhop._core import ScenarioError as ScenarioError
     from fourhop.comparison import Comparison as Comparison
     from fourhop.comparison import Difference as Difference
     from fourhop.comparison import compare as compare
     from fourhop.errors import FourhopError as FourhopError
+    from fourhop.errors import FourhopWarning as FourhopWarning
     from fourhop.errors import IncompleteError as IncompleteError
+    from fourhop.errors import ScenarioError as ScenarioError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.explanation import Explanation as Explanation
     from fourhop.explanation import explain as explain
@@ -50,13 +51,14 @@ _HOME = {
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
+    "FourhopWarning": "fourhop.errors",
     "IncompleteError": "fourhop.errors",
     "Interrupted": "fourhop.runner",
     "Interval": "fourhop.stats",
     "Progress": "fourhop.runner",
     "Result": "fourhop.result",
     "Scenario": "fourhop.scenario",
-    "ScenarioError": "fourhop._core",
+    "ScenarioError": "fourhop.errors",
     "catalog": "fourhop.scenario",
     "compare": "fourhop.comparison",
     "explain": "fourhop.explanation",
@@ -75,6 +77,7 @@ __all__ = [
     "Difference",
     "Explanation",
     "FourhopError",
+    "FourhopWarning",
     "IncompleteError",
     "Interrupted",
     "Interval",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from fourhop._core import series_columns
 from fourhop.errors import FourhopError
 from fourhop.stats import Interval
 from fourhop.study import draw, sweepchart
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 DPI = 200
 """Dots an inch of a PNG: a column of a paper is 960 wide."""
-
-Quantity = Literal["goodput_bps", "cwnd_segments", "srtt_s", "pacing_interval_s"]
 
 
 def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]]) -> Figure:
@@ -74,13 +73,19 @@ def sweep(
     return draw.figure(sweepchart.chart(cells, y, x=x, by=by, kind=kind, flow=flow))
 
 
-def time_series(result: Result, quantity: Quantity = "goodput_bps", *, seed: int | None = None) -> Figure:
+def time_series(result: Result, quantity: str = "goodput_bps", *, seed: int | None = None) -> Figure:
     """A time series of every flow of one run (that of the first seed unless told otherwise), a line a flow.
 
-    Raises `FourhopError` if the scenario records none (its key `sample_every`) or no run has that seed.
+    `quantity` is a column of `Result.series` (docs/results.md).
+
+    Raises `FourhopError` if there is no such column, if the scenario records no series (its key `sample_every`), or if
+    no run has that seed.
     """
     import polars as pl
 
+    known = [name for name, _ in series_columns()]
+    if quantity not in known:
+        raise FourhopError(f"quantity: found {quantity!r}, allowed: {', '.join(known)}")
     chosen = result.seeds[0] if seed is None else seed
     table = result.series.filter(pl.col("seed") == chosen)
     if table.is_empty():

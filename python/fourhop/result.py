@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from fourhop.errors import FourhopError
 from fourhop.recorded import TABLES, Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
-from fourhop.shown import Shown, to_csv
+from fourhop.shown import Shown, described, to_csv
 from fourhop.stats import Interval
 
 if TYPE_CHECKING:
@@ -223,8 +222,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For a notebook: what ran, and the summary."""
-        note = "" if self.note is None else f"<p><small>{html.escape(self.note)}</small></p>"
-        return f"<p>{html.escape(repr(self))}</p>{self.summary._repr_html_()}{note}"
+        return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
         """One line: what ran and what it got."""

@@ -67,6 +67,12 @@ def page(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
+    """A summary for a notebook, below a line that says what it is of, above what to know before quoting it."""
+    below = "" if note is None else f"<p><small>{html.escape(note)}</small></p>"
+    return f"<p>{html.escape(what)}</p>{summary._repr_html_()}{below}"
+
+
 def to_csv(frame: pl.DataFrame, path: str | Path | None) -> str | None:
     """A frame as CSV (RFC 4180, the column names in the first line): into a file, or, without a path, as text.
 

@@ -9,29 +9,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PLACES = {
-    "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "RBP": 4, "C3TCP": 5,
-    "SACK": 6, "Reno": 6, "window limit": 3, "Westwood": 4, "CUBIC": 5,
-}  # fmt: skip
-"""Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
-not drawn beside."""
-
-_TRANSPORT = re.compile(rf"(?<!\w)({'|'.join(_PLACES)})(?!\w)")
-
-
-def transport_place(label: str) -> int | None:
-    """The place in the palette of the transport that a label names first; the same in every figure.
-
-    >>> [transport_place(label) for label in ("TCP-GAP, CUBIC on the wired side", "flow-1 (ad hoc TCP)", "static")]
-    [1, 3, None]
-    """
-    found = _TRANSPORT.search(label)
-    return _PLACES[found[1]] if found else None
-
-
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito (2008), without the yellow that vanishes on white, the two farthest apart first."""
-
 
 TRANSPORTS = {
     "newreno": "NewReno",
@@ -51,7 +30,26 @@ TRANSPORTS = {
     "udp": "UDP",
     "ping": "ping",
 }
-"""What transports are called in figures. `study.drawing` gives each its colour by the beginning of its name."""
+"""What transports are called in figures; by these names `transport_place` gives each its colour."""
+
+_PLACES = {
+    "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
+    "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "Westwood": 5,
+}  # fmt: skip
+"""Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
+not drawn beside."""
+
+_TRANSPORT = re.compile(rf"(?<!\w)({'|'.join(_PLACES)})(?!\w)")
+
+
+def transport_place(label: str) -> int | None:
+    """The place in the palette of the transport that a label names first; the same in every figure.
+
+    >>> [transport_place(label) for label in ("TCP-GAP, CUBIC on the wired side", "flow-1 (ad hoc TCP)", "static")]
+    [1, 3, None]
+    """
+    found = _TRANSPORT.search(label)
+    return _PLACES[found[1]] if found else None
 
 
 def figure(width_in: float = 4.8, height_in: float = 3.2) -> tuple[Figure, Axes]:

@@ -1,11 +1,11 @@
 //! CUBIC.
 //!
-//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and
-//! beta = 0.7; the cube root is an integer one. Fast convergence is on, the Reno-friendly region is computed, HyStart++
-//! (RFC 9406) is left out: slow start is RFC 5681's.
+//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and beta
+//! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed;
+//! HyStart++ (RFC 9406) is left out, so slow start is that of RFC 5681.
 //!
-//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 leaves the
-//! way open); ECN and spurious-loss restoration (section 4.9) are not there, `undo` gives the former window back.
+//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
+//! this); ECN and spurious-loss restoration (section 4.9) are not implemented, and `undo` restores the former window.
 
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
@@ -238,6 +238,36 @@ mod tests {
             let mut cubic = Cubic { prior: hundred, w_est: start, ..Cubic::default() };
             cubic.grow_estimate(hundred, 10);
             assert!((segments(cubic.w_est - start) - share / 10.0).abs() < 1e-4, "{start}: {}", cubic.w_est);
+        }
+    }
+
+    /// RFC 9438 section 4.3: the Reno-friendly region is where the curve is below W_est; on W_est itself the curve decides. At
+    /// 100 segments an ACK adds 1/100 segment to W_est; of the way to the curve's value a round trip later it takes 1/100.
+    #[test]
+    fn where_the_curve_meets_the_estimate_the_curve_decides() {
+        let hundred = window(100, 2).fixed();
+        let step = (1 << 32) / hundred;
+        for (above, grown) in [(0, 6), (1, 6), (-1, step)] {
+            let origin = (hundred + step).strict_add_signed(above);
+            let epoch = Some(view().now);
+            let mut cubic = Cubic { w_est: hundred, epoch, origin, ..Cubic::default() };
+            let mut win = window(100, 2);
+            cubic.on_ack(&mut win, &view(), &ack(1));
+            assert_eq!(win.fixed() - hundred, grown, "{above}");
+        }
+    }
+
+    /// RFC 9438 section 5.8: while the application limits the sender the curve stands still.
+    #[test]
+    fn the_curve_stands_still_while_the_application_limits() {
+        let mut cubic = Cubic::default();
+        cubic.ssthresh(&window(100, 2), &view(), Cause::FastRetransmit);
+        let mut win = window(70, 70);
+        let at = |ms: u64| View { now: Time::from_millis(1_000 + ms), ..view() };
+        cubic.on_ack(&mut win, &at(0), &ack(1));
+        for ms in [100, 5_000] {
+            cubic.on_ack(&mut win, &at(ms), &Ack { cwnd_limited: false, ..ack(1) });
+            assert_eq!(cubic.epoch, Some(at(ms).now));
         }
     }
 

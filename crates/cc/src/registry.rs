@@ -47,7 +47,7 @@ macro_rules! transports {
             }
         }
 
-        /// Of each transport the bytes of its state, and whether more lies elsewhere.
+        /// The size of each transport's state in bytes, and whether there is more elsewhere.
         #[cfg(test)]
         const STATES: &[(&str, usize, bool)] =
             &[$(($name, size_of::<$type>(), std::mem::needs_drop::<$type>()),)+];
@@ -148,6 +148,21 @@ mod tests {
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
     const SOCKET_STORAGE: &[(&str, usize)] = &[("tcp-ap", 360), ("tcp-ap-sack", 360)];
+
+    /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those that
+    /// differ by recovery or receiver alone.
+    #[test]
+    fn algorithms_have_the_names_of_their_transports() {
+        for transport in Transport::ALL {
+            let expected = match transport.name {
+                "newreno" | "sack" | "adhoc-tcp" | "adhoc-receiver" | "adhoc-sender" => "reno",
+                "rbp-reno" => "rbp",
+                own => own,
+            };
+            let name = transport.controller(&Params::new()).name();
+            assert!(name == expected && name.len() <= 15, "{}: {name}", transport.name);
+        }
+    }
 
     /// Cho, Sirisena, Pawlikowski 2004: the receiver's half and the sender's work alone and together.
     #[test]

@@ -9,11 +9,11 @@ mod replay;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Everything it counts is met, or the properties would hold for a node that does nothing.
+/// Every counter must move: the properties would also hold for a node that does nothing.
 #[test]
 fn any_messages_at_all() {
     let sum = RefCell::new(BTreeMap::<&str, u64>::new());
-    replay::replay(&["fuzz/corpus/aodv"], 20_000, |data| {
+    replay::replay(&["fuzz/corpus/aodv"], 10_000, |data| {
         let (understood, counters) = checked::messages(data);
         let counted = counters.named().chain([("understood", understood)]);
         counted.for_each(|(name, count)| *sum.borrow_mut().entry(name).or_default() += count);

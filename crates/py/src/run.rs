@@ -2,8 +2,8 @@
 
 use crate::error::raise;
 use fourhop_sim::batch::Task;
-use fourhop_sim::scenario::{self, Form};
-use fourhop_sim::trace::SeriesPaths;
+use fourhop_sim::scenario::{self, Form, Overrides};
+use fourhop_sim::trace::{CaptureForm, SeriesPaths};
 use fourhop_sim::{PacedUdp, RunError, RunOptions, run};
 use fourhop_units::{Bytes, Rate};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -19,27 +19,32 @@ pub struct PyRun(Mutex<Task<Result<String, RunError>>>);
 
 #[pymethods]
 impl PyRun {
-    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go; `series_dir` is where time series
+    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go, `pcap_merged` makes one file of those
+    /// of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
     /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
     /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own traffic.
     #[new]
-    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None))]
+    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false))]
     fn new(
         scenario_json: String,
         seed: u64,
         pcap_dir: Option<PathBuf>,
         series_dir: Option<PathBuf>,
         paced_udp: Option<(usize, u64, u64)>,
+        pcap_merged: bool,
+        pcap_lost: bool,
     ) -> PyResult<PyRun> {
         let paced_udp = paced_udp.map(|(flow, bps, payload)| {
             let rate = Rate::from_bps(bps).ok_or_else(|| PyValueError::new_err("rate: found 0, allowed: above 0"))?;
             PyResult::Ok(PacedUdp { flow, rate, payload: Bytes(payload) })
         });
         let series = series_dir.map(|dir| SeriesPaths::new(&dir, seed));
-        let options = RunOptions { pcap_dir, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
+        let capture = CaptureForm { merged: pcap_merged, lost: pcap_lost };
+        let options =
+            RunOptions { pcap_dir, capture, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
         let task = Task::start(move |control| {
             // Read on the thread, too: a large scenario takes a while, in which Python goes on.
-            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", &[], control)?;
+            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", Overrides::NONE, control)?;
             let result = run(&scenario, seed, &options, control)?;
             Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
         });

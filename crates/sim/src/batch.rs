@@ -1,7 +1,6 @@
-//! Work on threads of its own: how far it is, what it returns, and stopping it.
+//! Work on its own thread: how far it is, what it returns, and how to stop it.
 //!
-//! A run sees nothing but its scenario, its seed and its [`Control`], so that its result is the same whatever runs beside
-//! it.
+//! A run sees only its scenario, its seed and its [`Control`], so its result is the same whatever else runs.
 
 use fourhop_units::Time;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control of its own, for work that nobody watches.
+    /// A control of its own, for work outside a task.
     pub fn new() -> Control {
         Control::default()
     }
@@ -49,9 +48,9 @@ impl Control {
     }
 }
 
-/// Work on a thread of its own that nobody has to wait for: dropping it stops its control and leaves the thread to end when
-/// it likes, or with the process, where the system does not look at the control, such as in front of a pipe that nobody
-/// writes. Who has to wait calls [`Task::end`].
+/// Work on its own thread that need not be waited for: dropping it stops its control and lets the thread end by itself,
+/// or with the process, where the system does not look at the control, such as in front of a pipe that nobody writes.
+/// [`Task::end`] waits.
 #[derive(Debug)]
 pub struct Task<T> {
     control: Control,

@@ -1,8 +1,8 @@
-//! Who hears whom: for each node the others within sensing range, with the power and the delay of its signal there, in
+//! Neighbour lists: for each node the others within sensing range, with the power and the delay of its signal there, in
 //! the order in which a frame reaches them.
 //!
-//! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
-//! number of nodes.
+//! This is for fixed nodes: everything is computed once. Cells of the size of the sensing range keep the search linear
+//! in the number of nodes.
 
 use crate::spread::Spread;
 use crate::topology::{Position, distance};
@@ -103,7 +103,7 @@ impl Channel {
         all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
-    /// Those who sense `node`, in the order in which its frames reach them.
+    /// The nodes that sense `node`, in the order in which its frames reach them.
     #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
         &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]

@@ -1,11 +1,11 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
-//! engine write it down directly.
+//! engine construct it directly.
 
 use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::site::Site;
-use crate::propagation::{PathLoss, Propagation};
+use crate::propagation::{Field, PathLoss, Propagation};
 use crate::spread::TooWide;
 use crate::topology::{Graph, Position};
 use crate::trace::Tap;
@@ -43,7 +43,7 @@ pub enum Radio {
 /// The `sinr` radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SinrRadio {
-    /// What signals meet on their way.
+    /// Propagation of signals.
     pub propagation: Propagation,
     /// The receiver of every node.
     pub receiver: sinr::Config,
@@ -66,7 +66,7 @@ impl Radio {
         }
     }
 
-    /// What signals meet on their way; with the `threshold` radio that is the distance alone.
+    /// Propagation of signals; with the `threshold` radio it depends on the distance alone.
     fn propagation(&self, thresholds: &phy::Config) -> Propagation {
         match self {
             Radio::Threshold(law) => Propagation {
@@ -92,7 +92,7 @@ impl Radio {
     }
 }
 
-/// How packets find their way.
+/// Routing of packets.
 #[derive(Clone, Debug)]
 pub enum Routing {
     /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
@@ -212,6 +212,18 @@ impl Setup {
         heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
     }
 
+    /// What the signals of the run with `seed` meet.
+    fn field(&self, seed: u64) -> Field {
+        self.radio.propagation(&self.node.phy).field(seed).with_site(self.site.clone())
+    }
+
+    /// The least power of a link, and who hears whom with it at the start of the run with `seed`, before fading.
+    pub fn heard(&self, seed: u64) -> (Watt, Channel) {
+        let (field, link) = (self.field(seed), self.radio.link(&self.node.phy));
+        let range = field.reach_among(&self.positions);
+        (link, Channel::among(&self.positions, range, link, |ends, _| field.mean(ends)))
+    }
+
     /// The world at time zero for one seed, and where its flows end.
     ///
     /// # Errors
@@ -234,17 +246,16 @@ impl Setup {
                     }
                 }
             }
-            radio => {
-                let (propagation, link) = (radio.propagation(&self.node.phy), radio.link(&self.node.phy));
-                let field = propagation.field(seed).with_site(self.site.clone());
-                let means = || {
-                    let range = field.reach_among(&self.positions);
-                    Channel::among(&self.positions, range, link, |ends, _| field.mean(ends))
-                };
-                let routers = self.routers(seed, || self.links(&means(), link));
+            Radio::Threshold(_) | Radio::Sinr(_) => {
+                let field = self.field(seed);
+                let cutoff = field.propagation().cutoff;
+                let routers = self.routers(seed, || {
+                    let (link, heard) = self.heard(seed);
+                    self.links(&heard, link)
+                });
                 let air = match mobility {
                     None => Air::standing(&self.positions, field),
-                    Some(mobility) => Air::moving(mobility, field, propagation.cutoff),
+                    Some(mobility) => Air::moving(mobility, field, cutoff),
                 };
                 (air, routers)
             }

@@ -1,4 +1,4 @@
-//! From a scenario to a [`Setup`]. The options of the layers are the scenario's own matter; here flows find their
+//! Translates a scenario to a [`Setup`]. The scenario itself sets the options of the layers; here flows get their
 //! applications.
 
 use crate::batch::Control;

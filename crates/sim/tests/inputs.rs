@@ -7,8 +7,8 @@ mod replay;
 
 use std::cell::Cell;
 
-/// Replays `folders` with so many mutations. Of these and the corpus a part must be accepted, and a part refused: otherwise half
-/// of the properties is never looked at.
+/// Replays `folders` with that many mutations. Some inputs must be accepted and some refused, or half of the properties would
+/// never be checked.
 fn replay(folders: &[&str], mutations: u32, is_accepted: impl Fn(&[u8]) -> bool) {
     let [accepted, tried] = [const { Cell::new(0) }; 2];
     replay::replay(folders, mutations, |data| {
@@ -21,20 +21,20 @@ fn replay(folders: &[&str], mutations: u32, is_accepted: impl Fn(&[u8]) -> bool)
 
 #[test]
 fn any_scenario_at_all() {
-    replay(&["fuzz/corpus/scenario", "scenarios"], 1_500, checked::scenario);
+    replay(&["fuzz/corpus/scenario", "scenarios"], 800, checked::scenario);
 }
 
 #[test]
 fn any_overrides_at_all() {
-    replay(&["fuzz/corpus/overrides"], 1_500, checked::overrides);
+    replay(&["fuzz/corpus/overrides"], 800, checked::overrides);
 }
 
 #[test]
 fn any_list_in_the_style_of_ns2_at_all() {
-    replay(&["fuzz/corpus/ns2_text", "crates/sim/tests/data/ns2"], 2_000, checked::ns2_text);
+    replay(&["fuzz/corpus/ns2_text", "crates/sim/tests/data/ns2"], 1_500, checked::ns2_text);
 }
 
 #[test]
 fn any_movement_at_all() {
-    replay(&["fuzz/corpus/movement"], 3_000, |data| checked::movement(data) > 0);
+    replay(&["fuzz/corpus/movement"], 2_000, |data| checked::movement(data) > 0);
 }

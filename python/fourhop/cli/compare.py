@@ -24,6 +24,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUES",
+            autocompletion=common.keys,
             help="Vary a key, as transport=newreno,tcp-ap. Of one FILE the first --vary is what is compared.",
         ),
     ] = None,
@@ -49,7 +50,6 @@ def command(
     with common.errors():
         from fourhop import comparison
         from fourhop.cli.display import SweepDisplay
-        from fourhop.errors import SweepInterrupted
         from fourhop.sweeps.result import SweepResult
 
         common.one_of(json=json, csv=csv)
@@ -59,22 +59,18 @@ def command(
         else:
             scenarios = {name: common.load(file, set_, None, None) for name, file in _named(files).items()}
             what: Scenario | dict[str, Scenario] = scenarios if len(files) > 1 else next(iter(scenarios.values()))
-            try:
-                with SweepDisplay() as display:
-                    found = comparison.compare(
-                        what,
-                        dict(map(_varied, vary or [])),
-                        by=by,
-                        against=against,
-                        runs=comparison.RUNS if runs is None else runs,
-                        seed=seed,
-                        out=out,
-                        jobs=jobs,
-                        progress=display.update,
-                    )
-            except SweepInterrupted as stop:
-                common.say(str(stop))
-                raise typer.Exit(common.INTERRUPTED) from None
+            with SweepDisplay() as display:
+                found = comparison.compare(
+                    what,
+                    dict(map(_varied, vary or [])),
+                    by=by,
+                    against=against,
+                    runs=comparison.RUNS if runs is None else runs,
+                    seed=seed,
+                    out=out,
+                    jobs=jobs,
+                    progress=display.update,
+                )
     if json:
         typer.echo(json_.dumps({"by": found.by, "against": found.against, "rows": found.table.to_dicts()}))
     elif csv:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 from fourhop.cli import common
 
 if TYPE_CHECKING:
+    from fourhop.study.estimate import Sample
     from fourhop.sweeps.result import SweepResult
 
 HOPS = range(1, 9)
@@ -33,7 +35,7 @@ def command(
     with common.errors():
         from fourhop import ScenarioError
         from fourhop.cli.display import SweepDisplay
-        from fourhop.errors import FourhopError, SweepInterrupted
+        from fourhop.errors import FourhopError
         from fourhop.scenario import Scenario
         from fourhop.sweeps.describe import Sweep
         from fourhop.sweeps.execute import sweep
@@ -45,36 +47,34 @@ def command(
             raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
         described = Sweep(chain, {"transport": TRANSPORTS, "topology.hops": HOPS}, runs=runs, name="demo", source="")
         common.say(f"{runs} runs of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops")
-        try:
-            with SweepDisplay() as display:
-                result = sweep(described, out=out, jobs=jobs, progress=display.update)
-        except SweepInterrupted as stop:
-            common.say(str(stop))
-            raise typer.Exit(common.INTERRUPTED) from None
+        with SweepDisplay() as display:
+            result = sweep(described, out=out, jobs=jobs, progress=display.update)
         _show(result, out)
 
 
 def _show(result: SweepResult, out: Path) -> None:
-    from fourhop import plots, style
-    from fourhop.cli import tables
+    from fourhop import plots, shown, style
     from fourhop.study import draw, sweepchart
     from fourhop.study.cells import Cells
     from fourhop.study.measures import MEASURES
 
     cells = Cells.of(result)
-    goodput, delay = MEASURES["goodput"], MEASURES["delay"]
-    rows = [
-        (
-            str(hops),
-            *(tables.sample(what.of(cell)) for what in (goodput, delay) for cell in each.by("transport").values()),
-        )
-        for hops, each in cells.by("hops").items()
-    ]
     names = [style.TRANSPORTS[name] for name in TRANSPORTS]
-    columns = [f">{what} {name}" for what in ("kbit/s", "ms") for name in names]
-    tables.console().print(tables.table((">hops", *columns), rows))
-    charts = [replace(sweepchart.chart(cells, y, x="hops", by="transport"), y_log=True) for y in ("goodput", "delay")]
+    charts = []
+    for what in ("goodput", "delay"):
+        rows = [
+            [str(hops), *(_text(MEASURES[what].of(cell)) for cell in each.by("transport").values())]
+            for hops, each in cells.by("hops").items()
+        ]
+        typer.echo(f"{MEASURES[what].title}\n")
+        typer.echo("\n".join([*shown.table(["hops", *names], rows, [True] * (1 + len(names))), ""]))
+        charts.append(replace(sweepchart.chart(cells, what, x="hops", by="transport"), y_log=True))
     written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
-    over = f"over {result.sweep.runs} runs" if result.sweep.runs > 1 else "within the run"
-    typer.echo(f"\nkbit/s: goodput. ms: mean round trip. ± and whiskers: 95 % interval {over}.")
-    typer.echo(f"Figure: {', '.join(map(str, written))}")
+    over = f"over {result.sweep.runs} runs" if (result.sweep.runs or 0) > 1 else "within the run"
+    typer.echo(f"± and whiskers: 95 % interval {over}. Figure: {', '.join(map(str, written))}")
+
+
+def _text(sample: Sample) -> str:
+    interval = sample.interval
+    width = "" if interval.half_width is None else f" ± {interval.half_width:.1f}"
+    return "-" if math.isnan(interval.mean) else f"{interval.mean:.1f}{width}"

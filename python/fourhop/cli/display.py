@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 if TYPE_CHECKING:
     from fourhop import agreement, runner
     from fourhop.sweeps import execute
 
+
+_WIDE = 80
+"""Columns of a screen that has room for a bar."""
 
 LINE_S = 60.0
 """Seconds between two lines where there is no terminal: a log of hours stays readable, that of seconds is empty."""
@@ -23,12 +27,15 @@ class Bar:
     """A bar on a terminal, nothing elsewhere; use as a context manager."""
 
     def __init__(self, description: str = "starting") -> None:
+        console = Console(stderr=True)
+        # On a narrow screen the words matter more; what does not fit goes on in the next line.
+        bar = [BarColumn(bar_width=24)] if console.width >= _WIDE else []
         self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            TextColumn("{task.description}", table_column=Column()),
+            *bar,
             TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}"),
-            console=Console(stderr=True),
+            TextColumn("{task.fields[left]}", table_column=Column()),
+            console=console,
             transient=True,
             disable=not sys.stderr.isatty(),
         )

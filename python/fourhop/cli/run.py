@@ -37,18 +37,22 @@ def command(
     pcap: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write packet captures here, one file a node.")
     ] = None,
+    pcap_merged: Annotated[
+        bool, typer.Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
+    ] = False,
+    pcap_lost: Annotated[
+        bool, typer.Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
     """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
     with common.errors():
-        from fourhop.errors import FourhopError, IncompleteError
+        from fourhop.errors import IncompleteError
         from fourhop.runner import Interrupted, run
 
         common.one_of(json=json, csv=csv)
-        if runs is not None and precision is not None:
-            raise FourhopError("--runs and --precision: found both, allowed: one of them")
         scenario = common.load(file, set_, transport, duration)
         from fourhop.cli.display import Display
 
@@ -59,7 +63,7 @@ def command(
             with Display() as display:
                 result = run(
                     scenario,
-                    1 if runs is None else runs,
+                    runs,
                     seed,
                     precision,
                     jobs,
@@ -68,6 +72,8 @@ def command(
                     pcap,
                     precision_of=precision_of,
                     max_runs=max_runs,
+                    pcap_merged=pcap_merged,
+                    pcap_lost=pcap_lost,
                 )
         except Interrupted as stop:
             code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result

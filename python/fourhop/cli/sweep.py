@@ -34,18 +34,13 @@ def command(
     """Run every point of a sweep. Runs that are kept are not computed again, so an interrupted sweep goes on."""
     with common.errors():
         from fourhop.cli.display import SweepDisplay
-        from fourhop.errors import SweepInterrupted
         from fourhop.sweeps import document
         from fourhop.sweeps.execute import sweep
 
         described = document.load(file)
         folder = Path("out") / file.stem if out is None else out
-        try:
-            with SweepDisplay() as display:
-                result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
-        except SweepInterrupted as stop:
-            common.say(str(stop))
-            raise typer.Exit(common.INTERRUPTED) from None
+        with SweepDisplay() as display:
+            result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
         _show(result, folder, csv=csv)
 
 

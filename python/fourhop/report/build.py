@@ -97,6 +97,7 @@ def pages(records: list[Record]) -> dict[str, str]:
         "main_figure": _main_figure,
         "outcomes": _outcomes,
         "profiles": _profiles,
+        "prose": _prose,
     }
     templates.globals |= {
         "asset": _asset,
@@ -154,27 +155,41 @@ def _notes(outcome: Record) -> list[str]:
     return list(filter(None, (outcome["reason"] or asked, thought, outcome.get("method", ""))))
 
 
+def _prose(text: str) -> str:
+    """A text of a study, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("`")]
+    return Markup().join(Markup(f"<code>{part}</code>") if n % 2 else part for n, part in enumerate(parts))
+
+
 def _panels(record: Record) -> list[list[dict[str, Any]]]:
     """Each chart once for each profile, side by side where there is room, and on the same scale.
 
-    Charts of one quantity over another are on the same scale in the whole figure.
+    Charts of one quantity over the same places are on the same scale in the whole figure.
     """
     rows: dict[str, dict[str, Chart]] = {}
     for profile, each in record["profiles"].items():
         for plain in each["charts"]:
             rows.setdefault(plain["name"], {})[profile] = Chart.from_dict(plain)
-    shown = [chart for row in rows.values() for chart in row.values()]
+    alike: dict[object, list[Chart]] = {}
+    for row in rows.values():
+        alike.setdefault(_quantity(row), []).extend(row.values())
     return [
-        [_panel(record, profile, chart, list(row.values()), _alike(chart, shown)) for profile, chart in row.items()]
+        [_panel(record, profile, chart, list(row.values()), alike[_quantity(row)]) for profile, chart in row.items()]
         for row in rows.values()
     ]
 
 
-def _alike(chart: Chart, shown: list[Chart]) -> list[Chart]:
-    def what(each: Chart) -> tuple[object, ...]:
-        return each.kind, each.x_label, each.y_label, each.y_min, each.y_max
+def _quantity(row: dict[str, Chart]) -> tuple[object, ...]:
+    """What a row of charts shows: the quantity, and over what.
 
-    return [each for each in shown if what(each) == what(chart)]
+    Charts over other places, as short chains beside long ones, are there because one scale would not do for both.
+    """
+    chart = next(iter(row.values()))
+    places = {str(x) for each in row.values() for line in each.lines for x in line.x}
+    over = None if chart.kind == "series" else frozenset(places)
+    return chart.kind, chart.x_label, chart.y_label, chart.y_min, chart.y_max, chart.y_log, over
 
 
 def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: list[Chart]) -> dict[str, Any]:

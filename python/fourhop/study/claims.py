@@ -214,7 +214,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         f"{words} {len(claims)}: {what}",
         holds,
         f"{held} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
-        f"{held} of {len(claims)}, {place} {name}: {worst.brief or worst.measured}",
+        f"{held} of {len(claims)} hold, weakest {name}: {worst.brief or worst.measured}",
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
     )

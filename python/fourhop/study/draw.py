@@ -90,7 +90,8 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for stands, page in _PAGE.items():
         text = text.replace(stands, page)
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    meant = set(re.findall(r'(?:xlink:href="|url\()#([^")]+)', text))
+    text = re.sub(r' id="([^"]+)"', lambda each: f' id="{prefix}-{each[1]}"' if each[1] in meant else "", text)
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
     # The size follows the page, the proportions the figure.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)

@@ -115,15 +115,17 @@ def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
     """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
 
-    What shares a colour differs by its dash; bars, which have none, by how pale they are.
+    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name is that of
+    the transport as it is: it has the line without gaps and the full colour.
     """
     known = [style.transport_place(label) for label in labels]
     count = len(style.OKABE_ITO)
     left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
     places = [next(left) if place is None else place for place in known]
     made: list[tuple[str | None, tuple[float, ...]]] = []
+    names = [len(label.partition(" (")[0]) for label in labels]
     for index, place in enumerate(places):
-        before = places[:index].count(place)
+        before = sum((names[i], i) < (names[index], index) for i, other in enumerate(places) if other == place)
         colour = None if place == count - 1 else style.OKABE_ITO[place]
         dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
         made.append((_pale(style.OKABE_ITO[place], before) if bars and before else colour, dash))
@@ -160,11 +162,12 @@ def _x_axis(chart: Chart, lines: Sequence[Line], groups: Sequence[str]) -> Axis:
     name, unit = _name_and_unit(chart.x_label)
     if chart.kind == "bars":
         room = max(8, _CHARACTERS // max(1, len(groups)))
-        ticks = tuple(
-            (float(place), textwrap.fill(group, room, break_long_words=False))
-            for place, group in enumerate(groups)
-            if group
-        )
+        labels = [textwrap.fill(group, room, break_long_words=False) for group in groups]
+        reach = [max(map(len, label.split("\n"))) for label in labels]
+        if any(sum(pair) / 2.0 + 1.0 > _CHARACTERS / len(groups) for pair in itertools.pairwise(reach)):
+            # Where neighbours would touch, every other one stands a line lower.
+            labels = ["\n" * (place % 2) + label for place, label in enumerate(labels)]
+        ticks = tuple((float(place), label) for place, label in enumerate(labels) if label.strip())
         return Axis(name, unit, -0.5, max(0, len(groups) - 1) + 0.5, ticks)
     places = sorted({_short(float(x)) for line in lines for x in line.x})
     if not places:
@@ -224,7 +227,14 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
             low, high = max(low, largest - 2.0 * reach), min(high, largest + reach)
     high = high if chart.y_max is None else chart.y_max
     high = high if high > low else low + 1.0
-    return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high))
+    return Axis(
+        *_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high, whole=_counts(chart, means))
+    )
+
+
+def _counts(chart: Chart, means: Sequence[float]) -> bool:
+    """Whether a chart over time shows what is counted, or the numbers of states: nothing lies between two of them."""
+    return chart.kind == "series" and bool(means) and all(mean.is_integer() for mean in means)
 
 
 def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float, str], ...]:

@@ -54,7 +54,7 @@ class Job:
     @property
     def runs(self) -> int:
         """How many runs it is; with a precision target the least number."""
-        return len(self.sweep.points) * (self.sweep.runs if self.sweep.target is None else 3)
+        return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property
     def title(self) -> str:
@@ -209,15 +209,14 @@ def ran(result: SweepResult) -> str:
     seeds = result.runs["seed"].unique()
     if not len(seeds):
         return "Nothing was run."
-    runs = _span(times.min(), times.max())
-    several = "" if runs == "1" else "s"
-    seed = _span(seeds.min(), seeds.max())
+    runs, seed = _span(times.min(), times.max()), _span(seeds.min(), seeds.max())
     scenarios = [point.scenario for point in result.sweep.points]
     packets = [scenario.packets for scenario in scenarios if scenario.packets is not None]
     lengths = [f"until {_span(min(packets), max(packets))} packets arrived"] if packets else []
     if timed := [scenario.duration_s for scenario in scenarios if scenario.packets is None]:
         lengths.append(f"of {_span(min(timed), max(timed))} s")
-    return f"{runs} run{several} a point, seed{'s' if len(seeds) > 1 else ''} {seed}, {' or '.join(lengths)}."
+    several = ("" if runs == "1" else "s", "" if len(seeds) == 1 else "s")
+    return f"Each point: {runs} run{several[0]} {' or '.join(lengths)}, seed{several[1]} {seed}."
 
 
 def _span(least: object, most: object) -> str:

@@ -40,7 +40,7 @@ def chart(
     open_ = [key for key in cells.keys if len(cells.values(key)) > 1]
     if x is None and kind != "ecdf":
         rest = [key for key in open_ if key != by]
-        numbers = [key for key in rest if all(as_number(value) is not None for value in cells.values(key))]
+        numbers = [key for key in rest if _numbers(cells.values(key))]
         x = next(iter(numbers or rest), None)
     if by is None:
         rest = [key for key in open_ if key != x]
@@ -73,14 +73,22 @@ def _means(
         for label, group in groups.items()
     }
     title = measured.title if flow is None else replace(measured, label=f"{measured.label} of {flow}").title
-    places = [] if x is None else list(next(iter(of.values())))
-    if kind != "bars" and places and all(as_number(place) is not None for place in places):
+    places = [] if x is None else list(dict.fromkeys(place for points in of.values() for place in points))
+    if kind != "bars" and places and _numbers(places):
         return Chart("lines", tuple(line(label, points) for label, points in of.items()), _axis(str(x), places), title)
     if kind == "lines":
         raise FourhopError(f"kind: found lines over {x or 'nothing'}, allowed: bars, as there is no axis of numbers")
-    names = [_name(x or "", place) for place in places] or [""]
-    bars = tuple(replace(line(label, points), x=names) for label, points in of.items())
+    bars = tuple(
+        replace(line(label, points), x=[_name(x or "", place) for place in points]) for label, points in of.items()
+    )
     return Chart("bars", bars, "" if x is None else _short(x), title)
+
+
+def _numbers(values: Sequence[Any]) -> bool:
+    """Have all of them a place on an axis of numbers?"""
+    return all(
+        as_number(value) is not None if isinstance(value, str) else type(value) in (int, float) for value in values
+    )
 
 
 def _ecdf(groups: Mapping[str, Cells], measured: Measured, flow: str | None) -> Chart:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ import polars as pl
 from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
-from fourhop.shown import Shown, to_csv
+from fourhop.shown import Shown, described, to_csv
 from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.manifest import Content, PointRuns
@@ -199,9 +198,12 @@ class SweepResult:
         return Result(scenario, tuple(runs), note, series)
 
     def pandas(self, table: Table = "runs") -> pd.DataFrame:
-        """A table as a pandas frame (with the extra `pandas`)."""
+        """A table as a pandas frame. Raises `FourhopError` without the extra `pandas`."""
         frame: pl.DataFrame = getattr(self, table)
-        return frame.to_pandas()
+        try:
+            return frame.to_pandas()
+        except ImportError as error:
+            raise FourhopError(f"pandas: a package is missing ({error}): pip install pandas pyarrow") from None
 
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
         """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
@@ -236,7 +238,7 @@ class SweepResult:
         missed = sum(each.met is False for each in self.per_point)
         if missed:
             return f"precision not met at {missed} of {len(self.per_point)} points after {self.sweep.max_runs} runs"
-        if self.sweep.target is None and self.sweep.runs == 1:
+        if self.sweep.target is None and self.sweep.replications == 1:
             return (
                 "one run a point, so no interval over replications: ± is by batch means within the run. "
                 "Use more runs for intervals to quote"
@@ -245,8 +247,7 @@ class SweepResult:
 
     def _repr_html_(self) -> str:
         """For a notebook: what ran, and the summary."""
-        note = "" if self.note is None else f"<p><small>{html.escape(self.note)}</small></p>"
-        return f"<p>{html.escape(repr(self))}</p>{self.summary._repr_html_()}{note}"
+        return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
         """One line: what ran, and how much of it was new."""

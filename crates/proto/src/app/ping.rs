@@ -1,5 +1,5 @@
-//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with so many under way at
-//! most, as ping's adaptive mode has it.
+//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with a limited number
+//! under way, as in ping's adaptive mode.
 
 use fourhop_units::{Bytes, Dur, Time};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub struct Config {
     pub payload: Bytes,
 }
 
-/// Requests whose replies are still waited for; older ones count as lost.
+/// Requests that still await their replies; older ones count as lost.
 const OUTSTANDING: usize = 1024;
 
 /// When a request counts as lost where their number is limited; after the interval, if that is longer.

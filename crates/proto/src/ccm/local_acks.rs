@@ -1,5 +1,5 @@
-//! Full control of the window: the module acknowledges to the local TCP itself (Kliazovich, Granelli 2005, end of
-//! section IV), keeps what the peer has not acknowledged, and sends it again when it is lost.
+//! Full control of the window: the module acknowledges data to the local TCP itself (Kliazovich, Granelli 2005, end of
+//! section IV), keeps what the peer has not acknowledged, and retransmits it when it is lost.
 //!
 //! ```text
 //!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
@@ -7,13 +7,14 @@
 //!                                   └── pump ──► down
 //! ```
 //!
-//! Up to `told` the module answers for the stream, from there on TCP does. Until there is a measurement, `told` is `una`
-//! and everything passes as it came; TCP's retransmissions of what is above `told` always pass. Neither SYN nor FIN is
-//! ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
+//! Up to `told` the module is responsible for the stream; beyond it TCP is. Until there is a measurement, `told` is
+//! `una` and everything passes unchanged; TCP's retransmissions of data above `told` always pass. Neither SYN nor FIN
+//! is ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
 //!
-//! Assumed, as the paper says no more than that acknowledgements are generated: twice the window is kept; loss is three
-//! duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial acknowledgement sends the next
-//! segment (RFC 6582); SACK is not looked at. A peer that is silent for 16 time-outs resets the connection.
+//! The paper says only that acknowledgements are generated. We assume the following: twice the window is kept; loss is
+//! detected by three duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial
+//! acknowledgement triggers the next segment (RFC 6582); SACK is not used. A peer that is silent for 16 time-outs
+//! resets the connection.
 
 use super::rto::Rto;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -50,7 +51,7 @@ pub struct Limits {
     pub segment: u32,
 }
 
-/// What the local TCP says by now, for what is sent again.
+/// The latest acknowledgement number, window and time stamps of the local TCP, for retransmissions.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     ack: Seq,
@@ -88,7 +89,7 @@ struct Stream {
     window: Option<u64>,
     newest: Option<Newest>,
     peer: Option<Peer>,
-    /// Window field that TCP was told last.
+    /// Window field last sent to TCP.
     told_window: u16,
     duplicates: u32,
     /// Loss recovery ends here.
@@ -98,7 +99,7 @@ struct Stream {
     timer: Option<Time>,
     /// Has the peer acknowledged the SYN?
     open: bool,
-    /// Given up: TCP is told so whenever it speaks.
+    /// Given up: every segment of TCP is answered with a reset.
     dead: bool,
 }
 
@@ -239,7 +240,7 @@ impl LocalAcks {
         stream.arm(now);
     }
 
-    /// When [`LocalAcks::handle_timeout`] wants to be called.
+    /// When [`LocalAcks::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.stream.as_ref()?.timer
     }
@@ -396,7 +397,7 @@ impl Stream {
             if !end.after(self.sent) {
                 continue;
             }
-            // With nothing under way a segment goes whatever the window: it is also the probe of a closed one.
+            // With nothing in flight a segment goes whatever the window: it is also the probe of a closed one.
             if let Some(window) = self.window
                 && self.una != self.sent
                 && (span(self.una, end) > window || end.after(self.edge))
@@ -409,7 +410,7 @@ impl Stream {
         }
     }
 
-    /// Acknowledges to the local TCP what may be held, or tells it that the window has opened.
+    /// Acknowledges to the local TCP the data that may be held, or announces that the window has opened.
     fn tell(&mut self, out: &mut Segments) {
         if self.limits.window.is_none() || !self.open {
             return;
@@ -432,7 +433,7 @@ impl Stream {
         }
     }
 
-    /// The time-out runs while there is something under way that TCP does not answer for.
+    /// The time-out runs while there is data in flight that TCP does not answer for.
     fn arm(&mut self, now: Time) {
         if self.una == self.sent || !self.told.after(self.una) {
             self.timer = None;

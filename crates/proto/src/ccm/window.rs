@@ -1,11 +1,12 @@
 //! The sender's side: the product of bandwidth and delay, written into the window field of arriving segments.
 //!
-//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward from the echo, D_backward from the way
-//! of the acknowledgement itself.
+//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward come from the echo, D_backward from
+//! the path of the acknowledgement itself.
 //!
-//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window is.
-//! Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP knows them by that
-//! (RFC 5681 section 2). Without a handshake seen, the scale of the field is not known and the segment is left alone.
+//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window
+//! is. Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP recognises them by it
+//! (RFC 5681 section 2). If the handshake was not seen, the scale of the field is not known and the segment is left
+//! alone.
 
 use crate::mac::options::{Back, Echo};
 use crate::wire::TcpSegment;
@@ -108,7 +109,7 @@ impl SenderWindow {
         self.estimate.filter(|estimate| now.saturating_since(estimate.at) <= self.options.hold)
     }
 
-    /// The window that the local TCP was told last, in bytes.
+    /// The window last sent to the local TCP, in bytes.
     pub fn written(&self) -> Option<u64> {
         Some(u64::from(self.last?.written) << self.shifts()?.0)
     }

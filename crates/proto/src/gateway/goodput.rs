@@ -1,5 +1,5 @@
-//! Goodput control: flows that run ahead of the mean are throttled to it for a while, and stay throttled only if that helps
-//! the others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4 and Figure 7).
+//! Goodput control: flows above the mean are throttled to it for a while, and stay throttled only if that helps the
+//! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4 and Figure 7).
 //!
 //! Each interval the goodputs of all flows through the gateway are compared. A wired-to-wireless flow is *fast* above S times
 //! their mean, a flow is *slow* below the mean.
@@ -14,10 +14,10 @@
 //!                          every throttle has aged away; a flow has ended
 //! ```
 //!
-//! In `Hold` each throttled rate rises with each interval, until it is what the flow had before. The end of a flow resets
-//! everything. The paper's Figure 7 was not at hand but for its caption, so that three things are assumed: how much of a gain
-//! counts, how fast a throttle ages, and how long a vain probe is not repeated ([`super::config::GoodputControl`]).
-//! A throttle that no longer binds goes at once.
+//! In `Hold` each throttled rate rises with each interval, until it is what the flow had before. The end of a flow
+//! resets everything. Only the caption of the paper's Figure 7 was available, so three things are assumed: how large a
+//! gain must be to count, how fast a throttle ages, and how long to wait after a probe without effect
+//! ([`super::config::GoodputControl`]). A throttle that no longer limits its flow is removed at once.
 
 use super::config::GoodputControl;
 use crate::counters::counters;
@@ -62,7 +62,7 @@ counters! {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// No throttles; no probe before so many intervals have passed.
+    /// No throttles; no probe before this number of intervals has passed.
     Free { rest: u32 },
     /// Throttles are new; the slow flows had this goodput on average before.
     Probe { before: u64 },
@@ -84,7 +84,7 @@ impl Control {
         Control { config, state: State::Free { rest: 0 }, counters: ControlCounters::default() }
     }
 
-    /// How often it wants to look.
+    /// The time between two comparisons.
     pub fn config(&self) -> &GoodputControl {
         &self.config
     }
@@ -249,6 +249,42 @@ mod tests {
         assert_eq!((control.state, control.counters().resets), (State::Free { rest: 0 }, 1));
         assert!(!control.reset(), "nothing to reset");
         assert_eq!(control.counters().resets, 1);
+    }
+
+    /// The slow flows have gained if their mean is above what it was by more than the gain asked for.
+    #[test]
+    fn a_gain_is_more_than_the_gain_asked_for() {
+        for (slow_now, gains) in [(549, 0), (550, 0), (551, 1)] {
+            let mut control = Control::new(GoodputControl { gain: 100, ..GoodputControl::paper() });
+            let mut seen = flows([(true, 900), (false, 500)]);
+            control.handle_interval(&mut seen);
+            seen[1].goodput = slow_now;
+            control.handle_interval(&mut seen);
+            assert_eq!((control.counters().gains, seen[0].throttle.is_some()), (gains, gains == 1), "{slow_now}");
+        }
+    }
+
+    /// Slow is what is below the mean; what has just the mean is neither slow nor fast.
+    #[test]
+    fn a_flow_at_the_mean_is_not_slow() {
+        let mut control = control();
+        let mut seen = flows([(true, 900), (true, 700), (false, 500)]);
+        control.handle_interval(&mut seen);
+        assert_eq!(
+            seen.map(|flow| (flow.slow, flow.throttle.is_some())),
+            [(false, true), (false, false), (true, false)]
+        );
+    }
+
+    /// A throttle that has come back to the former goodput binds no more.
+    #[test]
+    fn a_throttle_goes_when_it_is_the_former_goodput() {
+        let mut control = Control { state: State::Hold, ..control() };
+        let mut seen = flows([(true, 500), (false, 500), (false, 500)]);
+        seen[0].throttle = Some(Throttle { rate: 700, before: 735 });
+        seen[1].throttle = Some(Throttle { rate: 700, before: 736 });
+        control.handle_interval(&mut seen);
+        assert_eq!(seen.map(|flow| flow.throttle.map(|throttle| throttle.rate)), [None, Some(735), None]);
     }
 
     /// Four flows of which two are fast, and rates as large as a number can be.

@@ -47,9 +47,9 @@ pub enum RateControl {
 /// What a station does with the options of frames that it forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionsRule {
-    /// It knows nothing of them: they end here.
+    /// It does not know options and drops them.
     Strip,
-    /// It knows nothing of them and passes them on as they are.
+    /// It does not know options and passes them on unchanged.
     Pass,
     /// It measures and updates them.
     Measure {
@@ -235,8 +235,8 @@ impl Config {
         data + self.sifs + self.answer_airtime(self.answer_to(rate)) + self.propagation_margin * 2
     }
 
-    /// After an RTS for somebody else, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of a
-    /// PHY header and 2 slots (clause 10.3.2.4).
+    /// After an RTS for another station, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of
+    /// a PHY header and 2 slots (clause 10.3.2.4).
     pub fn nav_reset_timeout(&self) -> Dur {
         self.sifs * 2 + self.answer_airtime(self.basic_rate) + self.plcp + self.slot * 2
     }

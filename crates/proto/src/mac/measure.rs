@@ -1,4 +1,4 @@
-//! What a frame finds on its link: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
+//! Measurements of a link by a frame: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
 //!
 //! ```text
 //!        T_in            T_in'                       T_out
@@ -9,12 +9,13 @@
 //!                         └──── T' (forward delay) ──────────────────────────────┘
 //! ```
 //!
-//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in + T_tr,
-//! (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts fall into T_out - T_in: each attempt
-//! measures anew, and the one that arrives tells.
+//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in +
+//! T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in: each
+//! attempt measures anew, and the one that arrives carries its measurement.
 //!
-//! Assumed: the header of an ACK goes at the rate at which the MAC really sends it, the basic rate; (5) has the data rate
-//! there, which is the same where both are. D is the packet with its IP header, without LLC and MAC.
+//! Assumed: the header of an ACK is sent at the rate at which the MAC actually sends it, the basic rate; (5) has the
+//! data rate there, which is the same where both rates are equal. D is the packet with its IP header, without LLC and
+//! MAC.
 
 use super::Config;
 use super::options::{Carried, Options};
@@ -32,7 +33,7 @@ pub struct Instants {
     pub out: Time,
 }
 
-/// What one transmission tells of its link.
+/// What one transmission measures of its link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkCapacity {
     /// Bandwidth in bit/s, the wait in the queue included.
@@ -82,7 +83,7 @@ pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
     }
 }
 
-/// Puts into `msdu`, which goes on the air at `now` and takes `sent`, what it finds on this link.
+/// Writes into `msdu`, which is sent at `now` and takes `sent`, the measurement of this link.
 pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
     let len = msdu.len;
     let Some(carried) = carried_mut(msdu) else { return };
@@ -95,7 +96,7 @@ pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: b
     carried.waited += at.left_queue.saturating_since(at.entered_queue);
 }
 
-/// What a station that knows nothing of options takes from a frame.
+/// What a station without options takes from a frame.
 pub(super) fn stripped(msdu: &Msdu) -> Msdu {
     let mut plain = msdu.clone();
     if let Payload::Ipv4(packet) = &mut plain.payload {
@@ -106,7 +107,10 @@ pub(super) fn stripped(msdu: &Msdu) -> Msdu {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::{Back, Path};
     use super::*;
+    use crate::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
+    use fourhop_units::{NodeId, Seq};
 
     /// The example of the paper's figure 1 by hand, at 11 and 1 Mbit/s with long preambles.
     #[test]
@@ -120,6 +124,47 @@ mod tests {
             transmission_time(&config, airtime, config.data_rate),
             Dur::from_nanos(1_307_636 + 10_000 + 304_000 + 50_000)
         );
+    }
+
+    /// What a packet carries after one more link: the options themselves, which the frame carries beside the packet, do not
+    /// count as data; an acknowledgement counts its wait in the queue only where that is asked for.
+    #[test]
+    fn a_frame_takes_along_what_it_finds() {
+        let us = Time::from_micros;
+        let back = Some(Back { delay: 100, links: 1 });
+        let options = Options { path: Some(Path::START), back, ..Options::default() };
+        let (on_air, sent) = (options.on_air(), Dur::from_micros(6_692));
+        let carried =
+            Carried { options, entered_queue: us(992_000), waited: Dur::from_micros(5), ..Carried::default() };
+        let segment = TcpSegment {
+            src_port: 1,
+            dst_port: 2,
+            seq: Seq::from_wire(1),
+            ack: Seq::from_wire(1),
+            flags: TcpFlags::default(),
+            window: 0,
+            options: TcpOptions::default(),
+            payload: 1_460,
+        };
+        let packet = Ipv4Packet {
+            src: NodeId(0).ipv4(),
+            dst: NodeId(1).ipv4(),
+            ttl: 9,
+            ident: 0,
+            body: Body::Measured(Box::new(MeasuredSegment { segment, carried })),
+            meta: PacketMeta::default(),
+        };
+        let msdu = Msdu { dst: NodeId(1).mac(), len: Bytes(1_500) + on_air, payload: Payload::Ipv4(packet) };
+        for (backward_queueing, back_delay) in [(false, 100 + 8_000), (true, 100 + 16_000)] {
+            let mut msdu = msdu.clone();
+            note_head(us(1_000_000), &mut msdu);
+            update(us(1_001_308), sent, &mut msdu, backward_queueing);
+            let found = super::carried(&msdu).expect("it still carries options");
+            // 1,500 bytes in 16 ms, of which 8 ms were waited.
+            assert_eq!(found.options.path, Some(Path { bandwidth: 750_000, delay: 8_000, links: 1 }));
+            assert_eq!(found.options.back, Some(Back { delay: back_delay, links: 2 }));
+            assert_eq!(found.waited, Dur::from_micros(8_005));
+        }
     }
 
     #[test]

@@ -5,13 +5,13 @@
 //!     1 octet        1       1      Length
 //! ```
 //!
-//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so that
-//! a station that knows no option finds the packet behind them. Length counts the value alone; an option of unknown type
-//! is skipped by it and sent on as it came.
+//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so
+//! that a station that knows no option finds the packet behind them. Length counts the value alone; an option of
+//! unknown type is skipped by its length and passed on unchanged.
 //!
-//! Types, units and widths are ours: the paper names "bandwidth" and "delay" and fixes none. IEEE 802.11 has no bit that
-//! announces a longer header either. On the wire the field therefore stands behind LLC/SNAP under an EtherType that
-//! IEEE 802 leaves to experiments, and the EtherType of the packet follows it.
+//! Types, units and widths are our choice: the paper names "bandwidth" and "delay" and specifies none of them. IEEE
+//! 802.11 has no bit that announces a longer header either. On the wire the field therefore follows LLC/SNAP under an
+//! EtherType that IEEE 802 reserves for experiments, and the EtherType of the packet comes after it.
 
 use fourhop_units::{Bytes, Dur, Time};
 use thiserror::Error;
@@ -36,11 +36,11 @@ pub struct Path {
     pub bandwidth: u32,
     /// Sum of the links' delays without queueing, in microseconds.
     pub delay: u32,
-    /// How many links have been measured. Ours: it shows whether a node on the way has not.
+    /// How many links have been measured. Our addition: it shows whether a node on the path has not measured.
     pub links: u8,
 }
 
-/// How long an acknowledgement has been on its way.
+/// The delay of an acknowledgement so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Back {
     /// Sum of the links' delays, in microseconds.
@@ -49,7 +49,7 @@ pub struct Back {
     pub links: u8,
 }
 
-/// What a receiver was told by a packet, sent back to its source.
+/// What a packet reported to a receiver, sent back to its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
     /// [`Path::bandwidth`] of the whole path.
@@ -61,11 +61,11 @@ pub struct Echo {
 /// The options of a header.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Measured on the way of this packet.
+    /// Measured on the path of this packet.
     pub path: Option<Path>,
     /// The same for an acknowledgement.
     pub back: Option<Back>,
-    /// Measured on the way of the packet that this one acknowledges.
+    /// Measured on the path of the packet that this one acknowledges.
     pub echo: Option<Echo>,
     /// Options of other types as they came, one behind the other.
     pub unknown: Vec<u8>,
@@ -169,7 +169,7 @@ impl Options {
     /// as unknown.
     ///
     /// # Errors
-    /// If Header Length or the length of an option contradicts what is there.
+    /// If Header Length or the length of an option does not fit the bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Options, usize), Malformed> {
         let &header_length = bytes.first().ok_or(Malformed::Truncated)?;
         let len = usize::from(header_length)
@@ -210,7 +210,7 @@ impl Options {
 /// The options of a packet on its way through a node, with what its link layer notes for the measurement.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Carried {
-    /// As they came, or as the source wants them.
+    /// As they came, or as the source sets them.
     pub options: Options,
     /// When the packet came to the queue of this link.
     pub entered_queue: Time,
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!((options.len(), options.on_air()), (12, Bytes(14)));
     }
 
-    /// The field goes behind what is there, and says its own length. What a Header Length of 255 leaves is 231 octets.
+    /// The field is appended to the buffer and gives its own length. A Header Length of 255 leaves 231 octets for it.
     #[test]
     fn the_field_is_appended_and_bounded() {
         let path = Some(Path { bandwidth: 7, delay: 8, links: 9 });
@@ -289,6 +289,28 @@ mod tests {
         assert_eq!((options.path, len), (None, 6));
         assert_eq!(options.unknown.as_slice(), &bytes[1..]);
         assert_eq!(encoded(&options), bytes);
+    }
+
+    /// The first option of a type counts; another one is sent on as it came.
+    #[test]
+    fn an_option_that_comes_twice_is_unknown_the_second_time() {
+        let first = [1, 9, 0, 0, 0, 7, 0, 0, 0, 8, 9, 2, 5, 0, 0, 0, 4, 3, 3, 8, 0, 0, 0, 5, 0, 0, 0, 6];
+        let second = first.map(|octet| if octet == 0 { 1 } else { octet });
+        let field = [&[24 + 1 + 56], &first[..], &second[..]].concat();
+        let (options, len) = Options::parse(&field).unwrap();
+        assert_eq!(options.path, Some(Path { bandwidth: 7, delay: 8, links: 9 }));
+        assert_eq!(options.back, Some(Back { delay: 4, links: 3 }));
+        assert_eq!(options.echo, Some(Echo { bandwidth: 5, delay: 6 }));
+        assert_eq!((options.unknown.as_slice(), len), (&second[..], 57));
+        assert!(!options.is_empty() && Options::default().is_empty());
+        for one in [
+            Options { path: options.path, ..Options::default() },
+            Options { back: options.back, ..Options::default() },
+            Options { echo: options.echo, ..Options::default() },
+            Options { unknown: options.unknown, ..Options::default() },
+        ] {
+            assert!(!one.is_empty(), "{one:?}");
+        }
     }
 
     fn known() -> impl Strategy<Value = Options> {

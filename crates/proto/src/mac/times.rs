@@ -1,5 +1,5 @@
-//! Times that follow from a rate and the options alone. Each takes divisions, and a station needs the same few again and
-//! again: they are computed when the rate changes.
+//! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
+//! repeatedly, so they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
 use fourhop_units::{Bytes, Dur, Rate};
@@ -14,7 +14,7 @@ pub(super) struct ExchangeTimes {
     pub rts_airtime: Dur,
     /// From its start to giving up the CTS.
     pub cts_timeout: Dur,
-    /// What its duration field counts beside the data.
+    /// What its duration field counts in addition to the data.
     around_data: Dur,
     /// Duration field of the data.
     pub data_duration: Dur,
@@ -68,7 +68,7 @@ pub struct ShortestFrame {
 }
 
 impl Config {
-    /// The shortest frame there can be, whatever is sent and to which rates rate control goes.
+    /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.data_rate);
         let frames = [
@@ -90,7 +90,7 @@ pub(super) struct AnswerTimes {
     /// Air time of a CTS or an ACK.
     pub airtime: Dur,
     sifs: Dur,
-    /// Allowed for the way to the other station and back.
+    /// Allowance for propagation to the other station and back.
     margin: Dur,
     /// SIFS and the shortest ACK that may follow data.
     ack_after_data: Dur,

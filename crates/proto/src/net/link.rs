@@ -154,7 +154,8 @@ impl Link {
         }
     }
 
-    /// The IP address of the neighbour `mac`, if it is known: by ARP it is of everyone who has sent packets to this station.
+    /// The IP address of the neighbour `mac`, if it is known: with ARP it is known of every station that has sent
+    /// packets here.
     pub fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
         if self.config.arp { self.arp.ip_of(mac) } else { self.addresses.ip_beside(mac) }
     }
@@ -171,7 +172,7 @@ impl Link {
         self.queue.dequeue()
     }
 
-    /// When [`Link::handle_timeout`] wants to be called.
+    /// When [`Link::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);
         let up = self.up.front().map(|&(at, _, _)| at);

@@ -1,7 +1,7 @@
 //! The interface queue: drop-tail with a limit, routing packets at the head.
 //!
-//! Source: ns-2.35 `Queue/DropTail/PriQueue`. Its limit of 50 lets 49 packets wait (beside the one in the MAC), and its
-//! routing packets are last-in-first-out among themselves.
+//! Source: ns-2.35 `Queue/DropTail/PriQueue`. Its limit of 50 lets 49 packets wait (in addition to the one in the MAC),
+//! and its routing packets are last-in-first-out among themselves.
 
 use crate::drop::DropReason;
 use crate::wire::{Msdu, Payload};

@@ -1,4 +1,4 @@
-//! Bookkeeping: what each layer of a node was given, what it passed on, what it lost and why.
+//! Packet accounting: how many packets each layer of a node was given, passed on and lost, and why.
 
 use crate::counters::counters;
 use crate::drop::{DropReason, Layer};

@@ -1,6 +1,6 @@
 //! Routes that never change: a next hop per destination, given from outside, and the shortest paths to fill them with.
 //!
-//! It models no protocol. A link that fails costs the packet that met it and nothing else.
+//! It models no protocol. A link that fails loses the packet that needed it and has no other effect.
 
 use super::{Action, NextHop, pass_on};
 use crate::drop::DropReason;

@@ -38,7 +38,7 @@ pub trait AckPolicy {
         false
     }
 
-    /// A packet has arrived, whatever its place in the stream: also duplicates, and probes without payload.
+    /// A packet has arrived at any place in the stream, including duplicates and probes without payload.
     fn on_packet(&mut self, _now: Time, _packet: &adhoc::Packet) {}
 
     /// A segment has arrived.
@@ -47,8 +47,8 @@ pub trait AckPolicy {
     /// The peer has been told all there is.
     fn on_ack_sent(&mut self) {}
 
-    /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may take back what was offered
-    /// before; data that then arrives beyond it is still taken.
+    /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may withdraw what was offered
+    /// before; data that then arrives beyond it is still accepted.
     fn limit(&self) -> Option<u64> {
         None
     }

@@ -1,4 +1,5 @@
-//! Losses: what begins a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is cut.
+//! Losses: what triggers a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is
+//! reduced.
 
 use super::action::Action;
 use super::adhoc::Cause as Freezing;
@@ -112,7 +113,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// What is under way is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
+    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
     pub(super) fn go_back(&mut self, now: Time) {
         self.recovery = Recovery {
             dup_acks: 0,

@@ -1,4 +1,4 @@
-//! What a driver may ask a connection, which changes nothing.
+//! What a driver may query of a connection without changing it.
 
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;
@@ -12,7 +12,7 @@ use fourhop_cc::{CaState, CongestionControl, Measurements, Window};
 use fourhop_units::Dur;
 
 impl Socket {
-    /// Where the connection stands.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }

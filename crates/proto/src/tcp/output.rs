@@ -1,5 +1,5 @@
-//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes,
-//! and the header of every segment.
+//! What is sent next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes, and the
+//! header of every segment.
 
 use super::ack_policy::AckPolicy;
 use super::action::Action;
@@ -99,7 +99,7 @@ impl Socket {
             return fin.then_some(Next { len: 0, fin });
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
-        // What the receiver holds already is not under way.
+        // What the receiver holds already is not in flight.
         let held = self.strategy.held_before(snd.nxt);
         let window = (cwnd * mss + held).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
@@ -135,7 +135,7 @@ impl Socket {
         end
     }
 
-    /// RFC 9293 section 3.8.6.1: while nothing is under way and the peer's window lets nothing go, a timer asks again.
+    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window lets nothing go, a timer asks again.
     fn watch_window(&mut self, now: Time) {
         if self.snd.in_flight() > 0 || !self.snd.unsent() || self.timers.is_set(Timer::Retransmit) {
             self.timers.stop(Timer::Persist);
@@ -176,7 +176,7 @@ impl Socket {
         }
     }
 
-    /// Sends the bytes from `start` on, and the FIN if it stands there.
+    /// Sends the bytes from `start` on, and the FIN if it is there.
     pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         let first = !self.snd.outstanding();

@@ -68,9 +68,9 @@ pub struct Socket {
     pub(super) ack_due: bool,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
-    /// Hops the last packet came over, if its driver tells.
+    /// Hops travelled by the last packet, if its driver reports them.
     pub(super) hops: Option<u8>,
-    /// Round trip of what the next segment answers, if its driver tells.
+    /// Round trip of the segment that the next one answers, if its driver reports it.
     round_trip: Option<Dur>,
     /// Ad hoc TCP: is the sender frozen?
     pub(super) freeze: Freeze,
@@ -80,7 +80,7 @@ impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
     /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
     ///
-    /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
+    /// A transport that recovers by SACK offers it regardless of [`Config::sack`].
     pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
         config.sack |= transport.recovery == Kind::Sack;
         let initial = Window {
@@ -190,7 +190,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// The packet of the segment that is handled next came over so many hops, as its time to live tells.
+    /// The packet of the segment that is handled next travelled this number of hops, according to its time to live.
     pub fn note_hops(&mut self, hops: u8) {
         self.hops = Some(hops);
     }

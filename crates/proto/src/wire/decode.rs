@@ -1,10 +1,11 @@
-//! AODV messages out of bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port 654.
+//! Reads AODV messages from bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port
+//! 654.
 //!
-//! Nothing is assumed about the bytes. What the RFC has receivers ignore is ignored: reserved bits, the multicast flags J
-//! and R, the sequence number beside a U flag, extensions of the types 1 to 127, whose length must fit all the same. What
-//! would be understood wrongly is an error that says so: unknown types, messages cut short, routes to subnets (section 7,
-//! not supported), routes to what is no host (RFC 1122 section 3.2.1.3), such as to everyone, extensions that may not be
-//! skipped (section 9), bytes behind the end.
+//! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
+//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127, whose length must fit
+//! nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
+//! subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section 3.2.1.3), such as
+//! broadcast, extensions that may not be skipped (section 9), bytes behind the end.
 //!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
@@ -37,7 +38,7 @@ pub enum AodvError {
     /// A reply for a subnet with a prefix of this length (section 7).
     #[error("a reply for a subnet of prefix size {0}, allowed: 0, a host")]
     Subnet(u8),
-    /// An address that no host has, but everyone, nobody, a group or each host itself.
+    /// An address that no host can have: 0.0.0.0/8, loopback, multicast, reserved or broadcast.
     #[error("the address {0}, allowed: addresses of hosts")]
     NoHost(Ipv4Addr),
     /// An extension of this type, which may not be skipped (section 9).
@@ -122,7 +123,7 @@ fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
 }
 
-/// Section 9: type, length, so many bytes.
+/// Section 9: type, length, and as many bytes as the length says.
 fn skip_extensions(mut rest: &[u8]) -> Result<(), AodvError> {
     while let Some(&kind) = rest.first() {
         if !(1..=127).contains(&kind) {

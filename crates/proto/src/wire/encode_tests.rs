@@ -1,9 +1,11 @@
 //! Bytes against the layouts of the RFCs; a parser of its own (`etherparse`) reads back what has checksums.
 
 use super::*;
+use crate::drop::DropReason;
+use crate::mac::options::Carried;
 use crate::wire::{
-    EchoMessage, PacketMeta, Rerr, RoutingMessage, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram,
-    UnreachableDestination,
+    EchoMessage, MeasuredSegment, PacketMeta, Rerr, RoutingMessage, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps,
+    UdpDatagram, UnreachableDestination,
 };
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
@@ -34,6 +36,7 @@ fn lengths_on_paper_are_lengths_in_bytes() {
     for body in [
         Body::Tcp(segment(1460, TcpOptions::default())),
         Body::Tcp(segment(0, sack)),
+        Body::Measured(Box::new(MeasuredSegment { segment: segment(9, syn.clone()), carried: Carried::default() })),
         Body::Tcp(segment(0, syn)),
         Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 3, payload: 100 }),
         Body::Echo(EchoMessage { reply: false, ident: 1, number: 2, payload: 56 }),
@@ -50,6 +53,60 @@ fn lengths_on_paper_are_lengths_in_bytes() {
         assert_eq!(read.total_len() as usize, bytes.len());
         assert_eq!((read.ttl(), read.identification()), (30, 7));
     }
+}
+
+/// What a packet says of itself, whatever it carries.
+#[test]
+fn packets_tell_what_they_carry() {
+    let tcp = segment(1_460, TcpOptions::default());
+    let measured = MeasuredSegment { segment: tcp.clone(), carried: Carried::default() };
+    let datagram = UdpDatagram { src_port: 1, dst_port: 2, number: 3, payload: 100 };
+    for (body, payload, carries, control) in [
+        (Body::Tcp(tcp), Some(1_460), false, false),
+        (Body::Measured(Box::new(measured)), Some(1_460), true, false),
+        (Body::Udp(datagram), None, false, false),
+        (Body::Routing(AodvMessage::RrepAck.into()), None, false, true),
+    ] {
+        let packet = ipv4(body);
+        assert_eq!((packet.tcp_payload(), packet.carried().is_some()), (payload, carries), "{packet:?}");
+        assert_eq!((packet.is_routing(), packet.is_network_control()), (control, control), "{packet:?}");
+    }
+    // RFC 9293 section 3.3.1: SYN and FIN take a number each, and data comes behind the SYN.
+    for (syn, fin, len) in [(false, false, 9), (true, false, 10), (false, true, 10), (true, true, 11)] {
+        let numbered =
+            TcpSegment { flags: TcpFlags { syn, fin, ..TcpFlags::default() }, ..segment(9, Default::default()) };
+        assert_eq!((numbered.seq_len(), numbered.data_seq()), (len, numbered.seq + u32::from(syn)));
+    }
+    let options = TcpOptions { sack_permitted: true, ..TcpOptions::default() };
+    assert!(TcpOptions::default().is_empty() && !options.is_empty());
+}
+
+/// Limited broadcast and multicast (RFC 1112 section 4) are for all neighbours.
+#[test]
+fn broadcast_and_multicast_are_for_all() {
+    for (dst, for_all) in [([255; 4], true), ([224, 0, 0, 1], true), ([239, 1, 2, 3], true), ([240, 0, 0, 1], false)] {
+        let packet = Ipv4Packet { dst: dst.into(), ..ipv4(Body::Routing(AodvMessage::RrepAck.into())) };
+        assert_eq!(packet.is_for_all(), for_all, "{dst:?}");
+    }
+}
+
+/// RFC 791 section 3.2: a packet that may pass no further router is lost.
+#[test]
+fn time_to_live_counts_down_to_one() {
+    let mut packet = Ipv4Packet { ttl: 2, ..ipv4(Body::Routing(AodvMessage::RrepAck.into())) };
+    assert_eq!((packet.decrement_ttl(), packet.ttl), (Ok(()), 1));
+    assert_eq!((packet.decrement_ttl(), packet.ttl), (Err(DropReason::TtlExpired), 1));
+}
+
+/// ns-2.35 counts an IPv4 header and its C structures: 28 bytes of a request with its time stamp, 24 of a reply.
+#[test]
+fn ns2_counts_its_structures() {
+    let lost = UnreachableDestination { addr: NodeId(1).ipv4(), seqno: 3 };
+    for (destinations, len) in [(1, 20 + 4 + 8), (3, 20 + 4 + 24)] {
+        let rerr = AodvMessage::Rerr(Rerr { no_delete: false, unreachable: vec![lost; destinations] });
+        assert_eq!(RoutingMessage::from(rerr).ns2_packet_len(), len);
+    }
+    assert_eq!(RoutingMessage::from(AodvMessage::RrepAck).ns2_packet_len(), 22);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! AODV under watch: messages as bytes, any addresses, data of its own and of others. Shared by the test beside and by the
-//! fuzz target in `fuzz/`.
+//! Checks on an AODV node that gets messages as bytes from any address, and data to send and to forward. Shared by the test
+//! beside and by the fuzz target in `fuzz/`.
 
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::route::aodv::{HelloConfig, Limits, SignalConfig};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 const HERE: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 30);
-/// Those that messages and data are about.
+/// The addresses in messages and data.
 const ADDRESSES: [Ipv4Addr; 16] = [
     Ipv4Addr::new(192, 168, 7, 1),
     Ipv4Addr::new(192, 168, 7, 2),
@@ -23,14 +23,14 @@ const ADDRESSES: [Ipv4Addr; 16] = [
     Ipv4Addr::new(203, 0, 113, 81),
     Ipv4Addr::new(1, 1, 1, 1),
     Ipv4Addr::new(192, 168, 7, 99),
-    // From here on no address of another host.
+    // The rest are no addresses of other hosts.
     HERE,
     Ipv4Addr::BROADCAST,
     Ipv4Addr::UNSPECIFIED,
     Ipv4Addr::new(224, 0, 0, 251),
     Ipv4Addr::LOCALHOST,
 ];
-/// So few that all are met.
+/// So small that all of them are reached.
 const SMALL: Limits = Limits { routes: 6, requests: 8, neighbours: 2, messages: 2 };
 
 fn address(number: u8) -> Ipv4Addr {
@@ -42,7 +42,7 @@ fn is_of_another_host(addr: Ipv4Addr) -> bool {
     addr != HERE && !addr.is_broadcast() && !addr.is_unspecified() && !addr.is_multicast() && !addr.is_loopback()
 }
 
-/// AODV with a memory of what it was given and of the routes that it told.
+/// A node, the data it was given, and the routes it has reported.
 struct Checked {
     aodv: Aodv,
     now: Time,
@@ -55,7 +55,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// What it is, says one byte: profile, HELLOs, signal strength, room, a gateway.
+    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits and a gateway.
     fn new(kind: u8) -> Checked {
         let is = |bit: u8| kind >> bit & 1 == 1;
         let config = Config {
@@ -73,7 +73,7 @@ impl Checked {
         Checked { aodv, now, out: Vec::new(), inside: BTreeMap::new(), number: 0, kernel: BTreeMap::new(), limits }
     }
 
-    /// One call, and what came of it.
+    /// Makes one call and checks the actions that result.
     fn call(&mut self, call: impl FnOnce(&mut Aodv, Time, &mut Vec<Action>)) {
         call(&mut self.aodv, self.now, &mut self.out);
         for action in std::mem::take(&mut self.out) {
@@ -177,9 +177,9 @@ fn sent(message: &AodvMessage, packet: &Ipv4Packet, next_hop: NextHop) {
     }
 }
 
-/// Reads `data` as what happens to a node, whose kind the first byte is. Each step begins with a byte: time passes, data is to be
-/// sent or was, a link fails, or a datagram comes whose bytes follow, put right where a byte says so, that more than
-/// rubbish gets through. How many of those were messages, and what was counted.
+/// Reads `data` as a sequence of events at a node, whose kind is the first byte. The first byte of each step selects the event:
+/// time passes, data is sent or forwarded, a link fails, or a datagram arrives, whose bytes follow and are repaired as one of
+/// the bytes says, so that many of them are messages. Returns how many were, and the counters.
 pub fn messages(data: &[u8]) -> (u64, Counters) {
     let Some((&kind, mut rest)) = data.split_first() else { return Default::default() };
     let mut checked = Checked::new(kind);
@@ -221,13 +221,13 @@ pub fn messages(data: &[u8]) -> (u64, Counters) {
             }
         }
     }
-    // Whatever is searched for is given up some time.
+    // Every search ends.
     checked.pass(Dur::from_secs(3_600));
     assert_eq!(checked.aodv.held(), 0, "nothing waits for ever");
     (understood, *checked.aodv.counters())
 }
 
-/// Makes a message about few addresses, with numbers close together about the wrap, as far as `how` says.
+/// Makes the bytes a message with few addresses and with sequence numbers near the wrap, as far as `how` says.
 fn repair(bytes: &mut [u8], how: u8) {
     let Some(kind) = bytes.first_mut() else { return };
     if how & 1 == 0 {

@@ -1,4 +1,4 @@
-//! What becomes of a signal on its way: path loss, shadowing, fading.
+//! Propagation of a signal: path loss, shadowing, fading.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,8 +7,9 @@
 //! | [`fading`] | many paths: Rayleigh and Rician, with Doppler |
 //! | [`turns`] | cosines that are the same on every machine |
 //!
-//! The laws of path loss are in `fourhop_proto::phy`. All is a pure function of the seed, the places, the pair of nodes and
-//! the instant at which a frame begins, so that results depend on no order of asking; a frame keeps the power it began with.
+//! The laws of path loss are in `fourhop_proto::phy`. Everything is a pure function of the seed, the positions, the
+//! pair of nodes and the instant at which a frame begins, so results do not depend on the order of queries; a frame
+//! keeps the power it began with.
 
 pub mod fading;
 pub mod shadowing;

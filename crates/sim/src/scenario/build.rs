@@ -1,9 +1,10 @@
-//! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
+//! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Section};
 use super::movement;
+use super::overrides::{self, Overrides};
 use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
@@ -12,7 +13,7 @@ use super::sections::{
     Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys, complete_mac,
     complete_routing, complete_tcp_ap,
 };
-use super::tree::{self, Data, Node};
+use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
 use super::wired::{self, WiredSide};
 use crate::batch::Control;
@@ -35,9 +36,14 @@ pub(super) struct Builder {
 }
 
 /// Builds a scenario out of a tree and overrides.
-pub fn build(mut root: Node, file: &str, overrides: &[String], control: &Control) -> Result<Scenario, ScenarioError> {
+pub fn build(
+    mut root: Node,
+    file: &str,
+    overrides: Overrides<'_>,
+    control: &Control,
+) -> Result<Scenario, ScenarioError> {
     let mut problems = Vec::new();
-    tree::apply(&mut root, overrides, &mut problems);
+    overrides::apply(&mut root, overrides, &mut problems);
     // With an unknown profile the rest is still checked; the scenario is refused anyway.
     let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
     let mut builder = Builder { root, profile, problems };
@@ -118,7 +124,7 @@ impl Builder {
         let gateway = self.gateway();
         let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
         if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
-            let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
+            let missing = self.root.at.problem("flows", Problem::MISSING, "at least one [[flows]], or [traffic]");
             self.problems.push(missing);
         }
         let (_, general) = general?;
@@ -194,7 +200,7 @@ impl Builder {
         if routing.protocol == RoutingProtocol::SsaAodv {
             if routing.signal_threshold.is_none() {
                 let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
-                self.problems.push(resolved.problem("signal_threshold", "nothing", allowed));
+                self.problems.push(resolved.problem("signal_threshold", Problem::MISSING, allowed));
             }
             if !routing.hello {
                 self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));

@@ -1,4 +1,4 @@
-//! Checks a table as it was written against the declared keys of a section, and fills in defaults.
+//! Checks a table as written against the declared keys of a section, and fills in defaults.
 
 use super::error::{Problem, did_you_mean};
 use super::key::{Fallback, Key, Kind, Section};
@@ -35,7 +35,7 @@ impl Resolved {
 
     /// The value of `key` as written.
     pub fn show(&self, key: &'static str) -> String {
-        self.values.get(key).map_or_else(|| "nothing".into(), show)
+        self.values.get(key).map_or_else(|| Problem::MISSING.into(), show)
     }
 }
 
@@ -124,7 +124,7 @@ pub fn resolve<S: Section>(
         if key.is_required() {
             // Where the kind is not known, whether this key is needed is not known either.
             if key.only_for.is_empty() || selector.is_some() {
-                problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed(selector)));
+                problems.push(resolved.whole.problem(&join(path, key.name), Problem::MISSING, key.allowed(selector)));
             }
         } else if let Some(value) = key.default_value(profile) {
             resolved.values.insert(key.name, value);

@@ -101,7 +101,7 @@ fn object(table: &Table) -> Json {
     })
 }
 
-/// Keys that are needed whatever the kind of the section.
+/// Keys that are required for every kind of the section.
 fn required(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().filter(|k| k.is_required() && k.only_for.is_empty()).map(|k| k.name).collect()
 }

@@ -1,4 +1,4 @@
-//! Values of keys, and the Rust types that stand for them.
+//! Values of keys, and the Rust types that represent them.
 
 use super::quantity::Unit;
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};

@@ -1,4 +1,4 @@
-//! Who is in range of whom, and how many hops apart nodes are.
+//! Which nodes are in range of each other, and how many hops apart nodes are.
 
 use super::Position;
 use fourhop_units::NodeId;

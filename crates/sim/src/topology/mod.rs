@@ -1,7 +1,7 @@
-//! Where nodes stand and who is in range of whom.
+//! Positions of nodes, and which of them are in range of each other.
 //!
-//! Places are in metres. Random networks are uniform over a rectangle and drawn again until every node reaches every
-//! other within the radio's nominal range. How nodes move from there is the matter of `mobility`.
+//! Positions are in metres. Random networks are uniform over a rectangle and drawn again until the network is connected
+//! with the radio's nominal range. `mobility` moves nodes from there.
 
 pub mod geographic;
 mod graph;
@@ -74,7 +74,7 @@ pub enum Topology {
     Positions(Vec<Position>),
 }
 
-/// No connected network came up in so many draws, after which it was given up or stopped.
+/// No connected network was found in this number of draws, after which the search was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("disconnected after {draws} draws")]
 pub struct Disconnected {

@@ -1,8 +1,8 @@
-//! Time series: rows written as they are sampled, so that a run of any length holds none of them.
+//! Time series: rows are written as they are sampled, so a run of any length keeps none of them in memory.
 //!
 //! One file of flows and one of interface queues for each run, as comma separated values (RFC 4180) whose first line
-//! names the columns with their units. A missing value is an empty field. While a run goes on its files end in
-//! `.part`; the ending goes when the last row has been written, so a file without it is whole.
+//! names the columns with their units. A missing value is an empty field. During a run its files end in `.part`; the
+//! ending is removed when the last row has been written, so a file without it is complete.
 
 use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::ccm::Estimate;
@@ -27,7 +27,7 @@ pub struct FlowSample<'a> {
     pub receiver: &'a Endpoint,
     /// What C3TCP has measured of the sender's path by now, if it is in use.
     pub capacity: Option<Estimate>,
-    /// The window that its module told the sender last, in bytes.
+    /// The window that its module last sent to the sender, in bytes.
     pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,

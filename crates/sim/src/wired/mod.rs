@@ -1,6 +1,7 @@
 //! The wired side of a world: hosts, routers and the links between them and the gateways, in virtual time.
 //!
-//! Each direction of a link is an event of its own, the next arrival. What a node sends is handed to the link at once.
+//! Each direction of a link has its own event, the next arrival. Packets that a node sends are handed to the link at
+//! once.
 
 mod plan;
 
@@ -98,8 +99,8 @@ impl Wired {
         }
     }
 
-    /// Lets happen what is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which then is the
-    /// node that is returned; slots whose events may have changed to [`Wired::take_changed`].
+    /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
+    /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(
         &mut self,
         now: Time,

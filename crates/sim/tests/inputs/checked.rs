@@ -1,18 +1,19 @@
-//! Texts of users under watch: whatever is read ends in a scenario, which written and read again is the same, or in problems with
-//! place and text. Shared by the tests beside and by the fuzz targets in `fuzz/`.
+//! Checks on texts that users write. Each text becomes a scenario, which is the same when it is written and read again, or an
+//! error whose problems have a place and an explanation. Shared by the tests beside and by the fuzz targets in `fuzz/`.
+#![allow(dead_code, reason = "a fuzz target takes only its part of it")]
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::mobility::file::{FileError, Tracks};
 use fourhop_sim::mobility::{Movement, bonnmotion, ns2};
-use fourhop_sim::scenario::{Form, Scenario, ScenarioError, load, load_json, load_toml};
+use fourhop_sim::scenario::{Form, Overrides, Scenario, ScenarioError, load, load_json, load_toml};
 use fourhop_sim::topology::Topology;
 use fourhop_units::Time;
 use std::sync::Arc;
 
-/// In no folder that there is, so that no movement file beside it is found.
+/// The folder does not exist, so that no movement file is found beside the scenario.
 const FILE: &str = "no such folder/input";
 
-/// What overrides are applied to, and what nodes that move are part of.
+/// The scenario that overrides are applied to, and that movements are put into.
 const BASE: &str = "profile = 'ns2'\nduration = '100s'\n[topology]\nkind = 'chain'\nhops = 1\n\
                     [[flows]]\nfrom = 0\nto = 1\ntransport = 'newreno'\n";
 
@@ -28,7 +29,7 @@ pub fn overrides(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else { return false };
     let once: Vec<String> = text.lines().map(str::to_owned).collect();
     let Some(scenario) = checked(Form::Toml, BASE, &once) else { return false };
-    // What is set is set: again it changes nothing.
+    // Setting the same values again changes nothing.
     let twice =
         checked(Form::Toml, BASE, &[&once[..], &once[..]].concat()).expect("what could be set can be set again");
     assert_eq!(format!("{scenario:?}"), format!("{twice:?}"));
@@ -45,7 +46,7 @@ pub fn ns2_text(data: &[u8]) -> bool {
     checked(Form::Ns2 { transport, duration }, text, &[]).is_some()
 }
 
-/// Reads `data` as movement files of both formats. Returns how many it is.
+/// Reads `data` as movement files of both formats. Returns how many of them accept it.
 pub fn movement(data: &[u8]) -> usize {
     let Ok(text) = str::from_utf8(data) else { return 0 };
     [ns2::read(text), bonnmotion::read(text)].into_iter().filter(|read| moves(text, read.as_ref())).count()
@@ -53,13 +54,13 @@ pub fn movement(data: &[u8]) -> usize {
 
 /// The scenario that a text is, if it is one.
 fn checked(form: Form<'_>, text: &str, overrides: &[String]) -> Option<Scenario> {
-    // The search for a random network that is connected may take hours: it is given one draw.
+    // The search for a connected random network may take hours, so it gets one draw.
     let stopped = Control::new();
     stopped.stop();
-    let read = load(form, text, FILE, overrides, &stopped).or_else(|error| {
+    let read = load(form, text, FILE, Overrides::set(overrides), &stopped).or_else(|error| {
         if error.problems.iter().any(|problem| problem.found.contains("after 0 draws")) {
             let one = [overrides, &["topology.redraws=1".to_owned()]].concat();
-            return load(form, text, FILE, &one, &Control::new());
+            return load(form, text, FILE, Overrides::set(&one), &Control::new());
         }
         Err(error)
     });
@@ -95,7 +96,7 @@ fn assert_explained(error: &ScenarioError, text: &str) {
     }
 }
 
-/// A place at most one letter behind the end of its line, or one line behind the last.
+/// The place lies in the text, at most one letter behind the end of its line or one line behind the last.
 fn assert_is_in(text: &str, line: usize, column: usize, what: &dyn std::fmt::Display) {
     let letters = text.split('\n').nth(line - 1).map(|line| line.chars().count());
     assert!(
@@ -118,7 +119,7 @@ fn moves(text: &str, read: Result<&Tracks, &FileError>) -> bool {
         assert!(way.is_sorted_by_key(|point| point.at), "time never runs backwards");
         assert!(way.iter().all(|point| point.at <= Time::from_secs(1_000_000)));
     }
-    // A scenario that names the file becomes this one, which stands for itself.
+    // A scenario that names the file becomes this one, which needs no file.
     let mut scenario = load_toml(BASE, FILE, &[]).expect("the base is right");
     scenario.topology = Topology::Positions(tracks.starts.clone());
     scenario.movement = Some(Movement::Waypoints(Arc::new(tracks.waypoints.clone())));

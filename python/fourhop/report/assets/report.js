@@ -13,7 +13,7 @@
 
   const sentence = (chart, curve, index) => {
     const { name, unit, ticks } = chart.x;
-    const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ");
+    const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ").trim();
     const where = chart.kind === "bars" ? group() : `${name} ${number(curve.x[index])} ${unit}`.trim();
     const range = known(curve, index) ? ` [${number(curve.low[index])}, ${number(curve.high[index])}]` : "";
     const value = curve.y[index] === null ? "not known" : `${number(curve.y[index])}${range} ${chart.y.unit}`.trim();

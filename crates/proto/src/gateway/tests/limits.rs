@@ -232,3 +232,74 @@ fn a_flow_that_is_over_does_not_outlive_its_path() {
     script.path_lost(112, NODE);
     assert_eq!((script.gateway.flows(), script.gateway.held(), script.gateway.counters().ended), (0, 0, 1));
 }
+
+/// Section 4.3: the sum of the advertised windows; room for 200 flows of 64 segments of 1,460 bytes is 18.7 MB.
+#[test]
+fn the_buffer_of_the_paper_holds_200_windows() {
+    assert_eq!(Config::paper().buffer, 18_688_000);
+}
+
+/// What a flow takes besides its place in the table: what is remembered of its round trips, which are 50 numbers in the end,
+/// and a place for each packet that waits.
+#[test]
+fn memory_is_that_of_what_is_remembered() {
+    let mut script = Script::new(config());
+    script.packet(0, Wired, syn(0, true));
+    let unmeasured = script.gateway.memory();
+    script.packet(1, Wired, segment(0, true, 1, 1, 0));
+    assert_eq!(script.gateway.memory(), unmeasured, "what carries no data is not measured");
+    script.down(10, 0, 1);
+    let first = script.gateway.memory();
+    assert!(first >= unmeasured + 200, "{unmeasured}, then {first}");
+    for n in 0..60 {
+        script.down_acked(100 * (n + 1), 0, 1 + 1_000 * (n as u32 + 1));
+        script.down(100 * (n + 1) + 50, 0, 1 + 1_000 * (n as u32 + 1));
+    }
+    let measured = script.gateway.memory();
+    assert!((first + 400..first + 2_000).contains(&measured), "{first}, then {measured}");
+    (0..20).for_each(|n| script.down(6_060, 0, 100_001 + 1_000 * n));
+    let waiting = script.gateway.memory();
+    assert!(script.gateway.held() >= 15 && waiting >= measured + 15 * size_of::<Ipv4Packet>());
+}
+
+/// A SYN that comes late, with an acknowledgement, begins no other connection: what has been closed stays so. One of its own
+/// does.
+#[test]
+fn only_a_syn_of_its_own_begins_another_connection() {
+    for (acknowledges, flows) in [(true, 0), (false, 1)] {
+        let mut script = Script::new(config());
+        paced(&mut script, 20, 0, 50_000);
+        script.packet(200, Wired, fin(segment(0, true, 2_001, 1, 0)));
+        script.packet(210, Wired, flagged(syn(0, true), |segment| segment.flags.ack = acknowledges));
+        script.packet(250, Wireless, fin(segment(0, false, 1, 2_002, 0)));
+        script.packet(260, Wired, segment(0, true, 2_002, 2, 0));
+        assert_eq!(script.gateway.flows(), flows);
+    }
+}
+
+/// One flow each way: two SYNs, a segment down that waits and one that does not, one up with its acknowledgement.
+#[test]
+fn each_packet_is_counted() {
+    let mut script = Script::new(config());
+    script.packet(0, Wired, syn(0, true));
+    script.packet(0, Wireless, syn(1, false));
+    paced(&mut script, 10, 0, 50_000);
+    script.down(111, 0, 2_001);
+    script.packet(120, Wireless, segment(1, false, 1, 1, 1_000));
+    script.packet(170, Wired, segment(1, true, 1, 1_001, 0));
+    // Of no flow, and none begins with it.
+    script.packet(180, Wired, segment(9, true, 1, 1, 0));
+    script.run(1_000);
+    let expected = Counters {
+        packets: 9,
+        followed: 8,
+        waited: 1,
+        most_held: 1_000,
+        most_held_in_a_flow: 1_000,
+        options: 1,
+        flows: 2,
+        ..Counters::default()
+    };
+    assert_eq!(*script.gateway.counters(), expected);
+    assert!(!Packet::is_empty(&syn(0, true)));
+}

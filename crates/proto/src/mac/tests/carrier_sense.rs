@@ -36,6 +36,17 @@ fn the_standard_drops_the_nav_of_an_rts_that_nothing_follows() {
     }
 }
 
+//   | (CTS, NAV to 7318) | (RTS 1>2, NAV to 7318 as well) | nothing for 556 ...... 7318 | DIFS | k | RTS
+#[test]
+fn an_rts_that_does_not_raise_the_nav_does_not_drop_it_either() {
+    let mut bench = Bench::new(Config::standard());
+    bench.hear(0, &frame(FrameKind::Cts, 2, 1, 7318 - CTS));
+    bench.hear(1000, &frame(FrameKind::Rts, 1, 2, 7318 - 1000 - RTS));
+    bench.packet(1400, packet());
+    let wait = bench.draw(32);
+    bench.next_is(7318 + DIFS + wait, "RTS");
+}
+
 //   NAV, EIFS or captured frame | (RTS for us) | no CTS
 #[test]
 fn a_cts_is_refused_by_nav_always_and_by_eifs_and_capture_in_ns2() {

@@ -1,4 +1,5 @@
-//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), the buffer where they wait for one.
+//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer in which they wait for a
+//! route.
 
 use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
 use crate::drop::DropReason;
@@ -45,9 +46,10 @@ impl Aodv {
         }
     }
 
-    /// Traffic for `dst` was forwarded by somebody else, such as a kernel that was told the routes, or left the mesh here.
-    /// Where its source and the neighbour that brought it are known, they are `src` and `from`; the source of a node's own
-    /// traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel that was told the routes, or left the
+    /// mesh here. Where its source and the neighbour that brought it are known, they are `src` and `from`; the source
+    /// of a node's own traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section
+    /// 6.2).
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         self.data_from(now, from);
         if self.serves(dst) {

@@ -21,22 +21,23 @@
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
-//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK prove
-//! both directions. A reply that asks for one gets it. Actions after a reboot (6.13), subnets of radios (7), several
-//! interfaces (6.14), multicast. A relay that repairs one destination gives
-//! the other routes over the broken link up at once instead of flagging them as repairable (6.12 allows both). ICMP
+//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK
+//! prove both directions. A reply that asks for an RREP-ACK gets one. Actions after a reboot (6.13), subnets of radios
+//! (7), several interfaces (6.14) and multicast are left out too. A relay that repairs one destination gives up the
+//! other routes over the broken link at once instead of flagging them as repairable (6.12 allows both). ICMP
 //! "destination unreachable" is not sent: the drop is reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
 //! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same route.
-//! - A node never takes over a sequence number older than a valid one it has, also from a route error.
-//! - A lost neighbour that is heard again gets its route back with the number the break left, as a lower bound and not to
-//!   answer requests with. Forgetting the number, as 6.5 can be read, lets routes form loops.
+//! - A node never accepts a sequence number older than a valid one it has, not even from a route error.
+//! - The route to a lost neighbour that is heard again is restored with the sequence number that the break left, as a
+//!   lower bound that is not used to answer requests. Forgetting the number, which is one reading of 6.5, lets routes
+//!   form loops.
 //! - A route error for a packet without a route goes to the precursors if there are any and is broadcast otherwise.
-//! - A route that expires has its sequence number incremented, as one that breaks (6.1 allows it).
+//! - The sequence number of a route that expires is incremented, as for one that breaks (6.1 allows it).
 //! - A route error for a packet without a route does not increment the number again (6.11): the broken route did, and a
 //!   number that ran ahead of the destination's by more than one would make nodes refuse its requests.
-//! - A search whose last hop count is known starts at that plus TTL_INCREMENT also beyond TTL_THRESHOLD (6.4).
+//! - A search with a known last hop count starts at that count plus TTL_INCREMENT, even beyond TTL_THRESHOLD (6.4).
 
 mod buffer;
 mod config;
@@ -130,7 +131,7 @@ pub struct Aodv {
     sweep_at: Option<Time>,
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
-    /// What a driver that mirrors the routes was told; none where nobody does.
+    /// The routes last reported to a driver that mirrors them; `None` without such a driver.
     told: Option<Told>,
     counters: Counters,
 }

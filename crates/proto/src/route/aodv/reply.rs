@@ -1,4 +1,4 @@
-//! Replies: the route they tell, and their way back to the originator of the request (RFC 3561 section 6.7).
+//! Replies: the route they announce, and their path back to the originator of the request (RFC 3561 section 6.7).
 
 use super::{Action, Aodv, Envelope, NextHop, SearchTimeout};
 use crate::wire::{AodvMessage, Rrep};

@@ -1,4 +1,4 @@
-//! Requests of others: duplicates, the way back, replies, relaying (RFC 3561 sections 6.5 and 6.6).
+//! Requests of other nodes: duplicates, reverse routes, replies, relaying (RFC 3561 sections 6.5 and 6.6).
 
 use super::{Action, Aodv, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep, Rreq};

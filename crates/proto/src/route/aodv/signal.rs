@@ -1,23 +1,24 @@
 //! Signal-strength-aware AODV: which neighbours are good enough to route over.
 //!
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
-//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing messages,
-//! smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
-//! HELLO_STRENGTH_THRESHOLD: they found no route and do not prove that the neighbour is there. Whoever fades away is
-//! therefore given up like a neighbour that fell silent (RFC 3561 section 6.9), before frames to it fail.
+//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing
+//! messages, smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
+//! HELLO_STRENGTH_THRESHOLD: they create no route and do not prove that the neighbour is there. A neighbour that fades
+//! away is therefore given up like one that fell silent (RFC 3561 section 6.9), before frames to it fail.
 //!
 //! # Where the paper leaves room
-//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a valid
-//!   route over a neighbour above the threshold gives way to another neighbour's only if that one is received more
-//!   strongly, or if its sequence number is newer and this node passes it on: whoever tells others a number has to follow
-//!   it, or routes could form loops. In return, of several copies of a request or reply with the same number and hop count
-//!   the strongest neighbour's counts instead of the first one's. An equal number with more hops is never taken.
+//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a
+//!   valid route over a neighbour above the threshold is replaced by that of another neighbour only if that neighbour
+//!   is received more strongly, or if its sequence number is newer and this node passes it on: a node that announces a
+//!   number has to follow it, or routes could form loops. In return, among several copies of a request or reply with
+//!   the same number and hop count, the one from the strongest neighbour counts instead of the first. An equal number
+//!   with more hops is never accepted.
 //! - The first sample of a neighbour is its average.
-//! - Samples are routing messages, whether they are processed or not; data is none, and does not prove either that a
+//! - Samples are routing messages, whether they are processed or not. Data gives no sample, and does not prove that a
 //!   neighbour below the threshold is there.
-//! - [`SignalConfig::hysteresis`] is ours; the paper has one threshold.
+//! - [`SignalConfig::hysteresis`] is our addition; the paper has one threshold.
 //!
-//! A neighbour whose strength is not known, because the driver never told it, is below the threshold.
+//! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
 
 use super::{Aodv, Route, is_newer};
 use crate::route::Signal;
@@ -53,7 +54,8 @@ impl Signals {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
-    /// False if it is one neighbour too many: where all places are taken, the weakest of those not routed over gives way.
+    /// False if there is no room for the neighbour: in a full table the weakest neighbour that is not routed over is
+    /// evicted.
     fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],
@@ -107,7 +109,7 @@ impl Aodv {
         }
     }
 
-    /// Is it to be told the strength of messages?
+    /// Does it need the strength of messages?
     pub fn wants_signals(&self) -> bool {
         self.config.signal.is_some()
     }

@@ -1,8 +1,8 @@
-//! The rater: what a hop of the path carries, from the delay of one packet over all of them (section III-B).
+//! The rater: the throughput of a hop of the path, from the delay of one packet over all hops (section III-B).
 //!
-//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the harmonic
-//! mean of the hops. Equation 3 bounds it: above S_max, what a hop of 802.11 cannot exceed, there must be a faster link on
-//! the way; below S_min, what the freezing timer still tolerates, the route is about to break.
+//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the
+//! harmonic mean of the hops. Equation 3 bounds it: above S_max, which a hop of 802.11 cannot exceed, there must be a
+//! faster link on the path; below S_min, the least that the freezing timer tolerates, the route is about to break.
 //!
 //! Rates are in bytes per second. Equation 1 is the same for a single hop and its two instants.
 
@@ -13,7 +13,7 @@ use fourhop_units::{Bytes, Dur, Rate};
 pub struct Rater {
     /// B_raw, the bit rate of the receiver's own interface.
     link_rate: Rate,
-    /// What a hop spends on a packet besides its payload where nobody contends.
+    /// The time a hop needs for a packet besides its payload, without contention.
     overhead: Dur,
     average: Option<u64>,
     /// S_average was above S_max, and since then no hop count has changed.
@@ -50,7 +50,7 @@ impl Rater {
         self.faster_link
     }
 
-    /// S_max: what a hop carries of packets of `bytes` where nobody contends.
+    /// S_max: the throughput of a hop with packets of `bytes`, without contention.
     pub fn s_max(&self, bytes: u32) -> u64 {
         let bytes = bytes.min(u32::from(u16::MAX));
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))

@@ -1,10 +1,12 @@
-//! What an ad hoc receiver advertises: rater, delimiter and freezer fed with every packet that arrives (figure 4).
+//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every packet that arrives
+//! (figure 4).
 //!
-//! With each change of the number of hops all three begin anew. Packets with less than half a segment of payload are not
-//! measured, because they are faster than others; one of them is taken for a probe and answered with W_max (footnote 6).
-//! A packet that freezes is answered with a closed window at once, the next one that does not with an open one.
+//! With each change of the number of hops all three start anew. Packets with less than half a segment of payload are
+//! not measured, because they are faster than others; one of them is taken for a probe and answered with W_max
+//! (footnote 6). A packet that triggers a freeze is answered with a closed window at once, the next one that does not
+//! with an open window.
 //!
-//! Left out: the window of the SYN-ACK is that of the buffer, the limits begin with the first data.
+//! Left out: the window of the SYN-ACK is that of the buffer; the limits apply from the first data on.
 
 use super::clock::Skew;
 use super::delimiter::{Delimiter, Gate};
@@ -99,7 +101,7 @@ impl Receiver {
         self.options.skew
     }
 
-    /// A packet has arrived, whatever its place in the stream.
+    /// A packet has arrived at any place in the stream.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(hops) = packet.hops.filter(|&hops| self.hops != Some(hops)) {
             self.handle_hops(hops);
@@ -218,8 +220,9 @@ mod tests {
         assert_eq!(receiver.limit(), None);
         assert_eq!(full(&mut receiver, 16, 0, 200), Some(4_000));
         assert_eq!(full(&mut receiver, 16, 200, 300), Some(2_000));
+        assert_eq!((receiver.hops(), receiver.stats().hop_changes), (Some(16), 0));
         assert_eq!(full(&mut receiver, 5, 600, 90), Some(2_000));
-        assert_eq!(receiver.stats().hop_changes, 1);
+        assert_eq!((receiver.hops(), receiver.stats().hop_changes), (Some(5), 1));
     }
 
     /// A packet beyond SFLD + 5 FLDD closes the window at once; the next one in time opens it.
@@ -254,8 +257,14 @@ mod tests {
         assert_eq!(full(&mut receiver, 16, 110, 900), Some(0));
         let sfld = receiver.freezer().sfld();
         let probe = Packet { bytes: 0, mss: 1_000, hops: Some(16), delay: Some(Dur::from_millis(9)), probe: true };
+        assert_eq!(receiver.stats().probes, 0);
         receiver.handle_packet(Time::from_secs(2), &probe);
         assert_eq!((receiver.limit(), receiver.freezer().sfld()), (Some(4_000), sfld));
+        // Neither is a packet of less than half a segment; one of half is.
+        receiver.handle_packet(Time::from_secs(3), &Packet { bytes: 499, probe: false, ..probe });
+        assert_eq!((receiver.stats().probes, receiver.freezer().sfld()), (2, sfld));
+        receiver.handle_packet(Time::from_secs(4), &Packet { bytes: 500, probe: false, ..probe });
+        assert!(receiver.stats().probes == 2 && receiver.freezer().sfld() < sfld);
         // A pure acknowledgement asks for nothing and changes nothing.
         full(&mut receiver, 16, 2_000, 9_000);
         receiver.handle_packet(Time::from_secs(20), &Packet { probe: false, ..probe });

@@ -295,6 +295,37 @@ fn padding_makes_room_for_the_option() {
     assert_eq!((&packet[48..], packet[3], packet[32] >> 4), (&payload[..], 57, 7));
 }
 
+/// A gateway behind another writes over what that wrote; an experiment of others (RFC 6994), or an option of another kind,
+/// is none of ours and stays.
+#[test]
+fn the_option_is_written_over_and_others_are_left_alone() {
+    let wired_rtt = |bytes: &[u8]| segment(bytes).expect("a segment").options.wired_rtt;
+    let mut packet = encoded(&plain(5));
+    assert_eq!(wired_rtt(&packet), None);
+    for millis in [300, 0xffff, 0] {
+        assert!(write_wired_rtt(&mut packet, millis, 1_500));
+        assert_eq!((wired_rtt(&packet), packet.len(), is_sound(&packet)), (Some(millis), 20 + 28 + 5, true));
+    }
+    for (at, octet) in [(40, 254), (42, 0x35), (43, 0x69)] {
+        let mut other = packet.clone();
+        other[at] = octet;
+        assert_eq!(wired_rtt(&other), None, "{octet} at {at}");
+        // Its place stays, ours comes behind it.
+        assert!(write_wired_rtt(&mut other, 7, 1_500));
+        assert_eq!((wired_rtt(&other), other.len(), other[at]), (Some(7), 20 + 32 + 5, octet));
+    }
+}
+
+/// Operating systems begin with 32, 64, 128 or 255, ns-2's AODV with 30; the first link takes nothing off.
+#[test]
+fn hops_are_counted_from_where_time_to_live_begins() {
+    for (ttl, hops) in
+        [(255, 1), (254, 2), (129, 127), (128, 1), (100, 29), (64, 1), (33, 32), (31, 2), (30, 1), (1, 30)]
+    {
+        assert_eq!(hops_by_ttl(ttl), hops, "TTL {ttl}");
+    }
+}
+
 /// RFC 7323 section 2.3.
 #[test]
 fn a_window_scale_of_more_than_14_is_14() {

@@ -6,6 +6,7 @@ mod documents;
 mod files;
 mod limits;
 mod mobility;
+mod paths;
 mod resolved;
 mod site;
 mod tables;

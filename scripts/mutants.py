@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Measure which changes of the code the tests notice: mutation testing by random sample.
+
+    scripts/mutants.py [--sample N] [--seed N] [--floor PERCENT] [--again] [AREA ...]
+
+cargo-mutants lists what could be changed (an operator turned round, a function that returns a fixed value, a match
+arm gone); a sample of each area is drawn with a fixed seed, every mutant of it is run against the tests, and a table
+says how many were killed. Exits with 1 if an area is below the floor. What does not compile counts for nothing; a
+mutant with which the tests take five times their processor time is killed. `--again` runs only those that survived
+last time.
+
+To compile each mutant by itself would take most of the time, so a copy of the sources in target/mutants gets all of
+them at once: each function chooses its body by a variable of the environment. What cannot be woven so (const
+functions, tables) is compiled alone.
+
+Tests of the mutant's own module come first, then all of its crate and of the crates above it, until one fails.
+Needs cargo-mutants: cargo install --locked cargo-mutants
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "target" / "mutants"
+TREE = WORK / "tree"
+RESULTS = WORK / "results.json"
+
+# Each area: its sources below crates/, and which tests of its crate are run first.
+AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cc": (("cc/src/",), ()),
+    "gateway": (("proto/src/gateway/",), ("gateway::",)),
+    "adhoc": (("proto/src/tcp/adhoc/", "proto/src/tcp/freezing.rs"), ("tcp::adhoc::", "tcp::tests::adhoc_sender")),
+    "ccm": (("proto/src/ccm/",), ("ccm::",)),
+    "aodv": (("proto/src/route/aodv/",), ("route::aodv::",)),
+    "wire": (("proto/src/wire/",), ("wire::",)),
+    "mac": (("proto/src/mac/",), ("mac::",)),
+}
+# A mutant is tried in its own crate, then in those above it. Not in the simulator: what a module must do is to be seen
+# in its own tests, or in those of what uses it.
+CRATES = ["cc", "proto"]
+
+# Failing random tests need not be made small, nor kept, and draw the same cases every time.
+ENVIRONMENT = {
+    "CARGO_PROFILE_DEV_DEBUG": "0",
+    "PROPTEST_MAX_SHRINK_ITERS": "0",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
+    "PROPTEST_RNG_SEED": "1",
+}
+MEMORY = 4 << 30  # bytes, for mutants that never stop growing
+SELECTOR = """
+/// Which mutant runs: none unless the environment names one.
+pub fn mutant() -> usize {
+    static CHOSEN: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CHOSEN.get_or_init(|| std::env::var("MUTANT").ok().and_then(|chosen| chosen.parse().ok()).unwrap_or(usize::MAX))
+}
+"""
+
+
+# A program of tests: its crate and its file. One run of it: with the filters that say which tests.
+Program = tuple[str, str]
+Step = tuple[Program, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change, as offsets into the text of its file."""
+
+    number: int
+    area: str
+    name: str
+    file: str
+    start: int
+    end: int
+    replacement: str
+    function: tuple[int, int] | None
+
+    def applied(self, text: str, first: int = 0, last: int | None = None) -> str:
+        """The part of `text` from `first` to `last` with this change."""
+        return text[first : self.start] + self.replacement + text[self.end : last]
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Mutation testing by random sample.")
+    parser.add_argument("areas", nargs="*", metavar="AREA", help=f"of {', '.join(AREAS)}; all if none is named")
+    parser.add_argument("--sample", type=int, default=100, help="mutants of each area (default 100)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
+    parser.add_argument("--floor", type=float, default=90, help="per cent that each area must kill (default 90)")
+    parser.add_argument("--again", action="store_true", help="only those that survived last time")
+    arguments = parser.parse_args()
+    areas = arguments.areas or list(AREAS)
+    if unknown := [area for area in areas if area not in AREAS]:
+        parser.error(f"no area {unknown[0]!r}; there are {', '.join(AREAS)}")
+    if subprocess.run(["cargo", "mutants", "--version"], capture_output=True, check=False).returncode:
+        print("mutants: cargo-mutants is missing; cargo install --locked cargo-mutants", file=sys.stderr)
+        return 2
+    copy_sources()
+    sample = draw(areas, arguments.sample, arguments.seed)
+    outcomes: dict[str, str] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    todo = [mutant for mutant in sample if not arguments.again or outcomes.get(mutant.name, "survived") == "survived"]
+    for mutant, outcome in run(todo):
+        outcomes[mutant.name] = outcome
+        RESULTS.write_text(json.dumps(outcomes, indent=0))
+        print(f"{outcome:9} {mutant.name}", flush=True)
+    return report(areas, sample, outcomes, arguments.floor)
+
+
+def report(areas: Iterable[str], sample: list[Mutant], outcomes: dict[str, str], floor: float) -> int:
+    """Print the table; 1 if an area is below the floor."""
+    print("\n| area | viable mutants | killed | survived | killed, per cent |\n|---|---|---|---|---|")
+    low = []
+    for area in areas:
+        of_area = [outcomes[mutant.name] for mutant in sample if mutant.area == area]
+        killed, survived = of_area.count("killed"), of_area.count("survived")
+        share = 100 * killed / max(killed + survived, 1)
+        low += [area] if share < floor else []
+        print(f"| {area} | {killed + survived} | {killed} | {survived} | {share:.0f} |")
+    if low:
+        print(f"mutants: below {floor:g} %: {', '.join(low)}", file=sys.stderr)
+    return 1 if low else 0
+
+
+def copy_sources() -> None:
+    """Bring the copy up to date; files that are equal keep their times, so that cargo leaves them alone."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    wanted = {name for name in names if name and (ROOT / name).is_file()}
+    for name in wanted:
+        source, target = ROOT / name, TREE / name
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    for source in list((TREE / "crates").rglob("*.rs")):
+        if str(source.relative_to(TREE)) not in wanted:
+            source.unlink()
+
+
+def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
+    """The sample of these areas. It depends on the sources of the area and the seed alone."""
+    sample: list[Mutant] = []
+    for area in areas:
+        paths = [f"crates/{path}" for path in AREAS[area][0]]
+        globs = [part for path in paths for part in ("-f", path + "**" if path.endswith("/") else path)]
+        command = ["cargo", "mutants", "--list", "--json", "--no-config", *globs]
+        listed = json.loads(subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout)
+        listed.sort(key=lambda entry: entry["name"])
+        for entry in random.Random(f"{area} {seed}").sample(listed, min(size, len(listed))):
+            sample.append(mutant_of(len(sample), area, entry))
+    return sample
+
+
+def mutant_of(number: int, area: str, entry: dict[str, Any]) -> Mutant:
+    """What cargo-mutants lists, with offsets in place of lines and columns."""
+    text = (TREE / entry["file"]).read_text(encoding="utf-8")
+    lines = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def offsets(span: dict[str, dict[str, int]]) -> tuple[int, int]:
+        start, end = (lines[at["line"] - 1] + at["column"] - 1 for at in (span["start"], span["end"]))
+        return start, end
+
+    function = entry["function"] and offsets(entry["function"]["span"])
+    start, end = offsets(entry["span"])
+    return Mutant(number, area, entry["name"], entry["file"], start, end, entry["replacement"], function or None)
+
+
+def run(mutants: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
+    """Compile all of them at once, then try each; those that cannot be woven come last."""
+    pristine = {mutant.file: (TREE / mutant.file).read_text(encoding="utf-8") for mutant in mutants}
+    programs, alone = build_woven(pristine, mutants)
+    print(f"{len(mutants) - len(alone)} mutants in one build, {len(alone)} alone", flush=True)
+    limits = {step: time_of(step) for step in {step for mutant in mutants for step in steps(mutant, programs)}}
+    for mutant in mutants:
+        if mutant not in alone:
+            yield mutant, outcome(mutant, programs, limits)
+    for mutant in sorted(alone, key=lambda mutant: mutant.number):
+        file = TREE / mutant.file
+        woven = file.read_text(encoding="utf-8")
+        file.write_text(mutant.applied(pristine[mutant.file]), encoding="utf-8")
+        programs, _ = build([mutant])
+        yield mutant, outcome(mutant, programs, limits) if programs else "unviable"
+        file.write_text(woven, encoding="utf-8")
+
+
+def build_woven(pristine: dict[str, str], mutants: list[Mutant]) -> tuple[list[Program], set[Mutant]]:
+    """The programs that hold all mutants but some, which must be compiled alone."""
+    selector = TREE / "crates/units/src/lib.rs"
+    selector.write_text(selector.read_text(encoding="utf-8") + SELECTOR, encoding="utf-8")
+    alone: set[Mutant] = set()
+    while True:
+        arms = weave(pristine, [mutant for mutant in mutants if mutant not in alone], alone)
+        programs, errors = build(mutants)
+        if programs:
+            return programs, alone
+        blamed = {
+            mutant for file, first, last, mutant in arms if any(f == file and first <= n <= last for f, n in errors)
+        }
+        if not blamed:
+            raise SystemExit(f"mutants: the woven sources do not compile: {sorted(errors)}")
+        alone |= blamed
+
+
+def weave(pristine: dict[str, str], mutants: list[Mutant], alone: set[Mutant]) -> list[tuple[str, int, int, Mutant]]:
+    """Write each file with its mutants; says on which lines each stands, adds to `alone` what cannot be woven."""
+    arms = []
+    for file, text in pristine.items():
+        bodies = defaultdict(list)
+        for mutant in mutants:
+            if mutant.file == file:
+                span = mutant.function and body(text, mutant)
+                bodies[span].append(mutant) if span else alone.add(mutant)
+        woven, done = "", 0
+        for (first, last), inside in sorted(bodies.items()):
+            if first < done:  # a function within a function
+                alone.update(inside)
+                continue
+            woven += text[done:first] + "match fourhop_units::mutant() {\n"
+            for mutant in inside:
+                arm = f"{mutant.number} => {{ {mutant.applied(text, first, last)} }}\n"
+                line = woven.count("\n") + 1
+                arms.append((file, line, line + arm.count("\n") - 1, mutant))
+                woven += arm
+            line = woven.count("\n") + 1
+            woven += f"_ => {{ {text[first:last]} }}\n}}"
+            # An error in the last arm, which is as it was, is about a type that the others must agree with.
+            arms += [(file, line, woven.count("\n") + 1, mutant) for mutant in inside]
+            done = last
+        (TREE / file).write_text(woven + text[done:], encoding="utf-8")
+    return arms
+
+
+def body(text: str, mutant: Mutant) -> tuple[int, int] | None:
+    """Where the body of the mutant's function lies, without its braces; None if it may run at compile time."""
+    assert mutant.function
+    first, last = mutant.function
+    # Comments and attributes may hold braces.
+    head = re.sub(r"//[^\n]*|#\[[^\n]*\]", lambda found: " " * len(found[0]), text[first:last])
+    signature = re.search(r"\bfn\b[^{]*\{", head)
+    if not signature or re.search(r"\bconst\s+fn\b", head[: signature.end()]):
+        return None
+    start = first + signature.end()
+    return (start, last - 1) if start <= mutant.start and mutant.end < last else None
+
+
+def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
+    """Compile the tests of the crates of these mutants and of those above: the programs, or where errors are."""
+    lowest = min(CRATES.index(mutant.file.split("/")[1]) for mutant in mutants)
+    packages = [part for crate in CRATES[lowest:] for part in ("-p", f"fourhop-{crate}")]
+    # Checked first: most errors show without the work of making a program.
+    for how in (["check"], ["test", "--no-run"]):
+        command = ["cargo", *how, "--locked", "--lib", "--tests", "--message-format=json", *packages]
+        built = subprocess.run(command, cwd=TREE, env=environment(), capture_output=True, text=True, check=False)
+        messages = [json.loads(line) for line in built.stdout.splitlines()]
+        if built.returncode:
+            errors = set()
+            for message in messages:
+                if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
+                    spans = message["message"]["spans"]
+                    errors |= {(span["file_name"], span["line_start"]) for span in spans if span["is_primary"]}
+            if not errors:
+                raise SystemExit(built.stderr)
+            return [], errors
+    tests = [message for message in messages if message["reason"] == "compiler-artifact" and message["executable"]]
+    programs = [(Path(test["manifest_path"]).parent.name, test["executable"]) for test in tests]
+    return sorted(programs, key=lambda program: CRATES.index(program[0])), set()
+
+
+def environment() -> dict[str, str]:
+    """What cargo and the tests see."""
+    return {"CARGO_TARGET_DIR": str(WORK / "build"), **os.environ, **ENVIRONMENT}
+
+
+def steps(mutant: Mutant, programs: list[Program]) -> list[Step]:
+    """In which order tests are run: the module's, then every program of its crate and of those above."""
+    own = mutant.file.split("/")[1]
+    library = next(program for program in programs if Path(program[1]).name.startswith(f"fourhop_{own}-"))
+    return [(library, AREAS[mutant.area][1]), *((program, ()) for program in programs)]
+
+
+def outcome(mutant: Mutant, programs: list[Program], limits: dict[Step, float]) -> str:
+    """Killed or survived."""
+    passed = all(tried(step, mutant, limits[step])[1] for step in steps(mutant, programs))
+    return "survived" if passed else "killed"
+
+
+def time_of(step: Step) -> float:
+    """Processor seconds that the tests may take with a mutant: five times what they take without, and two."""
+    used, passed = tried(step, None, 3600)
+    if not passed:
+        raise SystemExit(f"mutants: {step} fails without a mutant")
+    return 5 * used + 2
+
+
+def tried(step: Step, mutant: Mutant | None, limit: float) -> tuple[float, bool]:
+    """Run tests with a limit of processor seconds: how many they used, and whether all passed."""
+    (crate, executable), filters = step
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    chosen = {"MUTANT": str(mutant.number)} if mutant else {}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    process = subprocess.Popen(
+        [executable, *filters],
+        cwd=TREE / "crates" / crate,
+        env=environment() | chosen,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=bound,
+    )
+    assert process.stdout
+    # One test that fails is enough.
+    failed = any(line.rstrip().endswith("... FAILED") for line in process.stdout)
+    if failed:
+        process.kill()
+    passed = process.wait() == 0 and not failed
+    process.stdout.close()
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, passed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

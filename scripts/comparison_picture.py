@@ -1,85 +1,123 @@
 #!/usr/bin/env python3
-"""Draw the comparison of all systems as one picture, from what `fourhop reproduce comparison` kept.
+"""Draw the comparison of all systems as one picture, from the runs that `fourhop reproduce comparison` kept.
 
-    scripts/comparison_picture.py report/figures/comparison/side_by_side.json OUT.png [--profile standard]
+    scripts/comparison_picture.py report OUT.png [--profile standard]
 
-Four tables in colour: goodput, fairness, round trip and frames radiated for a kilobyte, a row for each transport, a
-column for each network. Blue is better than NewReno on the same network, orange worse, the paler the nearer.
+Four tables in colour: goodput, fairness, round trip and frames radiated per kilobyte, a row for each transport, a
+column for each network. Blue is better than NewReno on the same network, orange worse, the paler the nearer; a number
+in grey differs by less than the interval of its difference, which is paired by seed. Missing runs are computed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-BASE = "NewReno"
-# Title, column of the table, is more better, the ratio at which the colour is full, how a value is written.
-PANELS = (
-    ("goodput (kbit/s)", 1, True, 2.0, "{:.0f}"),
-    ("Jain's fairness index", 2, True, 1.5, "{:.2f}"),
-    ("round trip (ms)", 3, False, 8.0, "{:.0f}"),
-    ("frames radiated for a kB", 5, False, 1.3, "{:.1f}"),
-)
+from fourhop.study import Cells, Sample, execute, find
+
+PAPERS = Path(__file__).resolve().parent.parent / "papers"
+sys.path.insert(0, str(PAPERS / "comparison"))
+
+import side_by_side  # noqa: E402
+
+BASE = "newreno"
 # The blue and the orange of Okabe and Ito (2008), with white between them.
 SCALE = LinearSegmentedColormap.from_list("worse to better", ["#D55E00", "#FFFFFF", "#0072B2"])
-NUMBER = re.compile(r"-?[0-9][0-9.,]*")
 
 
-def mean(text: str) -> float:
-    """The mean at the beginning of a cell such as "114 [97.5, 130] kbit/s"; nan if there is none."""
-    found = NUMBER.match(text)
-    return float(found[0].replace(",", "")) if found else math.nan
+@dataclass(frozen=True)
+class Panel:
+    """One of the tables."""
+
+    title: str
+    of: Callable[[Cells], Sample]
+    more_is_better: bool
+    full: float
+    """The ratio to NewReno at which the colour is full."""
+    shape: str
+    """How a value is written."""
+
+    def shade(self, ours: Sample, base: Sample) -> float | None:
+        """From 0, worse than `base`, to 1, better; `None` if the interval of the difference holds zero."""
+        difference = ours - base
+        low, high = difference.low, difference.high
+        if low is None or high is None or low <= 0.0 <= high or not (ours.mean > 0.0 and base.mean > 0.0):
+            return None
+        gain = math.log(ours.mean / base.mean) / math.log(self.full) * (1.0 if self.more_is_better else -1.0)
+        return 0.5 + 0.5 * max(-1.0, min(1.0, gain))
 
 
-def shade(value: float, base: float, more_is_better: bool, full: float) -> float:
-    """From 0, worse than `base`, to 1, better."""
-    if not (value > 0.0 and base > 0.0):
-        return 0.5
-    gain = math.log(value / base) / math.log(full) * (1.0 if more_is_better else -1.0)
-    return 0.5 + 0.5 * max(-1.0, min(1.0, gain))
+PANELS = (
+    Panel("goodput (kbit/s)", Cells.goodput, True, 2.0, "{:.0f}"),
+    Panel("Jain's fairness index", Cells.fairness, True, 1.5, "{:.2f}"),
+    Panel("round trip (ms)", lambda cell: cell.measure(side_by_side.delay), False, 8.0, "{:.0f}"),
+    Panel("frames radiated per kB", lambda cell: cell.measure(side_by_side.cost), False, 1.3, "{:.1f}"),
+)
 
 
-def draw(tables: dict[str, list[list[str]]]) -> Figure:
-    """The picture of the tables, by network: in each row a transport and what was measured."""
-    networks = list(tables)
-    transports = [row[0] for row in tables[networks[0]]]
-    cells = {(network, row[0]): row for network, rows in tables.items() for row in rows}
-    figure = Figure(figsize=(13.0, 8.2), layout="constrained")
-    for place, (title, column, more_is_better, full, shape) in enumerate(PANELS):
+def draw(cells: Mapping[tuple[str, str], Cells], networks: Mapping[str, str], labels: Mapping[str, str]) -> Figure:
+    """The picture of the cells, by network and transport, each of which has a name for readers."""
+    figure = Figure(figsize=(13.4, 8.6), layout="constrained")
+    for place, panel in enumerate(PANELS):
         axes = figure.add_subplot(2, 2, place + 1)
-        values = [[mean(cells[network, name][column]) for network in networks] for name in transports]
-        base = values[transports.index(BASE)]
-        shades = [[shade(v, b, more_is_better, full) for v, b in zip(row, base, strict=True)] for row in values]
-        axes.imshow(shades, cmap=SCALE, vmin=0.0, vmax=1.0, aspect="auto")
-        for y, row in enumerate(values):
-            for x, value in enumerate(row):
-                dark = abs(shades[y][x] - 0.5) > 0.38
-                text = "" if math.isnan(value) else shape.format(value)
-                axes.text(x, y, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
-        axes.set_title(title, fontsize=11, loc="left")
-        axes.set_xticks(range(len(networks)), [name.replace(", ", "\n") for name in networks], fontsize=8.5)
-        axes.set_yticks(range(len(transports)), transports if place % 2 == 0 else [], fontsize=9)
+        samples = {key: panel.of(cell) for key, cell in cells.items()}
+        shades = [[panel.shade(samples[n, t], samples[n, BASE]) for n in networks] for t in labels]
+        plain = [[0.5 if shade is None else shade for shade in row] for row in shades]
+        image = axes.imshow(plain, cmap=SCALE, vmin=0.0, vmax=1.0, aspect="auto")
+        for y, transport in enumerate(labels):
+            for x, network in enumerate(networks):
+                mean, shade = samples[network, transport].mean, shades[y][x]
+                colour = "black"
+                if shade is None and transport != BASE:
+                    colour = "0.45"
+                elif shade is not None and abs(shade - 0.5) > 0.38:
+                    colour = "white"
+                text = "" if math.isnan(mean) else panel.shape.format(mean)
+                axes.text(x, y, text, ha="center", va="center", fontsize=9, color=colour)
+        axes.set_title(panel.title, fontsize=11, loc="left")
+        axes.set_xticks(range(len(networks)), [name.replace(", ", "\n") for name in networks.values()], fontsize=8.5)
+        axes.set_yticks(range(len(labels)), list(labels.values()) if place % 2 == 0 else [], fontsize=9)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
+        worse, better = ("÷", "×") if panel.more_is_better else ("×", "÷")
+        bar = figure.colorbar(image, ax=axes, fraction=0.03, pad=0.02, ticks=[0.0, 0.5, 1.0])
+        bar.set_ticklabels(
+            [f"{worse} {panel.full:g}\nworse", "NewReno", f"{better} {panel.full:g}\nbetter"], fontsize=8
+        )
+        bar.outline.set_visible(False)
+    runs = len(next(iter(cells.values())).runs)
+    figure.supxlabel(
+        "Colours: the ratio to NewReno on the same network. Grey on white: no difference shown, as the 95 % interval "
+        f"of the difference, paired by seed over {runs} runs, holds zero.",
+        fontsize=9,
+    )
     return figure
 
 
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("figure", type=Path)
+    parser.add_argument("report", type=Path, help="folder that `fourhop reproduce` wrote")
     parser.add_argument("out", type=Path)
     parser.add_argument("--profile", default="standard", choices=("ns2", "standard"))
     given = parser.parse_args()
-    charts = json.loads(given.figure.read_text(encoding="utf-8"))["profiles"][given.profile]["charts"]
-    tables = {chart["caption"].split(":")[0]: chart["rows"] for chart in charts if chart["kind"] == "table"}
-    draw(tables).savefig(given.out, dpi=110)
+    (found,) = find.load_all(PAPERS, ["comparison/side_by_side"])
+    (job,) = (job for job in execute.jobs(found, quick=False) if job.profile == given.profile)
+    measured = Cells.of(execute.run(job, given.report))
+    networks = {name: shown[0].upper() + shown[1:] for name, shown in side_by_side.NETWORKS.items()}
+    cells = {
+        (network, name): measured.where(variant=f"{network}/{name}")
+        for network in networks
+        for name in side_by_side.TRANSPORTS
+    }
+    draw(cells, networks, side_by_side.LABELS).savefig(given.out, dpi=110)
 
 
 if __name__ == "__main__":

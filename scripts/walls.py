@@ -22,7 +22,7 @@ from pathlib import Path
 ALLOWED = {
     "units": {"libm", "rand_core", "rand_xoshiro"},
     "cc": {"fourhop-units"},
-    "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm"},
+    "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm", "thiserror"},
 }
 # Tests of the protocol crates may use these beside.
 ALLOWED_IN_TESTS = {"criterion", "proptest"}

@@ -1,18 +1,35 @@
-"""What the documents show works."""
+"""What the documents show works. The numbers they state are held by test_docs_numbers.py."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 
 import fourhop
 from fourhop import _core
+from fourhop.cli import app
 from fourhop.sweeps import document
-from tests.conftest import ROOT
+from tests.conftest import ROOT, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# Recipes, which have tests of their own: test_site.py, test_study.py.
+RECIPES = ("add-a-cc.md", "add-a-figure.md")
+
+# Commands that are not run here, and why.
+ELSEWHERE = {
+    "make": "is looked up in the Makefile",
+    "dask": "test_cluster.py runs sweeps on a cluster",
+    "helm": "needs a Kubernetes cluster",
+    "tshark": "test_pcap.py and test_local_acks.py read captures with it",
+}
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
@@ -40,6 +57,106 @@ def test_scenarios_and_sweeps_shown_are_sound(name: str, text: str, tmp_path: Pa
 @pytest.mark.parametrize("path", sorted((ROOT / "scenarios" / "sweeps").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_sweeps_of_the_repository_are_sound(path: Path) -> None:
     assert len(document.load(path).points) > 1
+
+
+def shown(path: Path) -> list[tuple[str, str, str]]:
+    """The blocks of a document in their order: the paragraph before each, its language and its text."""
+    text = path.read_text(encoding="utf-8")
+    blocks = re.finditer(r"^ *```(\w+)\n(.*?)^ *```", text, re.S | re.M)
+    return [(text[: found.start()].strip().split("\n\n")[-1], found[1], found[2]) for found in blocks]
+
+
+def short(text: str) -> str:
+    """The same with less simulated time: here it only has to work."""
+    return re.sub(r"\b[18]00s\b", "10s", text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder such as a reader has: the scenarios, and `fourhop` as a command."""
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    for path in (tmp_path / "scenarios" / "sweeps").glob("*.toml"):
+        path.write_text(short(path.read_text(encoding="utf-8")), encoding="utf-8")
+    command = tmp_path / "bin" / "fourhop"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m fourhop.cli "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    return tmp_path
+
+
+def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
+    return subprocess.run(
+        ["bash", "-ec", command],
+        cwd=folder,
+        env=environment() | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name not in RECIPES], ids=lambda path: path.name)
+def test_commands_shown_work(path: Path, folder: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for before, language, text in shown(path):
+        named = re.findall(r"`([\w-]+\.toml)`", before)
+        if language == "toml" and named:
+            (folder / named[-1]).write_text(short(text), encoding="utf-8")
+        for line in text.splitlines() if language == "sh" else []:
+            word = line.split()[0]
+            if word == "make":
+                assert re.search(rf"^{line.split()[1]}:", makefile, re.M), line
+            elif word not in ELSEWHERE and "--dask" not in line:
+                assert word == "fourhop", f"{line}: run it here, or say in ELSEWHERE why not"
+                done = run(folder, short(line))
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+                assert "not met" not in done.stderr, line
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "docs" / name for name in ("quickstart.md", "sweeps.md")], ids=lambda p: p.name
+)
+def test_mistakes_are_answered_as_shown(path: Path, folder: Path) -> None:
+    blocks = shown(path)
+    told = [text for _, language, text in blocks if language == "text" and text.startswith("$ ")]
+    assert told
+    (folder / "chain.toml").write_text(
+        next(text for _, language, text in blocks if language == "toml"), encoding="utf-8"
+    )
+    sweep = 'scenario = "scenarios/chain.toml"\n[over]\ntcp.window = [0, 2]\n'
+    (folder / "window.toml").write_text(sweep, encoding="utf-8")
+    for text in told:
+        command, answer = text.removeprefix("$ ").split("\n", 1)
+        done = run(folder, command)
+        assert (done.returncode, done.stderr) == (2, answer)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "VALIDATION.md", "docs"])
+def test_commands_named_in_the_text_exist(name: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = typer.main.get_command(app)
+    for path in sorted((ROOT / name).glob("*.md")) if name == "docs" else [ROOT / name]:
+        text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.S | re.M)
+        for line in re.findall(r"`((?:\.venv/bin/)?(?:fourhop|make) [^`]*)`", text):
+            first, *words = line.removeprefix(".venv/bin/").split()
+            if first == "make":
+                assert re.search(rf"^{words[0]}:", makefile, re.M), f"{path.name}: {line}"
+                continue
+            if words[0].startswith("--"):
+                assert words[0] in {"--help", *(option for each in commands.params for option in each.opts)}, line
+                continue
+            command = commands.commands[words[0]]  # type: ignore[attr-defined]
+            options = {option for each in command.params for option in each.opts}
+            if words[:2] == ["validate", "ns2"]:
+                options = {option for each in command.commands["ns2"].params for option in each.opts}
+            for word in words[1:]:
+                if word.startswith("--"):
+                    assert word in options, f"{path.name}: {line}"
+                elif word.startswith("scenarios/"):
+                    assert (ROOT / word).is_file(), f"{path.name}: {line}"
 
 
 @pytest.mark.parametrize(("name", "text"), blocks("python"), ids=lambda value: value if len(value) < 40 else "")

@@ -26,6 +26,7 @@ from fourhop.study import (
     most,
     ordered,
     peak,
+    ratio,
     rises,
     share,
     slope,
@@ -106,15 +107,29 @@ def test_a_slope_is_covered() -> None:
 
 
 def test_a_ratio_by_hand() -> None:
-    ratio = sample(30.0, 30.0, 30.0) / apart(20.0, 20.0, 20.0)
-    assert (ratio.value, ratio.low, ratio.high) == (1.5, 1.5, 1.5)
-    assert str(ratio) == "1.5 [1.5, 1.5]"
+    gain = sample(30.0, 30.0, 30.0) / apart(20.0, 20.0, 20.0)
+    assert (gain.value, gain.low, gain.high) == (1.5, 1.5, 1.5)
+    assert str(gain) == "+50 [+50, +50] %"
+
+
+def test_gains_have_one_notation_and_parts_and_multiples_another() -> None:
+    over, under = sample(30.0, 30.0, 30.0), sample(20.0, 20.0, 20.0)
+    gain = over / under
+    claims = above(gain, 1.2), below(gain, 0.5), about(gain, 1.84), between(gain, 0.98, 1.02), above(gain, 1.0)
+    assert [claim.criterion for claim in claims] == [
+        "above +20 %", "below -50 %", "between +56.4 % and +112 %", "between -2 % and +2 %", "above 0 %",
+    ]  # fmt: skip
+    assert [claim.holds for claim in claims] == [True, False, False, False, True], "bounds are ratios, however told"
+    assert claims[0].measured == str(peak([gain, under / over])) == "+50 [+50, +50] %"
+    assert str(ratio(over, under)) == "1.5 [1.5, 1.5]"
+    assert about(ratio(over, under), 1.5).criterion == "1.5 ± 15%"
+    assert str(share(over, [over, under])) == "0.6 [0.6, 0.6]"
 
 
 def test_there_is_no_interval_where_the_denominator_may_be_zero() -> None:
-    ratio = sample(30.0, 31.0, 32.0) / apart(0.0, 0.0, 3.0)
-    assert (ratio.low, ratio.high) == (None, None)
-    assert above(ratio, 1.0).holds is None
+    gain = sample(30.0, 31.0, 32.0) / apart(0.0, 0.0, 3.0)
+    assert (gain.low, gain.high) == (None, None)
+    assert above(gain, 1.0).holds is None
     assert math.isnan((sample(1.0, 2.0) / sample(0.0, 0.0)).value)
 
 
@@ -200,6 +215,8 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     assert most(claims).measured == (
         "1 of 6 hold; fails: b; c; d; e; undecided: f (farthest from its bound: c: 0.2 [0.2, 0.2] kbit/s)"
     )
+    assert most(claims).brief == "1 of 6 hold, weakest c: 0.2 [0.2, 0.2] kbit/s"
+    assert every({"x": most(claims)}).brief.endswith("x: 1 of 6 hold, weakest c: 0.2 [0.2, 0.2] kbit/s")
     # Bounds of different sizes are compared by shares of them: 180 is a tenth short, 0.5 a half.
     mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}
     assert "farthest from its bound: narrow: 1.5" in every(mixed).measured

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fourhop
@@ -32,6 +33,28 @@ def test_one_file_a_node_and_one_folder_a_seed(fourhop: Command, chain: Path, tm
         assert sorted(path.name for path in (tmp_path / "two" / seed).iterdir()) == names
     same = tmp_path / "two" / "seed-1" / names[0]
     assert same.read_bytes() == (tmp_path / "one" / names[0]).read_bytes()
+
+
+def test_one_file_for_all_nodes_and_frames_that_were_lost(fourhop: Command, chain: Path, tmp_path: Path) -> None:
+    done = fourhop("run", chain, "--pcap", tmp_path / "all", "--pcap-merged", "--pcap-lost")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "all").iterdir()] == ["capture.pcapng"]
+    # The magic number of a section of pcapng.
+    assert (tmp_path / "all" / "capture.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+    wrong = fourhop("run", chain, "--pcap-merged")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "error: pcap_merged: found without pcap, allowed: with it\n"
+
+
+@needs_tshark
+def test_tshark_tells_nodes_and_lost_frames_apart(tmp_path: Path) -> None:
+    result = fourhop.run(fourhop.Scenario.chain(hops=4, duration="5s"), pcap=tmp_path, pcap_merged=True, pcap_lost=True)
+    file = tmp_path / "capture.pcapng"
+    lost = result.drops.filter(pl.col("reason") == "collision")["count"].sum()
+    assert lost > 0
+    assert len(tshark(file, "radiotap.flags.badfcs == 1")) == lost
+    assert len(tshark(file, 'frame.interface_name == "node-4" && tcp.len > 0')) > 10
+    assert not tshark(file, "_ws.malformed || _ws.expert.severity == error")
 
 
 def test_a_capture_changes_no_result(tmp_path: Path) -> None:

@@ -42,7 +42,12 @@ def charts() -> list[Chart]:
         Chart("lines", (reno, vegas), "hops", "goodput (kbit/s)", name="hops", caption=f"Means. {NASTY}"),
         Chart("series", (wave,), "time (s)", "goodput (kbit/s)", name="over_time"),
         Chart("bars", (first, second), "", "goodput (kbit/s)", name="shares"),
-        Chart("table", columns=("hops", *NAMES), rows=(("8", *["1 [0.5, 1.5]"] * len(NAMES)),), name="numbers"),
+        Chart(
+            "table",
+            columns=("hops", *NAMES),
+            rows=(("8", *["0.0131 [0.00804, 0.0182] kbit/s"] * len(NAMES)),),
+            name="numbers",
+        ),
     ]
 
 
@@ -51,6 +56,7 @@ def outcome(verdict: str) -> dict[str, Any]:
         "main": True,
         "name": "c", "statement": f"Vegas is ahead {NASTY}", "paper": "by 20 %", "assumed": "at 4 hops",
         "verdict": verdict, "criterion": "above 1.2", "weaker": None, "measured": "1.3 [1.25, 1.35]", "value": 1.3,
+        "brief": "1.3 at best",
         "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck",
         "reason": None if verdict == "reproduced" else "asked: above 1.2; the interval says otherwise",
     }  # fmt: skip
@@ -72,7 +78,8 @@ def record(paper: str, figure: str, verdicts: tuple[str, str], *, quick: bool = 
 
     return {
         "paper": paper, "figure": figure, "title": f"Goodput {NASTY}", "source": "figure 1", "quick": quick,
-        "text": f"First {NASTY}.\n\nSecond.", "assumed": [f"A {NASTY}"], "fourhop": "0.1.0", "commit": "abc123",
+        "text": f"First {NASTY}, as `x < y {NASTY}` says.\n\nSecond.",
+        "assumed": [f"A {NASTY}"], "fourhop": "0.1.0", "commit": "abc123",
         "profiles": {"ns2": profile("ns2", verdicts[0]), "standard": profile("standard", verdicts[1])},
     }  # fmt: skip
 
@@ -186,17 +193,32 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
     ):
         assert said in text, said
     assert "<b>&" not in text, "what records say is text, not markup"
+    assert "as <code>x &lt; y &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;</code> says." in text
     assert "Chart.js Contributors" in text, "the licence of the library comes with it"
 
 
 def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
     text = index.read_text(encoding="utf-8")
     assert text.index('id="paper-one.html-title"') < text.index('id="paper-two.html-title"')
-    assert "Behaviour of ns-2.35: of 2 main claims, 1 reproduced, 1 not reproduced; of 2 statements, 1 rep" in text
-    assert "Standards as written: of 2 main claims, 1 partly, 1 not reproduced" in text
-    assert "Behaviour of ns-2.35: 1 statement, not judged, as these are short runs." in text
-    bars = re.findall(r'class="tally"[^>]*><span class="([a-z-]+)" style="flex: 1">1</span></span>', text)
-    assert bars == ["reproduced", "partly", "not-reproduced", "not-reproduced"]
+    said = [
+        " ".join(re.sub("<[^>]*>", "", each).split()) for each in re.findall(r"<p><strong>.*?</p>", text, re.DOTALL)
+    ]
+    claim = "Vegas is ahead &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;: 1.3 at best (the paper: by 20 %)."
+    assert said == [
+        f"Behaviour of ns-2.35: 1 of 2 main claims reproduced. ● reproduced {claim} ○ not reproduced {claim} "
+        "All statements: 1 reproduced, 1 not reproduced.",
+        f"Standards as written: 0 of 2 main claims reproduced. ◐ partly {claim} ○ not reproduced {claim} "
+        "All statements: 1 partly, 1 not reproduced.",
+        *(
+            f"{profile}: 1 main claim, not judged, as these are short runs. "
+            f"– not judged {claim} All statements: 1 not judged."
+            for profile in ("Behaviour of ns-2.35", "Standards as written")
+        ),
+    ]
+    bars = re.findall(r'class="tally"[^>]*>(.*?)</span></span>', text)
+    parts = [re.findall(r'<span class="([a-z-]+)" style="flex: (\d)">', each) for each in bars]
+    assert parts[:2] == [[("reproduced", "1"), ("not-reproduced", "1")], [("partly", "1"), ("not-reproduced", "1")]]
+    assert parts[2:] == [[(name, "1")] for name in ("reproduced", "partly", "not-reproduced", "not-reproduced")]
     assert "1 figure is from short runs" in text
     # For each paper the first chart of the figure that its first main claim is about.
     assert re.findall(r'<figure id="([^"]+)"', text) == [
@@ -205,10 +227,20 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
 
 
 def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) -> None:
-    n = 10_000
+    n = 2_000
     wave = Line("x", [0.01 * t for t in range(n)], [100.0 + t * 37 % 100 for t in range(n)], [None] * n, [None] * n)
-    shown = [charts()[0].to_dict(), Chart("series", (wave,), "time (s)", "goodput", name="over_time").to_dict()]
-    many = [record(f"paper-{number}", "figure", ("reproduced", "partly")) for number in range(3)]
+    # As many papers as there are, each led by a chart as large as theirs: six curves over sixteen places.
+    places: list[float] = [float(n) for n in range(1, 17)]
+    rows = [[500.123 / (n + each) for n in places] for each in range(6)]
+    curves = [
+        Line(name, places, [*y], [0.9 * m for m in y], [1.1 * m for m in y])
+        for name, y in zip(NAMES, rows, strict=True)
+    ]
+    shown = [
+        Chart("lines", tuple(curves), "hops", "goodput (kbit/s)", name="hops").to_dict(),
+        Chart("series", (wave,), "time (s)", "goodput", name="over_time").to_dict(),
+    ]
+    many = [record(f"paper-{number}", "figure", ("reproduced", "partly")) for number in range(7)]
     for profile in (profile for made in many for profile in made["profiles"].values()):
         profile["charts"] = shown
     index = write(tmp_path, *many)
@@ -242,9 +274,9 @@ def no_markup(made: str, *, overview: bool) -> None:
     text = " ".join(tree.texts)
     shown = (
         "one", "first", "Goodput", "figure 1", "Second.", "A ", "by 20 %", "at 4 hops", "above 1.2", "luck", "abc123",
-        "1.3 [1.25, 1.35]", "replications, Fieller", "numbers", "Means.", "chain", '# <i>', "1 [0.5, 1.5]",
+        "1.3 [1.25, 1.35]", "replications, Fieller", "numbers", "Means.", "chain", '# <i>', "[0.00804, 0.0182] kbit/s",
     )  # fmt: skip
-    for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 [1.25, 1.35]", "Means.") if overview else shown:
+    for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 at best", "Means.") if overview else shown:
         assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
     # What matplotlib writes and what the browser's charts are given: labels of axes, curves and bars.
     for said in ("NewReno", "hops", "goodput (kbit/s)") + (() if overview else ("upper",)):
@@ -271,7 +303,7 @@ def test_a_check_that_could_not_answer_and_a_record_of_an_earlier_version_are_sh
         profile["outcomes"] = [{**bare, "measured": "unknown: no flow", "criterion": "", "reason": ""}]
     index = write(tmp_path, old)
     assert "unknown: no flow" in (index.parent / "paper-one.html").read_text(encoding="utf-8")
-    assert "Main claim" not in index.read_text(encoding="utf-8")
+    assert re.search(r"</strong> All statements: 1 not judged.</p>", index.read_text(encoding="utf-8"))
 
 
 def test_a_report_needs_records(tmp_path: Path) -> None:
@@ -315,6 +347,11 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
     # Two figures, two profiles, three charts that are drawn and a table.
     assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
     assert browser.js("document.querySelectorAll('figure table').length") == 2 * 2
+    # No label of a tick, curve or axis covers another.
+    boxes = "[...it.querySelectorAll('text')].map(text => text.getBoundingClientRect())"
+    apart = "one === other || one.right <= other.left || other.right <= one.left || one.bottom <= other.top + 2"
+    apart = f"boxes.every(one => boxes.every(other => {apart} || other.bottom <= one.top + 2))"
+    assert browser.js(f"[...document.querySelectorAll('figure svg')].every(it => (boxes => {apart})({boxes}))")
     wide = browser.js("document.documentElement.scrollWidth")
     assert wide <= width, "nothing sticks out to the side"
     # Ink and page differ, in the figures too.
@@ -329,7 +366,8 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
 @needs_browser
 def test_tables_of_seven_columns_are_whole_or_scroll(page: Path, browser: Chromium) -> None:
     tables = "[...document.querySelectorAll('.panels .scroll')]"
-    lines = "[...it.querySelectorAll('td')].every(cell => cell.getClientRects()[0].height < 45)"
+    # A value and its interval stand in one line each.
+    lines = "[...it.querySelectorAll('td span')].every(part => part.getClientRects().length === 1)"
     browser.open(page, width=1400)
     assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[True, True]] * 4
     browser.open(page, width=390)
@@ -367,15 +405,37 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
     assert browser.complaints == []
 
 
-def test_both_profiles_have_the_same_scale() -> None:
+@needs_browser
+def test_hints_are_for_what_there_is(page: Path, browser: Chromium) -> None:
+    browser.open(page)
+    hint = "/arrow keys|point at|touch/i.test(document.body.innerText)"
+    assert browser.js(hint) is False, "a figure that cannot be pointed at says nothing of it"
+    said = []
+    for number, pointer in enumerate(("true", "false")):
+        browser.js(f"window.matchMedia = () => ({{ matches: {pointer} }})")
+        browser.js(f"document.querySelectorAll('button.explore')[{number}].click()")
+        said.append(browser.js(f"document.querySelectorAll('.readout')[{number}].textContent"))
+    assert said == ["Point at a value, or use the arrow keys on the chart.", "Touch a value."]
+
+
+def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_figure() -> None:
     made = record("one", "first", ("reproduced", "partly"))
-    high = made["profiles"]["standard"]["charts"][0]["lines"][0]
-    high["y"] = [2.0 * y for y in high["y"]]
+    for profile, factor in (("ns2", 1.0), ("standard", 2.0)):
+        shown = made["profiles"][profile]["charts"]
+        other = json.loads(json.dumps({**shown[0], "name": "delayed"}))
+        short = json.loads(json.dumps({**shown[0], "name": "short"}))
+        short["lines"] = [{**line, "x": [0.1 * x for x in line["x"]]} for line in short["lines"]]
+        shown += [other, short]
+        for chart, more in ((shown[0], factor), (other, 2.0 * factor)):
+            chart["lines"][0]["y"] = [more * y for y in chart["lines"][0]["y"]]
     values = re.findall(r'<script type="application/json">(.*?)</script>', pages([made])["paper-one.html"])
-    first, second = (json.loads(each) for each in values[:2])
-    assert first["curves"] != second["curves"]
-    assert first["y"] == second["y"]
-    assert first["y"]["high"] > 1600.0
+    drawn = [each for each in map(json.loads, values) if each["kind"] == "lines"]
+    shared, apart = drawn[:4], drawn[4:]
+    assert len({json.dumps(each["curves"]) for each in shared}) == 3
+    assert len({json.dumps(each["y"]) for each in shared}) == 1
+    assert shared[0]["y"]["high"] > 3200.0
+    # What is shown over other places is there because it needs another scale.
+    assert [each["y"]["high"] < 1000.0 for each in apart] == [True, True]
 
 
 @needs_browser

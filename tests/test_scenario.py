@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,13 @@ def test_python_and_toml_come_to_the_same() -> None:
         Scenario.positions(
             [("0m", "0m"), ("200m", "0m"), ("400m", "50m")],
             flows=[{"from": 0, "to": 2, "transport": "udp", "rate": "100kbps"}],
+        ),
+        Scenario.coordinates(
+            [(52.5163, 13.3777), (52.5180, 13.3777)],
+            flows=[{"from": 0, "to": 1, "transport": "newreno"}],
+            nodes=[{"node": [0, 1], "antenna_gain": "5dB"}],
+            losses=[{"from": 0, "to": 1, "loss": "80dB"}],
+            walls=[{"corners": [["5m", "0m"], ["5m", "50m"]], "loss": "6dB"}],
         ),
         Scenario.chain(hops=2, transport="udp", traffic={"rate": "200kbps"}, profile="standard"),
         Scenario.chain(hops=2, transport="ping"),
@@ -98,6 +106,86 @@ def test_problems_of_python_name_the_key() -> None:
         Scenario.chain(hops=1, durration="1s")
     with pytest.raises(ScenarioError, match=r"flows\[0\]\.to"):
         Scenario.chain(hops=1).flow(0, 7, transport="newreno")
+
+
+def test_one_exception_catches_all_that_a_person_can_put_right() -> None:
+    assert issubclass(ScenarioError, fourhop.FourhopError)
+    with pytest.raises(fourhop.FourhopError):
+        Scenario.chain(hops=0)
+
+
+def test_problems_of_with_name_no_option_of_the_command_line() -> None:
+    with pytest.raises(ScenarioError) as raised:
+        Scenario.chain(hops=1).with_(**{"tcp.window": 4}).with_(radio={"rate": 2})
+    assert str(raised.value).startswith("with_: radio.rate: found 2")
+    with pytest.raises(ScenarioError, match=r"^with_: flows\[3\]"):
+        Scenario.chain(hops=1).with_(**{"radio.rate": "2Mbps"}).flow(0, 1, transport="reno").with_(
+            **{"flows[3].window": 1}
+        )
+
+
+def test_with_takes_tables_as_constructors_do() -> None:
+    keys: dict[str, Any] = {"radio": {"rate": "11Mbps"}, "routing": {"protocol": "static"}, "traffic": {"window": 7}}
+    assert Scenario.chain(hops=2).with_(**keys) == Scenario.chain(hops=2, **keys)
+    flows = [{"from": 0, "to": 2, "transport": "reno", "name": 'a "b" = c'}, {"from": 2, "to": 0, "transport": "sack"}]
+    with_flows = Scenario.chain(hops=2, flows=[{"from": 0, "to": 1, "transport": "reno"}]).with_(flows=flows)
+    assert with_flows == Scenario.chain(hops=2, flows=flows)
+
+
+def test_whole_numbers_may_come_from_numpy_or_with_a_point() -> None:
+    import numpy as np
+
+    plain = Scenario.grid(columns=3, rows=2, tcp={"window": 4}).flow(0, 5, transport="reno")
+    made = Scenario.grid(columns=np.int64(3), rows=2.0, tcp={"window": np.int32(4)})  # type: ignore[arg-type]
+    assert made.flow(np.int64(0), 5.0, transport="reno") == plain  # type: ignore[arg-type]
+    assert plain.with_(**{"tcp.window": np.int64(8)}) == plain.with_(**{"tcp.window": 8.0})
+    with pytest.raises(ScenarioError, match=r"found 2\.5, allowed: a whole number"):
+        plain.with_(**{"tcp.window": 2.5})
+    assert Scenario.parallel_chains(hops=np.int64(2)) == Scenario.parallel_chains(hops=2.0)  # type: ignore[arg-type]
+    assert Scenario.parallel_chains(hops=np.array([2, 3])) == Scenario.parallel_chains(hops=[2, 3])  # type: ignore[arg-type]
+    result = fourhop.run(plain.with_(duration="2s"), runs=np.int64(2), seed=3.0, jobs=np.int64(1))  # type: ignore[arg-type]
+    assert result.seeds == (3, 4)
+    with pytest.raises(fourhop.FourhopError, match=r"runs: found 1\.5, allowed: 1 to"):
+        fourhop.run(plain, runs=1.5)  # type: ignore[arg-type]
+
+
+def test_what_no_scenario_holds_is_named() -> None:
+    with pytest.raises(fourhop.FourhopError, match="scenario: Object of type PosixPath is not JSON"):
+        Scenario.chain(hops=1, name=Path("a"))
+
+
+def test_transport_is_that_of_every_tcp_flow() -> None:
+    scenario = Scenario.chain(hops=2).flow(0, 2, transport="reno").flow(2, 0, transport="udp", rate="9kbps")
+    assert [flow["transport"] for flow in scenario.with_(transport="vegas").resolved["flows"]] == ["vegas", "udp"]
+    with pytest.raises(ScenarioError, match=r"with_: traffic\.transport: found a key of \[traffic\] in a scenario"):
+        scenario.with_(traffic={"transport": "vegas"})
+
+
+def test_files_are_run_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "chain.toml"
+    path.write_text(CHAIN.replace("100s", "5s"), encoding="utf-8")
+    given = Scenario.from_toml(path)
+    assert fourhop.run(str(path), runs=2).flows.equals(fourhop.run(given, runs=2).flows)
+    assert fourhop.sweep(path, {"topology.hops": [1]}).summary.height == 1
+    assert fourhop.explain(path).flow == "flow-1"
+    assert fourhop.best_rate(path, trials=2, runs=1).trials[0].offered_bps > 0
+    nodes = tmp_path / "pair.txt"
+    nodes.write_text("rate 2\nnode 0 0\nnode 200 0\nflow 0 1 1\n", encoding="utf-8")
+    assert Scenario.of(nodes).flow_count == 1
+
+
+def test_runs_and_precision_exclude_each_other() -> None:
+    with pytest.raises(fourhop.FourhopError, match="runs, precision: found both, allowed: one of the two"):
+        fourhop.run(Scenario.chain(hops=1), runs=3, precision="5%")
+
+
+def test_a_flow_without_a_path_is_warned_of() -> None:
+    far = Scenario.chain(hops=2, spacing="300m", duration="3s")
+    said = "flow-1: no path of links from node 0 to node 2: from node 0 the nearest node not reached is node 1, 300 m"
+    with pytest.warns(fourhop.FourhopWarning, match=said) as caught:
+        result = fourhop.run(far)
+    assert caught[0].filename == __file__
+    assert result.aggregate.mean == 0.0
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -225,6 +226,24 @@ def test_curves_and_groups_are_drawn_as_given(parallel: SweepResult) -> None:
     assert (drawn.kind, drawn.x_label, drawn.y_label) == ("lines", "hops", "goodput (kbit/s)")
     bar = groups({"all": {"sum": cells["vegas"].goodput()}}, y_max=9.0)
     assert (bar.kind, bar.y_label, bar.y_max, bar.lines[0].x) == ("bars", "goodput (kbit/s)", 9.0, ["sum"])
+    assert bar.y_min == 0.0
+
+
+def test_gains_are_drawn_in_percent_and_may_be_losses() -> None:
+    much, little = (Sample((value,) * 3, (1, 2, 3)) for value in (40.0, 20.0))
+    gains = {"Vegas": {"chain": much / little, "cross": little / much}}
+    for made in (
+        groups(gains, "gain (%)"),
+        curves({"Vegas": {1: much / little, 2: little / much}}, "hops", "gain (%)"),
+    ):
+        (line,) = made.lines
+        assert (line.y, line.low, line.high) == ([100.0, -50.0],) * 3
+        axis = describe(made).y
+        assert axis.low < -50.0 < 100.0 < axis.high
+    # Bars stand on 0 even if all gain, and one wide interval does not flatten them.
+    wide = Chart("bars", (Line("Vegas", ["a", "b"], [10.0, 20.0], [5.0, -900.0], [15.0, 900.0]),), y_min=None)
+    assert (describe(wide).y.low, describe(wide).y.high) == (-20.0, 40.0)
+    assert describe(wide).curves[0].cut_low == (1,)
 
 
 def test_shares_are_those_of_each_flow_and_of_all() -> None:
@@ -264,6 +283,7 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert "y (kbit/s)" in text
     assert "one &amp; two" in text
     assert "currentColor" in text
+    assert not re.search(r"\d\.\d{3}|\s\s|font-family", text), "nothing that nobody sees"
     assert "#010203" not in text
     assert "<image" not in text
     head = text[: text.index(">")]
@@ -271,7 +291,7 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert " width=" not in head
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert all(each.startswith("here-") for each in ids)
-    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) == set(ids)
     assert draw.svg(chart_of(kind), "here") == text, "the same data give the same figure"
 
 
@@ -323,6 +343,35 @@ def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_o
     assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]
 
 
+def test_what_is_counted_over_time_has_whole_ticks() -> None:
+    def labels(kind: str, *y: float) -> list[str]:
+        line = Line("", [float(t) for t in range(len(y))], [*y], [None] * len(y), [None] * len(y))
+        return [label for _, label in describe(Chart(kind, (line,), "x", "y")).y.ticks]  # type: ignore[arg-type]
+
+    assert labels("series", 0.0, 1.0, 3.0) == ["0", "1", "2", "3"]
+    assert "0.5" in labels("series", 0.0, 0.5, 3.0)
+    assert "0.5" in labels("lines", 0.0, 1.0, 3.0), "means over runs lie between"
+
+
+def test_names_of_groups_stand_apart() -> None:
+    def labels(*groups: str) -> list[str]:
+        line = Line("", list(groups), [1.0] * len(groups), [None] * len(groups), [None] * len(groups))
+        return [label for _, label in describe(Chart("bars", (line,), "", "y")).x.ticks]
+
+    assert labels("chain", "cross", "parallel") == ["chain", "cross", "parallel"]
+    assert labels("into the mesh", "out of the mesh", "") == ["into the mesh", "out of the mesh"]
+    several = ("chain", "cross", "parallel", "grid", "random", "gateway", "moving")
+    assert labels(*several) == ["chain", "\ncross", "parallel", "\ngrid", "random", "\ngateway", "moving"]
+    # Drawn, none covers another.
+    line = Line("", list(several), [1.0] * 7, [None] * 7, [None] * 7)
+    drawn = draw.figure(Chart("bars", (line,), "", "y"))
+    drawn.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in drawn.axes[0].get_xticklabels()]
+    ends = [(box.x0, box.x1) for box in boxes]
+    assert all(one[1] + 2.0 < other[0] for one, other in zip(ends, ends[2:], strict=False)), "two lines are enough"
+    assert any(one[1] + 8.0 > other[0] for one, other in itertools.pairwise(ends)), "less than a blank apart on one"
+
+
 def test_a_transport_has_one_colour_in_every_chart() -> None:
     def styles(kind: str, *labels: str) -> dict[str, tuple[str | None, tuple[float, ...]]]:
         x: list[float] | list[str] = ["a"] if kind == "bars" else [1.0]
@@ -340,7 +389,42 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     # Bars have no dash, but are paler.
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
+    variant, plain = styles("bars", "TCP-GAP without goodput control (fairness 0.9)", "TCP-GAP (fairness 1)").values()
+    assert plain[0] == other["TCP-AP"][0] != variant[0], "whichever comes first"
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
+    # A label may name its transport in brackets, and another one after it.
+    (mixed,) = styles("lines", "flow-2 (NewReno)").values()
+    assert mixed[0] == one["NewReno"][0]
+    assert styles("bars", "TCP-GAP, CUBIC")["TCP-GAP, CUBIC"][0] == other["TCP-AP"][0]
+    assert styles("bars", "standard TCP")["standard TCP"][0] == one["NewReno"][0]
+
+
+@pytest.mark.parametrize("kind", ["lines", "series", "bars"])
+def test_a_single_curve_says_what_it_is(kind: str) -> None:
+    def shown(label: str) -> list[str]:
+        drawn = draw.figure(Chart(kind, (Line(label, [1.0, 2.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y"))  # type: ignore[arg-type]
+        return [text.get_text() for legend in drawn.legends for text in legend.get_texts()]
+
+    assert shown("C3TCP") == ["C3TCP"]
+    assert shown("") == []
+
+
+def test_charts_beside_each_other_have_the_same_scales() -> None:
+    def chart(kind: str, places: list[float] | list[str], high: float) -> Chart:
+        y: list[float | None] = [high] * len(places)
+        return Chart(kind, (Line("Vegas", places, y, [None] * len(y), [None] * len(y)),), "x", "y")  # type: ignore[arg-type]
+
+    few, many = chart("lines", [10.0, 30.0], 50.0), chart("lines", [5.0, 20.0, 30.0], 100.0)
+    alone, beside, other = describe(few), describe(few, [few, many]), describe(many, [few, many])
+    assert (beside.x, beside.y) == (other.x, other.y) != (alone.x, alone.y)
+    assert [label for _, label in beside.x.ticks] == ["5", "10", "20", "30"]
+    assert describe(few, [few], [few, many]).y == other.y
+    assert describe(few, [few], [few, many]).x == alone.x, "what shows the same quantity need not have the same places"
+    # A bar that only one of them has leaves a gap in the other.
+    some, all_ = chart("bars", ["lower"], 1.0), chart("bars", ["upper", "lower"], 1.0)
+    one, both = (describe(each, [all_, some]) for each in (some, all_))
+    assert one.x == both.x
+    assert (one.curves[0].x, both.curves[0].x) == ((1.0,), (0.0, 1.0))
 
 
 def test_limits_leave_room_and_hold_what_was_asked_for() -> None:
@@ -502,6 +586,34 @@ def test_a_check_that_fails_to_answer_is_an_error_unless_quick(parallel: SweepRe
     assert execute.outcome(study.checks["broken"], data, quick=True)["verdict"] == "not judged"
 
 
+def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -> None:
+    assert execute.ran(parallel) == "Each point: 3 runs of 6 s, seeds 1–3."
+    assert execute.ran(single) == "Each point: 1 run until 330 packets arrived, seed 1."
+    study = Study("t", source="s")
+
+    @study.chart
+    def both(data: Data) -> Chart:
+        """What is drawn."""
+        data.single.goodput()
+        return lines(data["parallel"], x="transport", y="fairness")
+
+    @study.chart
+    def one(data: Data) -> Chart:
+        return table(["a"], [(data.parallel.goodput(transport="vegas"),)])
+
+    results = {"parallel": parallel, "single": single}
+    data = Data("ns2", {name: Cells.of(result) for name, result in results.items()})
+    found = find.Found("paper", "figure", Path("figure.py"), study, "")
+    captions = [
+        execute._chart(name, draw, caption, data, results, found).caption
+        for name, (caption, draw) in study.charts.items()
+    ]
+    assert captions == [
+        "What is drawn. Each point: 1 run until 330 packets arrived, seed 1. Each point: 3 runs of 6 s, seeds 1–3.",
+        "Each point: 3 runs of 6 s, seeds 1–3.",
+    ]
+
+
 def test_the_verdict_on_a_figure() -> None:
     assert execute.overall([]) is None
     assert execute.overall(["reproduced", "reproduced"]) == "reproduced"
@@ -562,6 +674,18 @@ def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     unknown = fourhop("reproduce", "other-paper")
     assert unknown.returncode == 2
     assert "error: study: found 'other-paper', allowed: some-paper" in unknown.stderr
+
+
+def test_an_unknown_figure_is_told_those_of_its_paper() -> None:
+    with pytest.raises(FourhopError) as told:
+        find.chosen(ROOT / "papers", "tcp-ap/f10_responsivenes")
+    message = str(told.value)
+    assert message.endswith("(did you mean 'tcp-ap/f10_responsiveness'?)")
+    listed = message.split("allowed: ")[1].split(" (")[0].split(", ")
+    assert len(listed) > 10
+    assert all(name.startswith("tcp-ap/") for name in listed)
+    with pytest.raises(FourhopError, match=r"'tcp-ap/nope', allowed: (tcp-ap/\w+(, )?)+ \(did you mean 'tcp-ap/"):
+        find.chosen(ROOT / "papers", "tcp-ap/nope")
 
 
 def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import polars as pl
 import pytest
 
 import fourhop
-from fourhop import Scenario, Sweep, stats
+from fourhop import FourhopError, Scenario, Sweep, stats
 from fourhop.sweeps import columns, document, runfile
 from fourhop.sweeps.result import TABLES
 
@@ -187,6 +189,10 @@ def test_tables_open_in_pandas_and_say_what_they_hold(tmp_path: Path) -> None:
         Scenario.parallel_chains(hops=1, duration="2s"), {"tcp.window": [2, 4]}, runs=2, out=tmp_path
     )
     assert list(result.pandas("flows").columns) == result.flows.columns
+    with pytest.MonkeyPatch.context() as without:
+        without.setitem(sys.modules, "pandas", None)
+        with pytest.raises(FourhopError, match=r"pandas: a package is missing \(.*\): pip install pandas pyarrow"):
+            result.pandas("flows")
     for name in TABLES:
         frame = pl.read_parquet(tmp_path / f"{name}.parquet")
         assert frame.equals(getattr(result, name))
@@ -248,6 +254,16 @@ def test_a_file_is_the_same_sweep_as_in_python(tmp_path: Path, chain: Path) -> N
     assert [point.scenario for point in read.points] == [point.scenario for point in made.points]
 
 
+def test_millions_of_points_are_refused_before_there_is_one() -> None:
+    keys = {f"tcp.{name}": range(1, 100_001) for name in ("window", "dupthresh", "max_timeouts")}
+    tracemalloc.start()
+    with pytest.raises(FourhopError, match="sweep: found 1000000000000000 points, allowed: at most 1000000"):
+        Sweep(Scenario.chain(hops=1), keys)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6, "the values themselves, and not their combinations"
+
+
 @pytest.mark.parametrize(
     ("given", "values"),
     [
@@ -259,7 +275,7 @@ def test_a_file_is_the_same_sweep_as_in_python(tmp_path: Path, chain: Path) -> N
     ],
 )
 def test_ranges_include_their_ends(given: str, values: list[object]) -> None:
-    assert document._values(tomllib.loads(f"x = {given}")["x"]) == values
+    assert document.values(tomllib.loads(f"x = {given}")["x"]) == values
 
 
 BASE = 'scenario = "chain.toml"\n'

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fourhop import compare, validate
+from fourhop import agreement, validate
 from fourhop.errors import FourhopError
 from fourhop.validate import Side, below_capacity, judge, read_reference, select, side, tolerance
 from tests.conftest import Command, environment, used_by, used_by_children
@@ -151,7 +151,7 @@ def test_optional_keys_may_be_missing_and_others_are_ignored(tmp_path: Path) -> 
         ([entry(goodput_kbps_per_run=[[1.0], [1.0, 2.0]])], "[0].goodput_kbps_per_run: found [[1.0], [1.0, 2.0]]"),
         ([entry(goodput_kbps_per_run=[[-1.0]])], "[0].goodput_kbps_per_run: found [[-1.0]]"),
         ([entry(goodput_kbps_per_run=[[float("nan")]])], "[0].goodput_kbps_per_run: found [[NaN]]"),
-        ([{"scenario": "a", "transport": "b"}], "[0].duration_s: found nothing, allowed"),
+        ([{"scenario": "a", "transport": "b"}], "[0].duration_s: missing, allowed"),
         ([{"scenario": "a", "transport": "b"}], "[0]: found neither goodput_kbps_per_run nor received_kbps"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_bad_results_file_is_named_with_key_found_and_allowed(tmp_path: Path, 
 
 
 def test_a_bad_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match="nowhere: found nothing, allowed: a folder with"):
+    with pytest.raises(FourhopError, match="nowhere: missing, allowed: a folder with"):
         read_reference(tmp_path / "nowhere")
     with pytest.raises(FourhopError, match=r"results\.json: cannot be read: No such file"):
         read_reference(tmp_path)
@@ -187,20 +187,20 @@ def test_patterns_match_a_part_or_by_wildcards(tmp_path: Path) -> None:
 
 def test_more_seeds_run_until_the_interval_is_tight(tmp_path: Path) -> None:
     steady = reference(tmp_path / "a", [entry()], hop=CHAIN)
-    (row,) = compare.Comparison(read_reference(steady)).run()
+    (row,) = agreement.Agreement(read_reference(steady)).run()
     assert row.ours is not None
-    assert len(row.ours.runs) == compare.FIRST_SEEDS
+    assert len(row.ours.runs) == agreement.FIRST_SEEDS
     # Seven hops in a few seconds scatter by more than 2 % whatever the seeds.
     chain = "rate 2\n" + "".join(f"node {200 * n} 0\n" for n in range(8)) + "flow 0 7 7\n"
     rough = reference(tmp_path / "b", [entry(duration_s=5, warmup_s=1)], hop=chain)
-    (row,) = compare.Comparison(read_reference(rough)).run()
+    (row,) = agreement.Agreement(read_reference(rough)).run()
     assert row.ours is not None
-    assert len(row.ours.runs) == compare.MOST_SEEDS
+    assert len(row.ours.runs) == agreement.MOST_SEEDS
 
 
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     found = read_reference(reference(tmp_path, [entry(), entry(duration_s=10)], hop=CHAIN))
-    rows = [compare.Comparison(found, seeds=3, jobs=jobs).run() for jobs in (1, 5)]
+    rows = [agreement.Agreement(found, seeds=3, jobs=jobs).run() for jobs in (1, 5)]
     assert rows[0] == rows[1]
 
 
@@ -208,7 +208,7 @@ def test_udp_counts_headers_from_the_start_of_its_flow(tmp_path: Path) -> None:
     lines = CHAIN.replace("flow 0 1 1", "udp 0 1 400 1000 1.0 10000")
     # 50 packets/s of 1000 + 20 bytes.
     udp = {"scenario": "hop", "transport": "udp", "duration_s": 21, "received_kbps": [408.0, 408.0]}
-    (row,) = compare.Comparison(read_reference(reference(tmp_path, [udp], hop=lines)), seeds=2).run()
+    (row,) = agreement.Agreement(read_reference(reference(tmp_path, [udp], hop=lines)), seeds=2).run()
     assert row.verdict == "agree"
     assert row.allowed == validate.UNCONTENDED
     assert row.ours is not None
@@ -218,12 +218,12 @@ def test_udp_counts_headers_from_the_start_of_its_flow(tmp_path: Path) -> None:
 def test_a_window_of_one_is_held_to_one_per_cent(tmp_path: Path) -> None:
     lines = CHAIN.replace("window 64", "window 1")
     far = entry(goodput_kbps_per_run=[[1000.0], [1000.0]])
-    (row,) = compare.Comparison(read_reference(reference(tmp_path, [far], hop=lines)), seeds=1).run()
+    (row,) = agreement.Agreement(read_reference(reference(tmp_path, [far], hop=lines)), seeds=1).run()
     assert row.allowed == validate.UNCONTENDED
     assert row.verdict == "differ"
     assert row.ours is not None
     kept = entry(goodput_kbps_per_run=[[0.992 * row.ours.goodput.mean]])
-    (row,) = compare.Comparison(read_reference(reference(tmp_path, [kept], hop=lines)), seeds=1).run()
+    (row,) = agreement.Agreement(read_reference(reference(tmp_path, [kept], hop=lines)), seeds=1).run()
     assert (row.verdict, row.reason) == ("agree", "+0.8%, allowed 1%")
 
 
@@ -263,7 +263,7 @@ def test_the_table_and_the_exit_code_say_what_differs(fourhop: Command, tmp_path
 
 def test_bad_options_are_refused(fourhop: Command, tmp_path: Path) -> None:
     for arguments, message in (
-        (["--reference", tmp_path / "nowhere"], "nowhere: found nothing, allowed: a folder"),
+        (["--reference", tmp_path / "nowhere"], "nowhere: missing, allowed: a folder"),
         (["--seeds", "0"], "seeds: found 0, allowed: 1 to"),
         (["--jobs", "0"], "jobs: found 0, allowed: 1 to"),
         (["--only", "nothing-like-it"], "--only: found nothing-like-it"),
@@ -301,7 +301,7 @@ def test_ctrl_c_keeps_the_entries_that_finished(tmp_path: Path) -> None:
 def test_the_reference_we_bring_is_whole() -> None:
     entries = read_reference()
     assert {each.transport for each in entries} == {"newreno", "sack", "vegas", "udp"}
-    comparison = compare.Comparison(entries, seeds=1)
+    comparison = agreement.Agreement(entries, seeds=1)
     assert not [row for row in comparison.rows if row.verdict == "error"]
     used = {each.path.name for each in entries}
     assert used == {path.name for path in (entries[0].path.parent).glob("*.txt")}
@@ -321,7 +321,7 @@ SHORT = (
 
 def test_a_short_comparison_with_ns2_agrees() -> None:
     entries = select(read_reference(), SHORT)
-    rows = compare.Comparison(entries, seeds=8, duration_s=150.0).run()
+    rows = agreement.Agreement(entries, seeds=8, duration_s=150.0).run()
     assert len(rows) == len(entries)
     assert [f"{row.entry.name}: {row.reason}" for row in rows if row.verdict in ("differ", "error")] == []
     assert sum(row.verdict == "agree" for row in rows) >= 10

@@ -1,8 +1,8 @@
-//! Bakes a fingerprint of the simulator's sources into the extension module. Stored results carry it, so that a rebuilt
-//! engine with the same version and other code never takes them for its own.
+//! Bakes a fingerprint of the simulator's sources into the extension module. Stored results carry it, so an engine
+//! rebuilt from other code with the same version never mistakes them for its own.
 //!
-//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and Cargo.lock. Not the
-//! compiler, the machine or the build profile: results do not depend on them.
+//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and Cargo.lock. It
+//! does not cover the compiler, the machine or the build profile, because results do not depend on them.
 
 #![expect(clippy::disallowed_methods, reason = "it reads the sources; the wall is about what runs in a simulation")]
 

@@ -1,4 +1,4 @@
-//! Segments and options at C3TCP's modules: `cargo +nightly fuzz run c3tcp`, in the root of the repository.
+//! Segments and options at C3TCP's modules (`cargo fuzz run c3tcp`; all targets: `make fuzz`).
 #![no_main]
 
 #[path = "../../crates/proto/tests/c3tcp/checked.rs"]

@@ -1,4 +1,4 @@
-//! Raw packets and time at a gateway: `cargo +nightly fuzz run gateway`, in the root of the repository.
+//! Raw packets and time at a gateway (`cargo fuzz run gateway`; all targets: `make fuzz`).
 #![no_main]
 
 #[path = "../../crates/proto/tests/gateway/checked.rs"]

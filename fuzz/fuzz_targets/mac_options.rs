@@ -1,4 +1,4 @@
-//! Options of MAC headers: `cargo +nightly fuzz run mac_options`, in the root of the repository.
+//! Options of MAC headers (`cargo fuzz run mac_options`; all targets: `make fuzz`).
 #![no_main]
 
 #[path = "../../crates/proto/tests/c3tcp/checked.rs"]

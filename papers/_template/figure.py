@@ -1,4 +1,4 @@
-"""What the figure shows, in a sentence or two: these words stand above it in the report.
+"""What the figure shows, in one or two sentences: this text appears above it in the report.
 
 A second paragraph says what to look at, and what the paper concludes from it.
 """
@@ -11,7 +11,7 @@ NAMES = {"newreno": "NewReno", "vegas": "Vegas"}
 study = Study(
     "Title of the figure",
     source="which paper, which figure",
-    assumed=["What the text leaves open, and the choice made; a line each."],
+    assumed=["What the text leaves open, and the choice made; one line for each."],
 )
 
 

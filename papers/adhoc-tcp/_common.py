@@ -1,6 +1,6 @@
-"""What the studies of ad hoc TCP share: the kinds of TCP that are compared, the three scenarios, what is measured.
+"""Shared by the studies of ad hoc TCP: the kinds of TCP that are compared, the three scenarios, the measures.
 
-Files are named `f<figure>_<what>.py`, two digits, so that the report has them in the order of the paper.
+Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ PAPER = "Cho, Sirisena, Pawlikowski, J. of Communications and Networks 2004"
 
 KINDS: Mapping[str, str] = {
     "sack": "SACK",
-    "adhoc-receiver": "receiver only",
-    "adhoc-tcp": "receiver and sender",
+    "adhoc-receiver": "ad hoc TCP, receiver alone",
+    "adhoc-tcp": "ad hoc TCP",
     "newreno": "NewReno",
 }
-"""What is compared: transports with their labels."""
+"""The transports that are compared, with their labels."""
 
 SCHEMES = ("sack", "adhoc-receiver", "adhoc-tcp")
 """Those of figures 9 to 11."""
@@ -27,10 +27,10 @@ SCHEMES = ("sack", "adhoc-receiver", "adhoc-tcp")
 LABELS = {name: KINDS[name] for name in SCHEMES}
 
 SPEEDS: Mapping[Profile, tuple[int, ...]] = {"ns2": (5, 10, 20, 30), "standard": (10, 30)}
-"""Speeds in m/s. The text names 30 only. `standard` takes several times the processor time, hence fewer there."""
+"""Speeds in m/s. The text names only 30. `standard` takes several times the processor time, hence fewer there."""
 
 MOST_RUNS: Mapping[Profile, int] = {"ns2": 400, "standard": 160}
-"""Where the search for 5 % gives up. No point got there: 243 and 108 were the most, for one flow at 30 m/s."""
+"""The most replications spent to reach 5 %. No point took all: 243 and 108 were the most, one flow at 30 m/s."""
 
 MIXED = ("adhoc-tcp", "newreno", "adhoc-tcp", "newreno")
 """Two of each, figures 12 and 13."""
@@ -40,30 +40,30 @@ ADHOC, NEWRENO = ("flow-1", "flow-3"), ("flow-2", "flow-4")
 KIND = {**dict.fromkeys(ADHOC, "ad hoc TCP"), **dict.fromkeys(NEWRENO, "NewReno")}
 
 SPEED = "speed of the nodes (m/s)"
-"""What is on the axis of x."""
+"""Label of the x axis."""
 
 MOVING = 50
 WIDTH, HEIGHT = 1500, 300
 
 ASSUMED = (
-    "Throughput is the payload delivered, each byte once. Goodput is taken as figure 1 labels it, normalized: the "
-    "share of the segments a sender sent that were not sent before. Goodput as a rate, our usual measure, is the "
-    "throughput here.",
-    "2 Mbit/s, RTS before everything, AODV, queues of 50, a window of at most 64 segments: the settings of the field, "
-    "which the paper does not state.",
-    "Timestamps in every segment of every kind, so that headers are the same; clocks agree to 10 us.",
+    "Throughput is the payload delivered, each byte once. Goodput is normalized, as figure 1 labels it: the share of "
+    "the segments sent that were not retransmissions. Goodput as a rate, our usual measure, is called throughput "
+    "here.",
+    "2 Mbit/s, RTS before every unicast frame, AODV, queues of 50, a window of at most 64 segments: the usual "
+    "settings of the literature, which the paper does not state.",
+    "Timestamps in every segment of every transport, so that headers are equal; clocks are synchronised to 10 us.",
     "An acknowledgement for each segment under both profiles.",
 )
 """For every study of this paper."""
 
 ASSUMED_MOVING = (
-    "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of flow n stand at "
-    "the left and right edge, those of four flows 75 m apart.",
-    f"Replications until the half-width of the 95 % interval of the goodput is 5 % of the mean, but at most "
-    f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table says what was reached.",
+    "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of each flow stand "
+    "at the left and right edge; four flows are 75 m apart.",
+    "Replications until the half-width of the 95 % interval of the goodput is 5 % of the mean, but at most "
+    f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table shows what was reached.",
     "Speeds of 5, 10, 20 and 30 m/s under ns2, of 10 and 30 m/s under standard.",
 )
-"""For those with 50 nodes that move."""
+"""For the studies with 50 moving nodes."""
 
 
 def _settings(payload: int, keys: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,12 +123,12 @@ def at(cells: Cells, variant: str, speed: int) -> Cells:
 
 
 def speeds(cells: Cells) -> list[int]:
-    """The speeds there are, in m/s."""
+    """The speeds of a sweep in m/s."""
     return [int(quantity.parse(str(speed)).value) for speed in cells.values("speed_max")]
 
 
 def normalized(cells: Cells, flows: Collection[str] | None = None, **keys: object) -> Sample:
-    """Goodput as the paper normalizes it: what part of the segments that these flows sent was fresh, 0 to 1."""
+    """Goodput as the paper normalizes it: the share of new segments among those that these flows sent, 0 to 1."""
 
     def part(run: Run) -> float:
         rows = _of(run, flows)
@@ -148,7 +148,7 @@ def _of(run: Run, flows: Collection[str] | None) -> list[Mapping[str, Any]]:
 
 
 def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") -> dict[str, Estimate]:
-    """By speed, what `of` says of a kind over what it says of SACK."""
+    """By speed, the ratio of measure `of` for a kind to the same measure for SACK."""
     return {f"{speed} m/s": of(at(cells, kind, speed)) / of(at(cells, "sack", speed)) for speed in speeds(cells)}
 
 
@@ -158,13 +158,13 @@ def among_moving(title: str, figure: int) -> Study:
 
 
 def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:
-    """Register, with these captions, the charts of what the schemes carry, of what part is fresh, and how precisely."""
+    """Register the charts of throughput, normalized goodput and precision of the schemes, with these captions."""
     drawn = {"throughput": (carried, "throughput (kbit/s)"), "goodput": (normalized, "normalized goodput")}
 
     @study.chart_each({name: (drawn[name], caption) for name, caption in captions.items()})
     def over_speed(data: Data, what: tuple[Callable[[Cells], Sample], str]) -> Chart:
         of, y_label = what
-        cells = data.sweeps[sweep]
+        cells = data[sweep]
         points = {
             label: {speed: of(at(cells, name, speed)) for speed in speeds(cells)} for name, label in LABELS.items()
         }
@@ -178,8 +178,8 @@ def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
 
     @study.chart
     def precision(data: Data) -> Chart:
-        """Replications, and how precise the throughput is with them."""
-        return reached(data.sweeps[sweep], labels)
+        """Replications, and the precision of the throughput that they give."""
+        return reached(data[sweep], labels)
 
 
 def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:

@@ -1,7 +1,7 @@
 """A sender walks along its route to the receiver and back: windows, thresholds and freezes over time.
 
-The route has ten hops, then fewer with each relay that is passed, then ten again. The paper shows one run of ad hoc
-TCP and one of SACK.
+The route has ten hops, one fewer for each relay that the sender passes, and in the end ten again. The paper shows one
+run of ad hoc TCP and one of SACK.
 """
 
 import math
@@ -14,12 +14,12 @@ from ._common import ASSUMED, KINDS, PAPER, SCHEMES, walk
 RUNS = 10
 
 study = Study(
-    "A walk along the route: what windows do",
+    "A walk along the route: windows over time",
     source=f"{PAPER}, figure 8",
     assumed=[
         *ASSUMED,
         "The sender starts at the first of eleven places, walks from 5 s to 95 s, rests for 5 s and is back at 190 s.",
-        f"The paper shows one run. Charts show one, checks are over {RUNS}.",
+        f"The paper shows one run. Charts show one run as well; checks are over {RUNS} runs.",
     ],
 )
 
@@ -40,35 +40,36 @@ def _over_time(data: Data, kind: str, quantities: dict[str, str], y_max: float |
 
 
 ADHOC = {"adwin_segments": "advertised window", "ssthresh_segments": "ssthresh"}
+OF_ADHOC = {"flow-1": KINDS["adhoc-tcp"]}
 
 
 @study.chart
 def adhoc(data: Data) -> Chart:
-    """Ad hoc TCP, one run: what the receiver advertises (0: frozen) and the threshold. Before the first data more."""
+    """Ad hoc TCP, one run: advertised window (0: frozen) and slow-start threshold; larger before the first data."""
     return _over_time(data, "adhoc-tcp", ADHOC, y_max=8.0)
 
 
 @study.chart
 def frozen(data: Data) -> Chart:
-    """The same run: what froze the sender (1 a closed window, 2 a window below what is under way, 3 a time-out)."""
-    return series(data.way.where(transport="adhoc-tcp"), "frozen", y_label="frozen by")
+    """The same run: what froze the sender (1 closed window, 2 window below the data in flight, 3 time-out)."""
+    return series(data.way.where(transport="adhoc-tcp"), "frozen", flows=OF_ADHOC, y_label="frozen by")
 
 
 @study.chart
 def hops(data: Data) -> Chart:
-    """The same run: hops of the newest segment, as its time to live tells the receiver."""
-    return series(data.way.where(transport="adhoc-tcp"), "hops", y_label="hops")
+    """The same run: hops of the newest segment, derived by the receiver from its time to live."""
+    return series(data.way.where(transport="adhoc-tcp"), "hops", flows=OF_ADHOC, y_label="hops")
 
 
 @study.chart
 def sack(data: Data) -> Chart:
-    """SACK, one run: congestion window and threshold."""
+    """SACK, one run: congestion window and slow-start threshold."""
     return _over_time(data, "sack", {"cwnd_segments": "congestion window", "ssthresh_segments": "ssthresh"})
 
 
 @study.chart
 def events(data: Data) -> Chart:
-    """How often what happened, means over the runs."""
+    """Number of events, means over the runs."""
     last = ("zwas", "freezes_closed", "freezes_provisional", "freezes_timeout", "probes", "hop_changes")
     rows = []
     for kind in SCHEMES:
@@ -80,7 +81,7 @@ def events(data: Data) -> Chart:
 
 
 def _final(data: Data, kind: str, column: str) -> str:
-    """Mean over the runs of a count at its end; nothing for flows that have none."""
+    """Mean over the runs of the final value of a count; empty for flows that have none."""
     mean = _most(data, kind, column).mean
     return "" if math.isnan(mean) else f"{mean:.1f}"
 
@@ -89,7 +90,9 @@ def _most(data: Data, kind: str, column: str) -> Sample:
     return data.way.over_time(column, "flow-1", 0.0, math.inf, lambda each: each.max(), transport=kind)
 
 
-@study.check("Fewer time-outs than with SACK", paper="fewer", assumed="partly: with the receiver alone or with both")
+@study.check(
+    "Fewer time-outs than with SACK", paper="fewer", assumed="partly: with the receiver alone or with both ends"
+)
 def timeouts(data: Data) -> Claim:
     sack = data.way.column("timeouts", transport="sack")
     full = below(data.way.column("timeouts", transport="adhoc-tcp") - sack, 0.0)
@@ -104,9 +107,9 @@ def fast_retransmits(data: Data) -> Claim:
 
 
 @study.check(
-    "The delimiter holds the window where SACK's grows",
+    "The delimiter limits the window where that of SACK grows",
     paper="adwin controlled; SACK almost always limited by its congestion window",
-    assumed="means over the walk: at most 3 segments advertised, SACK's congestion window more",
+    assumed="means over the walk: at most 3 segments advertised, and SACK's congestion window larger",
 )
 def window(data: Data) -> Claim:
     held = data.way.over_time("adwin_segments", "flow-1", 5, 190, transport="adhoc-tcp")
@@ -114,6 +117,6 @@ def window(data: Data) -> Claim:
     return every({"advertised": below(held, 3.0), "SACK": above(grown - held, 0.0)})
 
 
-@study.check("Zero-window advertisements come", paper="occasional", assumed="at least one a run, in the mean")
+@study.check("There are zero-window advertisements", paper="occasional", assumed="at least one per run on average")
 def closed(data: Data) -> Claim:
     return above(_most(data, "adhoc-tcp", "zwas"), 1.0)

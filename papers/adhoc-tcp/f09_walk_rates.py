@@ -1,4 +1,4 @@
-"""The walk along the route once more: what each scheme carries, and what part of what it sends arrives.
+"""The same walk along the route: throughput and normalized goodput of each scheme.
 
 SACK, SACK with an ad hoc receiver, and ad hoc TCP at both ends.
 """
@@ -25,13 +25,13 @@ def way(profile: Profile) -> Sweep:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput of the three schemes. Bars: 95 % intervals over the replications."""
+    """Throughput of the three schemes. Whiskers: 95 % intervals over the runs."""
     return groups({KINDS[name]: {"": data.way.goodput(transport=name)} for name in SCHEMES}, "throughput (kbit/s)")
 
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput as a share of what was sent."""
+    """Normalized goodput: the share of sent segments that were not retransmissions."""
     return groups({KINDS[name]: {"": normalized(data.way, transport=name)} for name in SCHEMES}, "normalized goodput")
 
 
@@ -54,7 +54,7 @@ def best_throughput(data: Data) -> Claim:
     "Both ends together have the best goodput",
     paper="best of the three",
     assumed="ahead of both; partly: of SACK",
-    why="receiver alone and both ends lose next to nothing, so that neither is ahead of the other",
+    why="the receiver alone and both ends together lose next to nothing, so neither is ahead of the other",
 )
 def best_goodput(data: Data) -> Claim:
     full = normalized(data.way, transport="adhoc-tcp")

@@ -1,6 +1,6 @@
-"""One flow across a field of 50 nodes that move, over their speed.
+"""One flow across a field of 50 moving nodes, as a function of their speed.
 
-The ends stand still at the edges of 1500 m x 300 m, so that every route breaks again and again.
+The ends stand still at the edges of 1500 m x 300 m, and every route breaks repeatedly.
 """
 
 from fourhop import Sweep
@@ -20,7 +20,7 @@ show_schemes(
     study,
     "single",
     {
-        "throughput": "Throughput over speed. Bars: 95 % intervals over the replications.",
+        "throughput": "Throughput over speed. Whiskers: 95 % intervals over the runs.",
         "goodput": "Goodput as a share of what was sent.",
     },
 )
@@ -56,8 +56,8 @@ def goodput_gain(data: Data) -> Claim:
     paper="throughput below SACK, goodput above",
     assumed="at 30 m/s; partly: the better goodput",
     why={
-        "ns2": "the receiver alone carries 43 % more than SACK: a closed window is asked about after one time-out "
-        "(RFC 9293 section 3.8.6.1), of which the paper's sender may have known nothing"
+        "ns2": "the receiver alone carries 43 % more than SACK: a closed window is probed after one time-out (RFC "
+        "9293 section 3.8.6.1), which the paper's sender may not have done"
     },
 )
 def receiver_only(data: Data) -> Claim:

@@ -1,4 +1,4 @@
-"""Four flows across a field of 50 nodes that move: their mean goodput over speed."""
+"""Four flows across a field of 50 moving nodes: their mean goodput as a function of speed."""
 
 from fourhop import Sweep
 from fourhop.study import Claim, Data, Profile, about, above, every
@@ -17,9 +17,8 @@ show_schemes(
     study,
     "four",
     {
-        "goodput": "Goodput of the four flows as a share of what they sent. Bars: 95 % intervals over the "
-        "replications.",
-        "throughput": "Throughput of the four flows together; the paper shows none.",
+        "goodput": "Normalized goodput of the four flows. Whiskers: 95 % intervals over the replications.",
+        "throughput": "Total throughput of the four flows, which the paper does not show.",
     },
 )
 
@@ -29,8 +28,8 @@ show_schemes(
     paper="22 %, the largest gain",
     assumed="18 to 26 %; partly: above it",
     why={
-        "ns2": "19 %, with an interval that reaches below what was asked; the gain grows with speed as the paper says",
-        "standard": "13 %: correct AODV tears fewer routes by mistake",
+        "ns2": "19 %, with an interval that reaches below the bound; the gain grows with speed as the paper says",
+        "standard": "13 %: AODV as written takes down fewer routes by mistake",
     },
 )
 def at_thirty(data: Data) -> Claim:

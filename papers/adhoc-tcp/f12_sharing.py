@@ -1,4 +1,4 @@
-"""Four flows of one kind, and two of each: what every flow gets, over the speed of the nodes.
+"""Four flows of one kind, and two of each kind: throughput per flow as a function of the speed of the nodes.
 
 Flows 1 and 3 are ad hoc TCP in the mix, 2 and 4 NewReno.
 """
@@ -24,7 +24,7 @@ from ._common import (
 
 LABELS = {"newreno": "four NewReno", "adhoc": "four ad hoc TCP", "mixed": "two of each"}
 
-study = among_moving("Sharing with others and among themselves", figure=12)
+study = among_moving("Sharing with other transports and among themselves", figure=12)
 
 
 @study.sweep
@@ -35,9 +35,9 @@ def shared(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "newreno": ("newreno", "Four NewReno flows. Bars: 95 % intervals over the replications."),
+        "newreno": ("newreno", "Four NewReno flows. Whiskers: 95 % intervals over the runs."),
         "adhoc": ("adhoc", "Four flows of ad hoc TCP."),
-        "mixed": ("mixed", "Two of each."),
+        "mixed": ("mixed", "Two flows of each kind."),
     }
 )
 def each_flow(data: Data, variant: str) -> Chart:
@@ -49,7 +49,7 @@ def each_flow(data: Data, variant: str) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """Jain's index, the mean over the runs: how a single run of 300 s shares."""
+    """Jain's index, the mean over the runs: how a single run shares."""
     rows = [
         (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
         for name, label in LABELS.items()
@@ -65,7 +65,7 @@ show_precision(study, "shared", LABELS)
     main=True,
     paper="a fair share of the medium",
     assumed="each flow has 20 to 30 % of the goodput at every speed; partly: 15 to 35 %",
-    why="shares scatter from run to run; the outer pairs, nearer to the edge, may have fewer relays",
+    why="shares vary from run to run; the outer pairs are nearer to the edge and may have fewer relays",
 )
 def among_themselves(data: Data) -> Claim:
     part = {
@@ -79,11 +79,11 @@ def among_themselves(data: Data) -> Claim:
 @study.check(
     "At the lowest speed ad hoc TCP and NewReno share evenly",
     paper="a fair share also in the mix, except at high speed",
-    assumed="NewReno has 0.8 to 1.25 times what ad hoc TCP has; partly: 0.5 to 2",
+    assumed="NewReno has 20 % less to 25 % more than ad hoc TCP; partly: 50 % less to 100 % more",
     why={
-        "ns2": "ad hoc TCP has a third more at 5 m/s already: NewReno's time-outs back off while routes are sought",
-        "standard": "NewReno has half as much again at 10 m/s, the lowest speed there: two segments are fewer "
-        "than the path could carry (figure 1)",
+        "ns2": "ad hoc TCP has a third more even at 5 m/s: NewReno's time-outs back off while routes are searched for",
+        "standard": "NewReno has 1.5 times as much at 10 m/s, the lowest speed in this profile: two segments are "
+        "fewer than the path could carry (figure 1)",
     },
 )
 def near_fair(data: Data) -> Claim:
@@ -95,9 +95,9 @@ def near_fair(data: Data) -> Claim:
 @study.check(
     "At 30 m/s NewReno takes a little more",
     paper="NewReno slightly steals bandwidth at high speed",
-    assumed="1 to 1.5 times what ad hoc TCP has; partly: more at all",
+    assumed="up to 50 % more than ad hoc TCP; partly: more by any amount",
     why={
-        "ns2": "the contrary: NewReno has a third of what ad hoc TCP has, because probes find a new route sooner than "
+        "ns2": "the opposite: NewReno has a third of what ad hoc TCP has, because probes find a new route sooner than "
         "time-outs that have backed off",
         "standard": "both have about the same, with an interval that leaves open who is ahead",
     },

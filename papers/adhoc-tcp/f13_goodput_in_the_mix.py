@@ -1,4 +1,4 @@
-"""Two flows of ad hoc TCP and two of NewReno: what part of what each kind sends is fresh.
+"""Two flows of ad hoc TCP and two of NewReno: normalized goodput of each kind.
 
 The runs are those of figure 12.
 """
@@ -22,7 +22,7 @@ from ._common import (
     speeds,
 )
 
-study = among_moving("Goodput of unlike flows", figure=13)
+study = among_moving("Normalized goodput of mixed flows", figure=13)
 
 
 @study.sweep
@@ -32,7 +32,7 @@ def mix(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow as a share of what it sent. Bars: 95 % intervals over the replications."""
+    """Goodput of each flow as a share of what it sent. Whiskers: 95 % intervals over the runs."""
     cells = {speed: at(data.mix, "mixed", speed) for speed in speeds(data.mix)}
     points = {
         f"{flow} ({KIND[flow]})": {speed: normalized(one, [flow]) for speed, one in cells.items()} for flow in FLOWS
@@ -47,7 +47,7 @@ show_precision(study, "mix", {"mixed": "two of each"})
     "Ad hoc TCP's goodput is up to 19.4 % above NewReno's",
     paper="up to 19.4 %",
     assumed="largest gain over the speeds 16 to 23 %; partly: above it at some speed",
-    why="the interval of the largest gain reaches beyond what was asked",
+    why="the interval of the largest gain reaches beyond the bounds",
 )
 def gain(data: Data) -> Claim:
     cells = [at(data.mix, "mixed", speed) for speed in speeds(data.mix)]

@@ -1,8 +1,9 @@
 """Goodput of the congestion controls that the published systems are measured against, over chains of 1 to 16 hops.
 
-No figure of a paper shows all of them together. What the papers agree on is checked: each hop more costs goodput until
-the pipe of about four hops is full; from then on it hardly matters how long the chain is. A window limited to a quarter
-of the hops keeps the sender from overrunning that pipe, and so does Vegas, which loses nothing to begin with.
+No figure of a paper shows all of them together. The checks are statements on which the papers agree: each additional
+hop costs goodput until the pipe of about four hops is full; beyond that the length of the chain hardly matters. A
+window limited to a quarter of the hops keeps the sender from overrunning that pipe, and so does Vegas, which avoids
+losses in the first place.
 """
 
 from fourhop import Scenario, Sweep
@@ -22,8 +23,8 @@ study = Study(
     "Goodput over hops: the baselines",
     source="the common set-up of the papers; NewReno and the window limit: tcp-ap, figures 14 and 15",
     assumed=[
-        "The window limit is a quarter of the hops, at least one segment, not searched for each length.",
-        "The receiver acknowledges as the profile does: every segment in ns2, delayed in standard.",
+        "The window limit is a quarter of the hops, at least one segment; it is not optimised for each length.",
+        "The receiver acknowledges as the profile says: every segment in ns2, delayed ACKs in standard.",
     ],
 )
 
@@ -36,13 +37,13 @@ def chain(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals by means of ten batches."""
+    """Steady state of one flow, AODV, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return lines(data.chain, x="hops", by="transport", labels=NAMES)
 
 
 @study.chart
 def repeated(data: Data) -> Chart:
-    """Segments that were sent again, of all that were sent over the whole run."""
+    """Share of retransmitted segments among all segments sent in the whole run."""
     return lines(
         data.chain,
         x="hops",
@@ -51,11 +52,13 @@ def repeated(data: Data) -> Chart:
         y=lambda cell: cell.measure(
             lambda run: 100.0 * run.flows["flow-1"]["retransmitted_packets"] / run.flows["flow-1"]["sent_packets"]
         ),
-        y_label="segments sent again (%)",
+        y_label="retransmitted segments (%)",
     )
 
 
-@study.check("Up to four hops, each hop more costs goodput, whatever the transport", paper="the goodput falls steeply")
+@study.check(
+    "Up to four hops, each additional hop costs goodput with every transport", paper="the goodput falls steeply"
+)
 def falls_to_four(data: Data) -> Claim:
     steps = {
         f"{NAMES[transport]}, {hops} to {hops + 1} hops": data.chain.goodput(transport=transport, hops=hops)
@@ -67,7 +70,7 @@ def falls_to_four(data: Data) -> Claim:
 
 
 def over_newreno(data: Data, transport: str, least: int) -> dict[str, Estimate]:
-    """Goodput over that of NewReno on the chains of so many hops and more."""
+    """Ratio of goodput to that of NewReno on the chains of at least this number of hops."""
     hops = {n: data.chain.where(hops=n) for n in HOPS if n >= least}
     return {f"{n} hops": at.goodput(transport=transport) / at.goodput(transport="newreno") for n, at in hops.items()}
 
@@ -86,9 +89,9 @@ def flat_from_eight(data: Data) -> Claim:
     paper="a small window is best; the limit is what tcp-ap compares with in figure 15",
     assumed="at every length from 5 to 16; partly: at three quarters of them",
     why={
-        "standard": "NewReno resends 2 to 4 % of its segments instead of 8 to 10 %, so that a smaller window has "
-        "little to gain, while a receiver that acknowledges every second segment lets a window of one to four "
-        "segments wait for its timer"
+        "standard": "NewReno retransmits 2 to 4 % of its segments instead of 8 to 10 %, so a smaller window has "
+        "little to gain, while with a receiver that acknowledges every second segment a window of one to four "
+        "segments has to wait for the delayed-ACK timer"
     },
 )
 def limit_beats_newreno(data: Data) -> Claim:
@@ -100,8 +103,11 @@ def limit_beats_newreno(data: Data) -> Claim:
     "Vegas is well ahead of NewReno on long chains",
     main=True,
     paper="Vegas keeps its window small where NewReno overruns the chain",
-    assumed="well: by more than 10 % at the best of 6 to 16 hops",
-    why={"standard": "as for the window limit: what NewReno loses in ns2 by overrunning the chain is mostly gone"},
+    assumed="well ahead: by more than 10 % at the best length from 6 to 16 hops",
+    why={
+        "standard": "as for the window limit: most of what NewReno loses in ns2 by overrunning the chain is not lost "
+        "here"
+    },
 )
 def vegas_ahead(data: Data) -> Claim:
     best = peak(list(over_newreno(data, "vegas", 6).values()))

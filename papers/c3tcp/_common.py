@@ -1,6 +1,6 @@
-"""What the studies of C3TCP share: the network of figure 5, what is compared, and when.
+"""Shared by the studies of C3TCP: the network of figure 5, the variants compared, and the measured intervals.
 
-Figures 6 to 8 and the queue at node 2 come from one scenario, which each study runs for itself.
+Figures 6 to 8 and the queue at node 2 use one scenario, which each study runs for itself.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ VARIANTS = Variants(
         "westwood": ("Westwood", "westwood", {}),
     }
 )
-"""What is compared: by short name its label, its transport and its keys."""
+"""The variants compared: short name, then label, transport and keys."""
 
 LABELS = VARIANTS.labels
 compared = VARIANTS.compared
 
 C3 = ("c3", "c3-newest")
-"""Both readings: measurements averaged, and the newest alone."""
+"""Both interpretations: averaged measurements, and the newest alone."""
 BOTH = {name: LABELS[name] for name in C3}
 
 ALONE, CROSSED, AFTER = (3.0, 15.0), (16.0, 30.0), (31.0, 45.0)
-"""From when to when, in s: the TCP flow alone, beside UDP, alone again. A second each is left to get there."""
+"""Intervals in s: the TCP flow alone, with UDP, and alone again. One second at the start of each is left out."""
 WHOLE = (3.0, 45.0)
 
 UDP_RATE = "600kbps"
@@ -41,16 +41,16 @@ UDP_RATE = "600kbps"
 ASSUMED = (
     "Spacing of 200 m, reception 250 m, carrier sense 550 m: the paper gives none.",
     "11 Mbit/s data, 1 Mbit/s basic rate, queues of 50 packets, static routes (routing is outside its scope).",
-    f"The two further nodes stand beside nodes 2 and 3 and send UDP of {UDP_RATE} each to one another through these "
-    "two: the paper says neither where they send nor how fast.",
+    f"The two further nodes stand next to nodes 2 and 3 and send UDP of {UDP_RATE} each to one another through these "
+    "two: the paper states neither the destination nor the rate.",
     "Standard TCP is NewReno. Receivers take 65,535 B and acknowledge every segment.",
-    "Measurements are averaged with weight 75 % (the paper does not say); the newest alone is shown beside it.",
+    "Measurements are averaged with weight 75 % (the paper does not say); the newest alone is shown for comparison.",
 )
 """For every study of this paper on the network of figure 5."""
 
 
 def settings(profile: Profile, **keys: Any) -> dict[str, Any]:
-    """What all studies of this paper have in common, and other keys."""
+    """The settings common to all studies of this paper, and other keys."""
     return {
         "profile": profile,
         "radio": {"rate": "11Mbps"},
@@ -64,7 +64,7 @@ def settings(profile: Profile, **keys: Any) -> dict[str, Any]:
 def string(
     profile: Profile, *, udp: str | None = UDP_RATE, times: tuple[str, str] = ("15s", "30s"), **keys: Any
 ) -> Scenario:
-    """Figure 5: nodes 1 to 4 (0 to 3 here) in a string with a TCP flow; 5 and 6 beside 2 and 3, UDP between them."""
+    """Figure 5: nodes 1 to 4 (0 to 3 here) in a string with a TCP flow; 5 and 6 next to 2 and 3, UDP between them."""
     places = [("0m", "0m"), ("200m", "0m"), ("400m", "0m"), ("600m", "0m"), ("200m", "200m"), ("400m", "200m")]
     flows: list[dict[str, Any]] = [{"name": "tcp", "from": 0, "to": 3, "transport": "newreno", "start": "0s"}]
     if udp is not None:
@@ -85,11 +85,11 @@ def chain(profile: Profile, hops: int = 3, **keys: Any) -> Scenario:
 
 
 def rate(cells: Cells, name: str, when: tuple[float, float]) -> Sample:
-    """Goodput of the TCP flow of a variant between two times in kbit/s, one value a run."""
+    """Goodput of the TCP flow of a variant between two times in kbit/s, one value per run."""
     return goodput_between(cells.where(variant=name), "tcp", when)
 
 
-TIMES = {"whole run": WHOLE, "alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
+TIMES = {"whole run": WHOLE, "alone": ALONE, "with UDP": CROSSED, "alone again": AFTER}
 GOODPUTS = {text: partial(goodput_between, flow="tcp", when=when) for text, when in TIMES.items()}
 """Columns of a table."""
 

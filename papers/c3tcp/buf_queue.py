@@ -1,4 +1,4 @@
-"""Packets in the queue of node 2, through which the cross traffic goes: standard TCP fills it, C3TCP does not."""
+"""Packets in the queue of node 2, which the cross traffic passes: standard TCP fills it, C3TCP does not."""
 
 from fourhop import Sweep
 from fourhop.study import Cells, Chart, Claim, Data, Line, Profile, Sample, Study, above, below, every, table
@@ -57,9 +57,7 @@ def numbers(data: Data) -> Chart:
         )
         for name in SHOWN
     ]
-    return table(
-        ["variant", "longest alone", "mean alone", "longest beside UDP", "mean beside UDP", "packets lost"], rows
-    )
+    return table(["variant", "longest alone", "mean alone", "longest with UDP", "mean with UDP", "packets lost"], rows)
 
 
 @study.check(
@@ -67,8 +65,8 @@ def numbers(data: Data) -> Chart:
     paper="less than 5 while rates in and out are comparable",
     assumed="the mean over time from 3 to 15 s; partly: below 10",
     why={
-        "standard": "802.11 as written lets a frame that finds the medium idle go at once, and node 1, which always "
-        "has one, gets ahead of node 2"
+        "standard": "802.11 as written lets a frame that finds the medium idle be sent at once, so node 1, which "
+        "always has one, gets ahead of node 2"
     },
 )
 def standard_alone(data: Data) -> Claim:
@@ -77,11 +75,11 @@ def standard_alone(data: Data) -> Claim:
 
 
 @study.check(
-    "Beside UDP, standard TCP overflows the queue of node 2",
+    "With UDP, standard TCP overflows the queue of node 2",
     paper="overflow and several packets lost",
-    assumed="the longest queue is 49, all that may wait; partly: above 10",
-    why="nodes 1 and 2 have equal chances of access, and node 1 hears the UDP too: most packets wait where TCP makes "
-    "them",
+    assumed="the longest queue is 49, the most that may wait; partly: above 10",
+    why="nodes 1 and 2 have equal chances of access, and node 1 hears the UDP too, so most packets wait at the TCP "
+    "source",
 )
 def standard_overflows(data: Data) -> Claim:
     longest = most(data, "standard", CROSSED)
@@ -90,9 +88,9 @@ def standard_overflows(data: Data) -> Claim:
 
 @study.check_each(
     BOTH,
-    "Beside UDP, {} leaves at most 10 packets at node 2",
+    "With UDP, {} leaves at most 10 packets at node 2",
     paper="at most about 10",
-    assumed="the longest queue of a run, in the mean over runs; partly: below 15",
+    assumed="the longest queue of a run, averaged over runs; partly: below 15",
 )
 def crossed(data: Data, name: str) -> Claim:
     longest = most(data, name, CROSSED)
@@ -103,10 +101,10 @@ def crossed(data: Data, name: str) -> Claim:
     BOTH,
     "Alone, {} leaves 0 to 3 packets at node 2",
     paper="0 to 3",
-    assumed="the longest queue of a run, in the mean over runs; partly: the mean over time",
+    assumed="the longest queue of a run, averaged over runs; partly: the mean over time",
     why_of={
-        "c3-newest": "a single measurement after a short back-off tells more than there is, and the window it allows "
-        "sends a few segments at once; averaged measurements do not"
+        "c3-newest": "a single measurement after a short back-off overestimates the bandwidth, and the window it "
+        "allows sends a few segments at once; averaged measurements do not"
     },
 )
 def alone(data: Data, name: str) -> Claim:
@@ -117,8 +115,8 @@ def alone(data: Data, name: str) -> Claim:
     BOTH,
     "{} keeps the queue shorter than standard TCP does",
     paper="knowledge of the capacity greatly reduces it",
-    assumed="mean over time, beside UDP: at most half; partly: less",
+    assumed="mean over time, with UDP: at most half; partly: less",
 )
 def shorter(data: Data, name: str) -> Claim:
     less = mean(data, name, CROSSED) / mean(data, "standard", CROSSED)
-    return every({"beside UDP": below(less, 0.5)}).or_partly(below(less, 1.0))
+    return every({"with UDP": below(less, 0.5)}).or_partly(below(less, 1.0))

@@ -1,6 +1,7 @@
 """Bandwidth and round trip as the link layers estimate them, over time, without and with cross traffic.
 
-The estimates are to follow what the path has to give; queueing is to lower the bandwidth and to stay out of the delay.
+The estimates should follow the available capacity of the path; queueing should lower the bandwidth and not affect the
+delay.
 """
 
 from dataclasses import replace
@@ -18,7 +19,7 @@ def estimates(profile: Profile) -> Sweep:
     return Sweep(variants=compared(figure5(profile), "standard", *C3), runs=20)
 
 
-WHEN = {"alone": ALONE, "beside UDP": CROSSED, "alone again": AFTER}
+WHEN = {"alone": ALONE, "with UDP": CROSSED, "alone again": AFTER}
 
 
 def mean(data: Data, name: str, column: str, when: tuple[float, float]) -> Sample:
@@ -35,7 +36,7 @@ def bandwidth(data: Data) -> Chart:
 
 @study.chart
 def delay(data: Data) -> Chart:
-    """Delay there without queueing, and back, one run: as the links measured it and as the simulator knows it."""
+    """Forward delay without queueing plus backward delay, one run: measured by the links, and the true value."""
     cells = data.estimates.where(variant="c3")
     shown = {"c3_delay_s": "estimated", "c3_true_delay_s": "true", "srtt_s": "TCP's smoothed round trip"}
     drawn = (replace(series(cells, column, flows={"tcp": ""}).lines[0], label=label) for column, label in shown.items())
@@ -66,25 +67,28 @@ def numbers(data: Data) -> Chart:
     BOTH,
     "{}: the estimated bandwidth falls when cross traffic comes, and returns",
     paper="it follows the available capacity",
-    assumed="beside UDP below 80 % of what it was alone, and within 15 % of that after; partly: it falls at all",
+    assumed="with UDP below 80 % of the value without, and within 15 % of that value afterwards; partly: it falls by "
+    "any amount",
     why_of={
-        "c3-newest": "it falls by a fifth, but single measurements spread so much that the interval reaches across the "
-        "bound"
+        "c3-newest": "it falls by a fifth, but single measurements vary so much that the interval includes the bound"
     },
 )
 def follows(data: Data, name: str) -> Claim:
     alone, crossed, after = (mean(data, name, "c3_bandwidth_bps", when) for when in WHEN.values())
-    claims = {"beside UDP": below(crossed / alone, 0.8), "after": about(after / alone, 1.0)}
+    claims = {"with UDP": below(crossed / alone, 0.8), "after": about(after / alone, 1.0)}
     return every(claims).or_partly(below(crossed / alone, 1.0))
 
 
 @study.check_each(
     BOTH,
-    "{}: the estimated delay has no queueing in it",
+    "{}: the estimated delay contains no queueing",
     paper="queueing is not part of the estimate; access to the medium makes it vary",
-    assumed="within 15 % of the true delay without queueing, alone and beside UDP; partly: below standard TCP's "
+    assumed="within 15 % of the true delay without queueing, alone and with UDP; partly: below standard TCP's "
     "round trip",
-    why={"standard": "15 % too high alone, by the bound; which part of a link's delay is too long was not separated"},
+    why={
+        "standard": "without UDP the estimate is 15 % too high, at the bound; which part of a link's delay is too "
+        "long was not separated"
+    },
 )
 def no_queueing(data: Data, name: str) -> Claim:
     strict, weaker = {}, {}
@@ -96,9 +100,9 @@ def no_queueing(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "Standard TCP's round trip is mostly queueing",
+    "The round trip of standard TCP is mostly queueing",
     paper="transport measurements include it",
-    assumed="above twice the delay that C3TCP estimates, alone and beside UDP; partly: above it",
+    assumed="above twice the delay that C3TCP estimates, alone and with UDP; partly: above it",
 )
 def transport_includes(data: Data) -> Claim:
     ratios = {

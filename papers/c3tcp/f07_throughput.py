@@ -1,6 +1,6 @@
 """Throughput over time of C3TCP and of standard TCP, with UDP from 15 to 30 s.
 
-The paper has C3TCP steady throughout, and standard TCP enlarging its window until it congests the path.
+In the paper C3TCP is steady throughout, and standard TCP enlarges its window until it congests the path.
 """
 
 from fourhop import Sweep
@@ -23,13 +23,13 @@ from ._common import (
 )
 
 NO_COLLAPSE = (
-    "standard TCP congests the path and loses packets, as the paper says, but its queues are never empty meanwhile, so "
-    "that the air is used; C3TCP loses next to nothing and leaves it idle at times. No rate of UDP and no routing that "
-    "was tried gives 27 %; 10 % is the most, with AODV under standard (chart)"
+    "standard TCP congests the path and loses packets, as the paper says, but its queues are never empty meanwhile, "
+    "so the channel is used; C3TCP loses next to nothing and leaves the channel idle at times. None of the UDP rates "
+    "and routings tried gives 27 %; the highest gain is 10 %, with AODV under standard (chart)"
 )
 
 RATES = (200, 600, 1000, 1500, 2000)
-"""Of each of the two UDP flows, in kbit/s, to see what the choice of one does."""
+"""Rates of each of the two UDP flows in kbit/s, to show the effect of this choice."""
 
 ROUTING = {"static": "static routes", "aodv": "AODV"}
 
@@ -54,8 +54,8 @@ def rates(profile: Profile) -> Sweep:
 
 @study.chart
 def gain_over_rates(data: Data) -> Chart:
-    """Goodput of C3TCP over that of standard TCP from 16 to 30 s, by the rate of UDP."""
-    ratios = {
+    """How much more goodput C3TCP has than standard TCP from 16 to 30 s, by the rate of UDP."""
+    gains = {
         label: {
             load: rate(data.rates, f"c3 {load} {routing}", CROSSED)
             / rate(data.rates, f"standard {load} {routing}", CROSSED)
@@ -63,7 +63,7 @@ def gain_over_rates(data: Data) -> Chart:
         }
         for routing, label in ROUTING.items()
     }
-    return curves(ratios, "each of two UDP flows (kbit/s)", "C3TCP / standard TCP")
+    return curves(gains, "each of two UDP flows (kbit/s)", "gain over standard TCP (%)")
 
 
 study.chart(over_time)
@@ -86,7 +86,7 @@ def unsteadiness(cells: Cells, when: tuple[float, float]) -> Sample:
     "{} has about 27 % more than standard TCP",
     main=True,
     paper="around 27 %",
-    assumed="over the whole run, give or take 15 % of the ratio; partly: more at all",
+    assumed="over the whole run, within 15 % of the ratio; partly: more by any amount",
     why=NO_COLLAPSE,
 )
 def gains(data: Data, name: str) -> Claim:
@@ -96,9 +96,9 @@ def gains(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{} has more than standard TCP beside UDP",
+    "With UDP, {} has more than standard TCP",
     paper="standard TCP congests the path in this time",
-    assumed="from 16 to 30 s: at least 10 % more; partly: more at all",
+    assumed="from 16 to 30 s: at least 10 % more; partly: more by any amount",
     why=NO_COLLAPSE,
 )
 def gains_beside_udp(data: Data, name: str) -> Claim:
@@ -112,7 +112,7 @@ def gains_beside_udp(data: Data, name: str) -> Claim:
     main=True,
     paper="steady in all phases",
     assumed="coefficient of variation of the goodput over steps of 250 ms while UDP is on: at most half; partly: less",
-    why_of={"c3-newest": "about half: the window jumps with single measurements"},
+    why_of={"c3-newest": "about half: the window follows single measurements"},
 )
 def steadier(data: Data, name: str) -> Claim:
     ours, theirs = (unsteadiness(data.against.where(variant=each), CROSSED) for each in (name, "standard"))

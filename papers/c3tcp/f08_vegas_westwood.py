@@ -1,6 +1,6 @@
-"""Throughput of C3TCP beside Vegas and Westwood, which measure at the transport what C3TCP measures at the link.
+"""Throughput of C3TCP, and of Vegas and Westwood, which measure at the transport layer what C3TCP measures at links.
 
-The paper has all of them alike while the flow is alone; with cross traffic the other two drop to zero at times.
+In the paper all of them are alike while the flow is alone; with cross traffic the other two drop to zero at times.
 """
 
 from fourhop import Sweep
@@ -10,12 +10,12 @@ from fourhop.study.claims import about, above, between, every, most
 from ._common import ALONE, ASSUMED, BOTH, CROSSED, GOODPUTS, LABELS, PAPER, WHOLE, compared, figure5, over_time, rate
 
 OTHERS = {"westwood": 1.18, "vegas": 1.07}
-"""How far the paper has C3TCP ahead of them."""
+"""The lead of C3TCP over them in the paper."""
 
 study = Study(
     "Throughput against Vegas and Westwood",
     source=f"{PAPER}, figure 8",
-    assumed=[*ASSUMED, "Westwood is Westwood+; Vegas and Westwood run on standard TCP's receivers."],
+    assumed=[*ASSUMED, "Westwood is Westwood+; Vegas and Westwood use the receivers of standard TCP."],
 )
 
 
@@ -29,12 +29,12 @@ study.chart(over_time)
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Goodput in kbit/s, and how much of the time beside UDP nothing arrived for 250 ms. Intervals over runs."""
-    return table_by(data.against, "variant", {**GOODPUTS, "silent beside UDP": silence}, LABELS)
+    """Goodput in kbit/s, and the share of 250 ms steps with UDP in which nothing arrived. Intervals over runs."""
+    return table_by(data.against, "variant", {**GOODPUTS, "silent with UDP": silence}, LABELS)
 
 
 def silence(cells: Cells) -> Sample:
-    """Part of the steps of 250 ms beside UDP in which nothing arrived, in each run."""
+    """Share of the steps of 250 ms with UDP in which nothing arrived, in each run."""
     return cells.over_time("goodput_bps", "tcp", *CROSSED, of=lambda goodput: (goodput == 0).mean())
 
 
@@ -54,8 +54,8 @@ def alike(data: Data, name: str) -> Claim:
     BOTH,
     "{} is ahead of Westwood by about 18 % and of Vegas by about 7 %",
     paper="around 18 % and 7 %",
-    assumed="over the whole run, give or take 5 % of the ratio; partly: ahead of both",
-    why="neither of the two loses here what it loses in the paper: Vegas is never silent, and Westwood, like standard "
+    assumed="over the whole run, within 5 % of the ratio; partly: ahead of both",
+    why="neither of the two loses as much here as in the paper: Vegas is never silent, and Westwood, like standard "
     "TCP, makes up for its silences",
 )
 def ahead(data: Data, name: str) -> Claim:
@@ -65,9 +65,10 @@ def ahead(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "Vegas and Westwood drop to zero at times beside UDP, and C3TCP does not",
+    "With UDP, Vegas and Westwood drop to zero at times, and C3TCP does not",
     paper="both drop to zero periodically",
-    assumed="nothing arrives in at least 2 % of the steps of 250 ms, and in fewer of C3TCP's; partly: either does",
+    assumed="nothing arrives in at least 2 % of the steps of 250 ms, and in fewer steps of C3TCP; partly: one of the "
+    "two does",
     why="Westwood does; Vegas keeps its window as small as C3TCP does and loses nothing",
 )
 def silent(data: Data) -> Claim:

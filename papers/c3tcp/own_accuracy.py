@@ -1,7 +1,7 @@
-"""Our own: what link layers estimate, against what the simulator knows, over the load of cross traffic.
+"""Our own study: the estimates of the link layers compared with the simulator's knowledge, by load of cross traffic.
 
-Delay is held against the true time there and back without waits in queues; bandwidth against what the path has to give
-beside that traffic, which is what UDP gets across at the best of several rates.
+The delay is compared with the true time both ways without waits in queues; the bandwidth with the capacity that the
+cross traffic leaves, which is what UDP carries at the best of several rates.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from fourhop.study.claims import about, between, every
 from ._common import ASSUMED, BOTH, C3, LABELS, PAPER, compared, string
 
 LOADS = (0, 100, 200, 400, 600, 800)
-"""Of each of the two UDP flows, in kbit/s."""
+"""Rates of each of the two UDP flows in kbit/s."""
 
 MEASURED = (5.0, 25.0)
 OFFERED = (600, 800, 1000, 1200, 1400, 1600, 2000)
-"""Rates of UDP along the string in kbit/s, of which the best counts: more than fits is worse."""
+"""Rates of UDP along the string in kbit/s, of which the best counts: an overload carries less."""
 
 study = Study("Accuracy of the estimates", source=f"{PAPER}; our own study", assumed=[*ASSUMED])
 
 
 def loaded(profile: Profile, load: int) -> Scenario:
-    """The string with cross traffic from the start to the end."""
+    """The string with cross traffic during the whole run."""
     udp = f"{load}kbps" if load else None
     return string(profile, udp=udp, times=("1s", "25s"), duration="25s", warmup="5s", sample_every="500ms")
 
@@ -51,7 +51,7 @@ def mean(data: Data, name: str, load: int, column: str) -> Sample:
 
 
 def capacity(data: Data, load: int) -> Sample:
-    """What UDP gets across at its best rate, in bit/s of IP packets."""
+    """What UDP carries at its best rate, in bit/s of IP packets."""
     tried = (data.available.over_time("goodput_bps", "tcp", *MEASURED, variant=f"{load} {rate}") for rate in OFFERED)
     best = max(tried, key=lambda goodput: goodput.mean)
     return run_by_run(lambda value: 1e3 * 1500 / 1460 * value, best, unit="bit/s")
@@ -67,10 +67,10 @@ def bandwidth_error(data: Data, name: str, load: int) -> Estimate:
 
 @study.chart_each(
     {
-        "delays": ((delay_error, "estimated / true delay"), "Estimated over true delay; 1 is right."),
+        "delays": ((delay_error, "error of the delay (%)"), "How far the estimated delay is above the true one."),
         "bandwidths": (
-            (bandwidth_error, "estimated / available bandwidth"),
-            "Estimated bandwidth over what the path has to give; 1 is right.",
+            (bandwidth_error, "error of the bandwidth (%)"),
+            "How far the estimated bandwidth is above what the path has to give.",
         ),
     }
 )
@@ -82,7 +82,7 @@ def over_load(data: Data, what: tuple[Callable[[Data, str, int], Estimate], str]
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Means: bandwidth in Mbit/s, delay in ms, of measurements averaged."""
+    """Means of the averaged measurements: bandwidth in Mbit/s, delay in ms."""
     rows = [
         (
             load,
@@ -98,10 +98,10 @@ def numbers(data: Data) -> Chart:
 
 @study.check_each(
     BOTH,
-    "{}: the estimated delay is the true one",
-    paper="says nothing of truth: our own",
+    "{}: the estimated delay equals the true one",
+    paper="not in the paper",
     assumed="within 10 % at each load; partly: within 25 %",
-    why="the formula counts SIFS, ACK and DIFS of each link, which overlap with the next link's work",
+    why="the formula counts SIFS, ACK and DIFS of each link, which overlap with the transmission on the next link",
 )
 def delay_is_true(data: Data, name: str) -> Claim:
     errors = {f"{load} kbit/s": delay_error(data, name, load) for load in LOADS}
@@ -110,13 +110,14 @@ def delay_is_true(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{}: the estimated bandwidth is what the path has to give",
-    paper="says nothing of truth: our own",
+    "{}: the estimated bandwidth equals the available bandwidth",
+    paper="not in the paper",
     assumed="within 15 % at each load; partly: within a factor of two",
     why={
-        "ns2": "a flow's own packets wait for each other, which counts as lack of bandwidth: a fifth is missing",
-        "standard": "the mean of many D / T is above D over the mean T, the more T varies; averaged measurements are "
-        "right but on the idle path",
+        "ns2": "a flow's own packets wait for each other, which counts as lack of bandwidth: the estimate is a fifth "
+        "too low",
+        "standard": "the mean of D / T is above D over the mean T, and the more so the more T varies; averaged "
+        "measurements are correct except on the idle path",
     },
 )
 def bandwidth_is_true(data: Data, name: str) -> Claim:

@@ -1,6 +1,6 @@
-"""Our own: C3TCP on longer strings, with several flows, and with a node that moves.
+"""Our own study: C3TCP on longer strings, with several flows, and with a moving node.
 
-The paper has a string of four nodes and says that results on larger networks agree, without showing them.
+The paper uses a string of four nodes and says that results on larger networks agree, without showing them.
 """
 
 from fourhop import Scenario, Sweep
@@ -49,19 +49,19 @@ def moving(profile: Profile) -> Sweep:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Steady state of one flow, 11 Mbit/s. Bars: 95 % intervals by means of ten batches."""
+    """Steady state of one flow, 11 Mbit/s. Whiskers: 95 % intervals from the means of ten batches."""
     return lines(data.strings, x="hops", by="variant", labels=LABELS)
 
 
 @study.chart
 def several(data: Data) -> Chart:
-    """Two parallel strings. Bars: 95 % intervals over ten runs."""
+    """Two parallel strings. Whiskers: 95 % intervals over the runs."""
     return bars(data.parallel, by="variant", labels=LABELS)
 
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Goodput in kbit/s: over seven hops, of two flows together with Jain's index, of the flow to a moving node."""
+    """Goodput in kbit/s: over seven hops, of two flows together with Jain's index, and of the flow to a moving node."""
     rows = [
         (
             LABELS[name],
@@ -73,7 +73,7 @@ def numbers(data: Data) -> Chart:
         )
         for name in SHOWN
     ]
-    return table(["variant", "7 hops", "two flows", "fairness", "moving", "sent again, moving"], rows)
+    return table(["variant", "7 hops", "two flows", "fairness", "moving", "retransmitted, moving"], rows)
 
 
 @study.check_each(
@@ -81,8 +81,8 @@ def numbers(data: Data) -> Chart:
     "{} is ahead of standard TCP on longer strings",
     paper="good agreement with the results shown",
     assumed="on all of 4 to 10 hops; partly: on three quarters",
-    why="the product of bandwidth and delay takes a chain for a pipe: over h hops it allows about h segments, of which "
-    "only one in four links can carry one",
+    why="the bandwidth-delay product treats a chain as a pipe: over h hops it allows about h segments, but only one "
+    "link in four can carry one",
 )
 def longer(data: Data, name: str) -> Claim:
     cells = data.strings
@@ -93,8 +93,8 @@ def longer(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{}: two flows share",
-    paper="says nothing: our own",
+    "{}: two flows share fairly",
+    paper="not in the paper",
     assumed="Jain's index above 0.95; partly: above that of standard TCP",
 )
 def shares(data: Data, name: str) -> Claim:
@@ -104,11 +104,11 @@ def shares(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{}: a flow to a moving node sends less again than standard TCP",
-    paper="says nothing: our own",
-    assumed="at most half of the segments sent again, for at least 90 % of the goodput; partly: fewer",
-    why="where the path grows longer the measurements of the shorter one still count, and the window is too small for "
-    "it: about a tenth of the goodput",
+    "{}: a flow to a moving node retransmits less than standard TCP",
+    paper="not in the paper",
+    assumed="at most half the retransmitted segments, with at least 90 % of the goodput; partly: fewer",
+    why="when the path grows longer, the measurements of the shorter path still count, and the window is too small: "
+    "this costs about a tenth of the goodput",
 )
 def fewer(data: Data, name: str) -> Claim:
     again = data.moving.column("retransmitted_packets", "tcp", variant=name)

@@ -1,7 +1,8 @@
-"""The five systems and the common ones beside them, on the same networks: what a person who chooses a transport asks.
+"""The five systems and the common transports on the same networks, for readers who have to choose a transport.
 
-Every flow of a network is of the same kind. Where there is a gateway, TCP-AP has TCP-GAP's at its side and the others a
-plain one. Nothing of this is in the papers, each of which compares itself with one or two of these.
+All flows of a network use the same transport. Where there is a gateway, TCP-AP runs with the gateway of TCP-GAP and the
+others with a plain one. The papers do not contain this comparison; each compares itself with one or two of these
+transports.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,8 +30,8 @@ TRANSPORTS = Variants(
         "c3": ("C3TCP", "newreno", {"c3tcp.enabled": True}),
     }
 )
-"""By short name: label, transport, keys. The threshold is the strength of 250 m, so that nobody is ignored who can be
-decoded: the networks are compared, not their thresholds."""
+"""By short name: label, transport, keys. The threshold is the signal strength at 250 m, so that no node is ignored that
+can be decoded: the comparison is not one of thresholds."""
 
 LABELS = TRANSPORTS.labels
 SYSTEMS = ("ap", "adhoc", "rbp", "c3")
@@ -51,10 +52,10 @@ study = Study(
     "All systems side by side",
     source="a comparison of our own, with the networks of the five papers",
     assumed=[
-        "2 Mbit/s, 250 m and 550 m, RTS before everything, AODV, 1460 B, window 64, every segment acknowledged.",
-        f"{RUNS} runs of 100 s each, from the first packet on: what routing costs counts.",
-        "Delay is the mean round trip that senders sample. Losses are segments sent again, of all sent. Transmissions "
-        "are frames of every kind, of all nodes, by kilobyte delivered: what the radios spend.",
+        "2 Mbit/s, 250 m and 550 m, RTS before every unicast frame, AODV, 1460 B, window 64, no delayed ACKs.",
+        f"{RUNS} runs of 100 s each, counted from the first packet, so routing is included.",
+        "Delay is the mean round trip that senders sample. Losses are the share of retransmitted segments. "
+        "Transmissions are frames of every kind, sent by all nodes, per kilobyte delivered: the cost on the air.",
         "The gateway stands in the middle of a cross with arms of four hops; two flows go each way, wires of 10 Mbit/s "
         "and 40 ms. In the field 50 nodes move at 10 m/s between the ends of the flows.",
     ],
@@ -145,27 +146,27 @@ def delay(run: Run) -> float:
 
 
 def lost(run: Run) -> float:
-    """Segments sent again, in per cent of all sent."""
+    """Retransmitted segments in per cent of all segments sent."""
     sent = sum(flow["sent_packets"] for flow in run.flows.values())
     again = sum(flow["retransmitted_packets"] for flow in run.flows.values())
     return 100.0 * again / sent if sent else float("nan")
 
 
 def cost(run: Run) -> float:
-    """Frames radiated for each kilobyte delivered."""
+    """Frames transmitted per kilobyte delivered."""
     delivered = sum(flow["delivered_bytes"] for flow in run.flows.values())
     return 1e3 * float(run.columns["frames"]) / delivered if delivered else float("nan")
 
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of all flows together, as a share of NewReno's there. Bars: 95 % intervals over ten runs."""
+    """How much more goodput all flows together have than with NewReno. Whiskers: 95 % intervals."""
     shown = [name for name in TRANSPORTS if name not in ("newreno", "cubic", "westwood")]
     points = {
         LABELS[name]: {n: cell(data, n, name).goodput() / cell(data, n, "newreno").goodput() for n in NETWORKS}
         for name in shown
     }
-    return groups(points, "goodput beside NewReno's")
+    return groups(points, "gain over NewReno (%)")
 
 
 @study.chart
@@ -179,45 +180,46 @@ def fairness(data: Data) -> Chart:
 
 @study.chart_each(
     {
-        network: (network, f"{shown.capitalize()}: means with 95 % intervals over ten runs.")
+        network: (network, f"{shown.capitalize()}: means with 95 % intervals over the runs.")
         for network, shown in NETWORKS.items()
     }
 )
 def everything(data: Data, network: str) -> Chart:
-    of_runs = {"round trip (ms)": delay, "sent again (%)": lost, "frames / kB": cost}
+    of_runs = {"round trip (ms)": delay, "retransmitted (%)": lost, "frames / kB": cost}
     columns = {"goodput": "goodput", "fairness": "fairness"}
     columns |= {text: partial(Cells.measure, of=of) for text, of in of_runs.items()}
     labels = {f"{network}/{name}": label for name, label in LABELS.items()}
     return table_by(data.all_of_them, "variant", columns, labels, heading="transport")
 
 
-OWN = "nothing: a question of our own"
+OWN = "nothing: this is our own question"
 MORE: Mapping[str, Mapping[Profile, str]] = {
     "ap": {
-        "ns2": "over long paths and through the gateway it does, by up to three quarters; where paths are short it "
-        "waits longer than it had to, and where routes break it is slow to believe the new round trip",
-        "standard": "where radio and routing follow the standards NewReno loses little, and pacing by the spread of "
-        "round trips gives away a quarter on crossing paths. It buys fairness and a tenth of the delay with it",
+        "ns2": "over long paths and through the gateway it does, by up to three quarters; on short paths it waits "
+        "longer than necessary, and when routes break it adapts slowly to the new round trip",
+        "standard": "where radio and routing follow the standards NewReno loses little, and pacing by the variation "
+        "of round trips costs a quarter of the goodput on crossing paths. In return it gains fairness and has a tenth "
+        "of the delay",
     },
     "adhoc": {
         "ns2": "on random pairs most flows have a few hops, where two segments fill the path for both",
         "standard": "a window of a quarter of the hops is too small where frames are seldom lost",
     },
     "rbp": {
-        "ns2": "segments that keep a distance of RTT / (cwnd + 1) still fill the path: the window grows as before",
+        "ns2": "segments at a distance of RTT / (cwnd + 1) still fill the path: the window grows as before",
         "standard": "as under ns2",
     },
     "c3": {
-        "ns2": "the window that the links allow is that of a pipe, larger than what a chain of radios holds; hosts "
-        "behind the gateway know nothing of it, and its flows are NewReno's",
+        "ns2": "the window that the links allow is that of a pipe, which is larger than what a chain of radios can "
+        "hold; hosts behind the gateway do not take part, and its flows behave as NewReno",
         "standard": "as under ns2",
     },
 }
-"""What we think of those who do not carry more everywhere."""
+"""Our explanations for the transports that do not carry more everywhere."""
 
 
 def beside(data: Data, name: str, of: Callable[[Cells], Sample]) -> dict[str, Estimate]:
-    """What `of` says of a transport, as a share of what it says of NewReno, on each network."""
+    """On each network, the ratio of measure `of` for a transport to the same measure for NewReno."""
     return {shown: of(cell(data, n, name)) / of(cell(data, n, "newreno")) for n, shown in NETWORKS.items()}
 
 
@@ -226,8 +228,8 @@ def beside(data: Data, name: str, of: Callable[[Cells], Sample]) -> dict[str, Es
     paper=OWN,
     assumed="everywhere; partly: on most networks",
     why={
-        "ns2": "within 100 s who is ahead is a matter of the seed for both, and ten runs do not tell them apart but on "
-        "random pairs, where TCP-AP is fairer by far",
+        "ns2": "within 100 s the flow that is ahead depends on the seed for both, and ten runs do not tell them apart "
+        "except on random pairs, where TCP-AP is much fairer",
         "standard": "on crossing and parallel paths NewReno is fair already; on the grid, random pairs and through the "
         "gateway TCP-AP is fairer",
     },
@@ -254,11 +256,11 @@ def _register(name: str) -> None:
     more.__name__, cheaper.__name__ = f"more_{name}", f"cheaper_{name}"
     study.check(f"{LABELS[name]} carries more than NewReno", main=True, paper=OWN, assumed=where, why=MORE[name])(more)
     study.check(
-        f"{LABELS[name]} radiates less for a kilobyte than NewReno",
+        f"{LABELS[name]} transmits fewer frames per kilobyte than NewReno",
         paper=OWN,
         assumed=where,
-        why="a frame that is lost to a collision costs one more; what a flow's share of long and short paths is, which "
-        "moves with fairness, costs more than that on random pairs, and searches for routes do where nodes move",
+        why="each frame lost to a collision costs another one; on random pairs the shares of long and short paths, "
+        "which change with fairness, have a larger effect, and so do route searches where nodes move",
     )(cheaper)
 
 

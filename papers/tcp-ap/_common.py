@@ -1,6 +1,6 @@
-"""What the studies of TCP-AP share: the set-up of section 3, the transports that are compared, the topologies.
+"""Shared by the studies of TCP-AP: the set-up of section 3, the transports that are compared, the topologies.
 
-Files are named `f<figure>_<what>.py`, two digits, so that the report has them in the order of the paper; `s46` is
+Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper; `s46` is
 section 4.6.
 """
 
@@ -19,13 +19,13 @@ DELAYED: Mapping[str, Any] = {"tcp.ack_policy": "dynamic-delayed"}
 """Section 5: d grows from one to four. The timer is the profile's unless `DELAYED_TIMEOUT` is set."""
 
 DELAYED_TIMEOUT = "100ms"
-"""Longest wait of a delayed acknowledgement; the paper states none. That of ns-2's receiver."""
+"""Longest wait of a delayed acknowledgement: that of ns-2's receiver, since the paper states none."""
 
 CODE: Mapping[str, Any] = {"tcp_ap.profile": "authors-code", "tcp.max_timeouts": "none"}
 """The arithmetic of the ns-2 agent that the authors published, where it differs from their text.
 
-Its time-outs do not back off, so that the fifteen after which a connection under `standard` is given up, which are to
-stand for 100 s and more (RFC 1122 section 4.2.3.5), would pass in as many seconds: here none is given up.
+Its time-outs do not back off. Under `standard` a connection is given up after fifteen time-outs, which should take 100
+s or more (RFC 1122 section 4.2.3.5) but would pass in fifteen seconds; therefore no connection is given up here.
 """
 
 _EVERY: Mapping[str, Any] = {"tcp.ack_policy": "every-segment"}
@@ -42,39 +42,39 @@ VARIANTS = Variants(
         "vegas": ("Vegas", "vegas", _EVERY),
     }
 )
-"""What is compared: by short name its label, its transport and its keys. The acknowledgements belong to the variant, so
+"""The variants compared: short name, then label, transport and keys. The acknowledgements belong to the variant, so
 they are the same in both profiles."""
 
 LABELS = VARIANTS.labels
 BOTH = {name: LABELS[name] for name in ("ap", "ap-code")}
-"""The arithmetic of the text and that of the authors' code."""
+"""The arithmetic of the paper and that of the authors' code."""
 SHOWN = tuple(name for name in LABELS if name != "vegas")
-"""What the figures with several flows compare."""
+"""The variants compared in the figures with several flows."""
 
 ASSUMED = (
-    "A window of at most 64 segments: the paper does not say how many the receivers take.",
+    "A window of at most 64 segments: the paper does not say how many segments the receivers accept.",
     "Under standard only routing, radio, medium access and the details of TCP differ: receivers acknowledge as the "
     "variant says, every segment or by d = 1..4.",
 )
 """For every study of this paper."""
 
 ASSUMED_DELAYED = (
-    f"A delayed acknowledgement waits {DELAYED_TIMEOUT} at most, as ns-2's receivers do; figure 14 shows what another "
-    "wait changes."
+    f"A delayed acknowledgement waits at most {DELAYED_TIMEOUT}, as in ns-2's receivers; figure 14 shows the effect "
+    "of another wait."
 )
 """For the studies with delayed acknowledgements."""
 
-ASSUMED_STARVING = f"A flow starves that has less than {STARVING:g} of an equal share; the paper gives no bound."
+ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."
 
 PARALLEL_HOPS = 4
-"""Length of the symmetric parallel chains of figure 2, which neither figure nor text gives: that of the cross."""
+"""Length of the symmetric parallel chains of figure 2, given neither by figure nor text: that of the cross."""
 
 OTHER_PARALLEL_HOPS = (4, 5, 6, 8)
-"""Lengths to show what that choice does."""
+"""Lengths that show the effect of this choice."""
 
 
 def settings(keys: dict[str, Any]) -> dict[str, Any]:
-    """Section 3: 2 Mbit/s, 1460 B, queues of 50, 250 m and 550 m, RTS before everything; the rest are defaults."""
+    """Section 3: 2 Mbit/s, 1460 B, queues of 50, 250 m and 550 m, RTS always; the rest are defaults."""
     radio = {"rate": "2Mbps", **keys.pop("radio", {})}
     tcp = {"window": 64, "mss": "1460B", "ack_policy": "every-segment", **keys.pop("tcp", {})}
     return {**keys, "radio": radio, "tcp": tcp}
@@ -86,14 +86,14 @@ def chain(profile: Profile, hops: int = 7, **keys: Any) -> Scenario:
 
 
 def cross(profile: Profile, **keys: Any) -> Scenario:
-    """Figure 1: two chains of five nodes that share their middle; flow-1 along the horizontal one, flow-2 the other."""
+    """Figure 1: two chains of five nodes that share their middle; flow-1 on the horizontal one, flow-2 on the other."""
     return Scenario.cross(hops=4, profile=profile, **settings(keys))
 
 
 def parallel(profile: Profile, hops: int | Sequence[int] = PARALLEL_HOPS, **keys: Any) -> Scenario:
-    """Figure 2: chains 400 m apart, a flow along each: flow-1 along the lower one.
+    """Figure 2: chains 400 m apart with one flow along each: flow-1 along the lower one.
 
-    With two lengths the chains of section 5.1.3, their middles above each other: `parallel(profile, [4, 10])`.
+    With two lengths, these are the chains of section 5.1.3, centred on each other: `parallel(profile, [4, 10])`.
     """
     return Scenario.parallel_chains(hops=hops, separation="400m", profile=profile, **settings(keys))
 

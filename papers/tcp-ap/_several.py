@@ -1,4 +1,4 @@
-"""What the studies with several flows share: why and how they count, and means over random networks."""
+"""Shared by the studies with several flows: how and why they count packets, and means over random networks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fourhop.study.flows import Of
 from ._common import LABELS, SHOWN
 
 ASSUMED_COUNT = (
-    "The 55,000 packets are counted over all flows: a starving one would never deliver as many, so that the paper can "
+    "The 55,000 packets are counted over all flows: a starving flow would never deliver that many, so the paper can "
     "hardly have waited for each."
 )
 
 DELAYED_COSTS = (
-    "at TCP-AP's pace four segments take longer than the 100 ms for which a receiver waits, the wait counts in the "
-    "round trip, and the pace falls further (docs/tcp-ap.md)"
+    "at the pace of TCP-AP four segments take longer than the 100 ms for which a receiver waits; the wait counts in "
+    "the round trip and slows the pace further (docs/tcp-ap.md)"
 )
 """Why delayed ACKs do not help TCP-AP as they do in the paper."""
 
 
 def one(cells: Cells) -> Run:
-    """The first run of the first cell: what is the same for all of them, and the run where there is only one."""
+    """The first run of the first cell, for values that are the same in all of them or where there is only one."""
     found: list[Run] = []
 
     def keep(run: Run) -> float:
@@ -34,14 +34,14 @@ def one(cells: Cells) -> Run:
 
 
 def over(cells: Cells, of: Of, unit: str = "", **keys: object) -> Sample:
-    """One value a network, where each cell is one network."""
+    """One value per network, where each cell is one network."""
     each = list(cells.where(**keys) if keys else cells)
     values = tuple(cell.measure(of).mean for cell in each)
     return Sample(values, tuple(range(len(each))), unit)
 
 
 def over_networks(places: Mapping[str, Cells], of: Of, label: str) -> Chart:
-    """Bars for each of several sweeps over networks, a colour for each variant."""
+    """Bars for each of several sweeps over networks, with one colour per variant."""
     return groups(
         {LABELS[name]: {place: over(cells, of, variant=name) for place, cells in places.items()} for name in SHOWN},
         label,
@@ -49,5 +49,5 @@ def over_networks(places: Mapping[str, Cells], of: Of, label: str) -> Chart:
 
 
 def paths(run: Run) -> str:
-    """The hops of all pairs, the shortest first."""
+    """The hop counts of all pairs, shortest first."""
     return " ".join(str(hops) for hops in sorted(flow["hops"] for flow in run.flows.values()))

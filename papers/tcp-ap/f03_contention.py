@@ -1,7 +1,8 @@
-"""Round trips of a TCP flow at a fixed rate, and how much they vary, while UDP crosses its way from 30 s to 60 s.
+"""Round trips of a TCP flow at a fixed rate, and their variation, while UDP crosses its path from 30 s to 60 s.
 
-The coefficient of variation of recent round trips is what TCP-AP slows down by. It is to rise with the traffic of
-others before anything is lost: on a cross, and on parallel chains that disturb each other without hearing each other.
+TCP-AP slows down by the coefficient of variation of recent round trips. This coefficient should rise with competing
+traffic before anything is lost, both on a cross and on parallel chains that interfere with each other without being
+able to decode each other.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from ._common import ASSUMED, OTHER_PARALLEL_HOPS, PAPER, PARALLEL_HOPS, cross, 
 RATES = ("150kbps", "200kbps", "250kbps")
 LABELS = {rate: f"UDP {rate.removesuffix('kbps')} kbit/s" for rate in RATES}
 BEFORE, DURING, AFTER = (15.0, 30.0), (40.0, 60.0), (70.0, 90.0)
-"""From when to when, in s. The last 50 samples are those of six seconds."""
+"""Measured intervals in s. The last 50 samples span six seconds."""
 
 # A TCP flow of 100 kbit/s: a segment of 1460 B each 116.8 ms. The pacing interval stays what it is before the first
 # sample, as no delay is short enough to be one; round trips and their variation are measured all the same.
@@ -27,10 +28,10 @@ study = Study(
     source=f"{PAPER}, figures 3 to 5 and section 4.2",
     assumed=[
         ASSUMED[0],
-        "The TCP flow sends a segment each 116.8 ms, as its window allows; cov is over its last 50 samples.",
-        "UDP sends 1460 B at equal distances.",
-        f"The parallel chains have {PARALLEL_HOPS} hops, as the cross; others are shown.",
-        "The paper shows one run; here are intervals over 20.",
+        "The TCP flow sends a segment every 116.8 ms, as its window allows; cov is over its last 50 samples.",
+        "UDP sends 1460 B at equal intervals.",
+        f"The parallel chains have {PARALLEL_HOPS} hops, like the cross; other lengths are shown.",
+        "The paper shows one run; the intervals here are over 20 runs.",
     ],
 )
 
@@ -76,7 +77,7 @@ def variation(data: Data) -> Chart:
 
 @study.chart
 def variation_beside(data: Data) -> Chart:
-    """Parallel chains of 4 hops: the same."""
+    """Parallel chains of 4 hops: the same quantity."""
     cells = data.beside.where(variant=str(PARALLEL_HOPS))
     return series(cells, "variation", by="rate", flows={"tcp": "TCP"}, labels=LABELS)
 
@@ -86,7 +87,7 @@ def cov(cells: Cells, rate: str, when: tuple[float, float]) -> Sample:
 
 
 def lost(cells: Cells, rate: str) -> Sample:
-    """Share of the datagrams that did not arrive, in %; a segment sent again counts as well."""
+    """Share of the datagrams that did not arrive, in %; a retransmitted segment counts as well."""
     return cells.measure(
         lambda run: 100.0 * (1.0 - run.flows["udp"]["delivered_bytes"] / (1460.0 * run.flows["udp"]["sent_packets"])),
         "%",
@@ -100,7 +101,7 @@ def networks(data: Data) -> dict[str, Cells]:
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Mean cov before, during and after; what is lost. Intervals over the runs."""
+    """Mean cov before, during and after UDP, and losses. Intervals over the runs."""
     rows = [
         (
             name,
@@ -112,7 +113,9 @@ def numbers(data: Data) -> Chart:
         for name, cells in networks(data).items()
         for rate in RATES
     ]
-    return table(["network", "background", "before", "during", "after", "UDP lost (%)", "TCP segments repeated"], rows)
+    return table(
+        ["network", "background", "before", "during", "after", "UDP lost (%)", "TCP segments retransmitted"], rows
+    )
 
 
 def clearly_more(cells: Cells) -> Claim:
@@ -132,11 +135,11 @@ def nothing_lost(cells: Cells) -> Claim:
 
 
 IN_STEP = (
-    "both flows send at equal distances, and 100 kbit/s fits 200 kbit/s once in two and 250 once in two and a half: "
-    "they keep in step and meet, or miss, each other every time. At 180 and 215 kbit/s, on the same cross, cov is "
-    "0.75 and 0.90"
+    "both flows send at equal intervals, and 100 kbit/s is one half of 200 kbit/s and two fifths of 250 kbit/s: the "
+    "flows stay in phase and collide, or miss each other, every time. At 180 and 215 kbit/s, on the same cross, cov "
+    "is 0.75 and 0.90"
 )
-CLEARLY = "at least twice as much from 40 s to 60 s as from 15 s to 30 s; partly: 1.2 times"
+CLEARLY = "at least 100 % more from 40 s to 60 s than from 15 s to 30 s; partly: 20 %"
 
 
 @study.check("Cross: cov rises clearly while UDP sends", paper="significant fluctuation", assumed=CLEARLY)
@@ -145,20 +148,22 @@ def rises_on_cross(data: Data) -> Claim:
 
 
 @study.check(
-    "Cross: more background, more variation", paper="increasing with the background", assumed="partly: the ends"
+    "Cross: more background traffic causes more variation",
+    paper="increasing with the background",
+    assumed="partly: for the lowest and the highest rate",
 )
 def grows_on_cross(data: Data) -> Claim:
     return more_with_more(data.crossing)
 
 
 @study.check(
-    "Cross: nothing is lost meanwhile",
+    "Cross: nothing is lost in this time",
     paper="the load is below the available bandwidth; cov is measured without losses",
     assumed="below 1 % of the datagrams; partly: at one of the rates",
     why={
         "ns2": "at 150 and 200 kbit/s most runs lose one datagram or none, and a few lose a burst with a route that "
-        "broke by mistake; 250 and 100 kbit/s together are more than the middle carries",
-        "standard": "at 250 kbit/s a few runs lose some percent",
+        "was given up by mistake; 250 and 100 kbit/s together exceed the capacity of the middle node",
+        "standard": "at 250 kbit/s a few runs lose some per cent",
     },
 )
 def no_loss_on_cross(data: Data) -> Claim:
@@ -177,10 +182,10 @@ def rises_on_chains(data: Data) -> Claim:
 
 
 @study.check(
-    "Parallel chains: more background, more variation",
+    "Parallel chains: more background traffic causes more variation",
     paper="consistent with the cross",
     assumed="as above",
-    why={"standard": "as on the cross: the flows keep in step"},
+    why={"standard": "as on the cross: the flows stay in phase"},
 )
 def grows_on_chains(data: Data) -> Claim:
     return more_with_more(data.beside.where(variant=str(PARALLEL_HOPS)))
@@ -189,7 +194,7 @@ def grows_on_chains(data: Data) -> Claim:
 @study.check(
     "Parallel chains of any length: cov rises while UDP sends",
     paper="does not give the length",
-    assumed="4, 5, 6 and 8 hops, 1.2 times at each rate; partly: in three quarters of these",
+    assumed="4, 5, 6 and 8 hops, 20 % more at each rate; partly: in three quarters of these",
 )
 def rises_whatever_length(data: Data) -> Claim:
     ratio = {

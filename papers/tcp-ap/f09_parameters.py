@@ -1,6 +1,6 @@
-"""Two TCP-AP flows on a cross: what the weight alpha and the history N do to goodput and fairness.
+"""Two TCP-AP flows on a cross: the effect of the weight alpha and the history N on goodput and fairness.
 
-Large values smooth more and answer later; the paper settles on alpha = 0.7 and N = 50.
+Large values smooth more and respond later; the paper chooses alpha = 0.7 and N = 50.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def _over_alpha(data: Data, name: str, y: str, y_min: float | None = 0.0) -> Cha
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """TCP-AP as the paper has it: both flows together. Bars: 95 % intervals by means of ten batches."""
+    """TCP-AP as in the paper: total goodput of both flows. Whiskers: 95 % intervals over ten batches."""
     return _over_alpha(data, AP, "goodput", None)
 
 
@@ -52,7 +52,7 @@ def goodput_of_code(data: Data) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """TCP-AP as the paper has it: Jain's index of the two flows over the whole run."""
+    """TCP-AP as in the paper: Jain's index of the two flows over the whole run."""
     return _over_alpha(data, AP, "fairness", None)
 
 
@@ -79,7 +79,7 @@ def mean_difference(
     BOTH,
     "{}: the goodput of both flows is highest for large alpha and N",
     paper="highest for large values of both",
-    assumed="alpha = 0.7, 0.9 with N = 100, 200, against the mean of all others; partly: against N = 10",
+    assumed="alpha = 0.7, 0.9 with N = 100, 200, compared with the mean of all others; partly: with N = 10",
     why={"standard": NO_SMOOTHING},
 )
 def large_is_best(data: Data, name: str) -> Claim:
@@ -107,7 +107,7 @@ def grows(data: Data, name: str) -> Claim:
     "{}: for N = 10 the goodput falls with alpha",
     paper="decreases",
     assumed="the slope of a line",
-    why="it does so by 1 to 2 %, which the interval does not settle; the authors' code shows it",
+    why="it falls by 1 to 2 %, which the interval does not decide; the authors' code shows it",
 )
 def falls_for_10(data: Data, name: str) -> Claim:
     return falls(over_alpha(data, name, 10))
@@ -115,11 +115,11 @@ def falls_for_10(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{} is fair whatever alpha and N",
+    "{} is fair for all alpha and N",
     paper="an index above 0.99 for every set",
     assumed="over the whole run; partly: for three quarters of the sets",
     why="nearly every index is above 0.99, but batches of 5,000 packets differ so much that the interval reaches "
-    "below: who is ahead changes every few minutes",
+    "below: the flow that is ahead changes every few minutes",
 )
 def is_fair(data: Data, name: str) -> Claim:
     index = {
@@ -137,7 +137,7 @@ def is_fair(data: Data, name: str) -> Claim:
     assumed="above 95 % of any other set; partly: above 90 %",
     why={
         "ns2": "within 6 % of the best set, N = 200 and alpha = 0.9",
-        "standard": "less smoothing is better there: N = 10 and alpha = 0 are 10 % ahead",
+        "standard": "less smoothing is better in this profile: N = 10 and alpha = 0 are 10 % ahead",
     },
 )
 def default_is_good(data: Data, name: str) -> Claim:

@@ -1,7 +1,7 @@
-"""Two flows on a cross: the first runs until 60 s, the second from 30 s on. Who takes what, and how quickly.
+"""Two flows on a cross: the first runs until 60 s, the second from 30 s on. Shares, and how quickly they adapt.
 
-TCP-AP is to share when the second flow comes and to use everything when the first has gone; NewReno, with and without a
-window limit, leaves the second flow in long time-outs, the paper says.
+According to the paper, TCP-AP shares the bandwidth when the second flow starts and uses all of it when the first has
+ended, while NewReno, with and without a window limit, leaves the second flow in long time-outs.
 """
 
 from functools import partial
@@ -17,17 +17,18 @@ SHOWN = ("ap", "ap-code", "newreno", "limit")
 FLOWS = {"flow-1": "first flow", "flow-2": "second flow"}
 
 ALONE, TOGETHER, AFTER = (10.0, 30.0), (35.0, 60.0), (65.0, 90.0)
-"""From when to when, in s: the first flow alone, both, the second alone; five seconds to get there are left out."""
+"""Measured intervals in s: the first flow alone, both, the second alone; the first five seconds of each phase are left
+out."""
 
 OUTLIERS = (
-    "in one run of three the second flow hardly gets going: a round trip in which a segment waited for its route "
-    "takes seconds, and the average of the delay keeps it for many acknowledgements while the interval lets few "
-    "come: up to a segment in ten seconds, in seven runs of forty long after the first flow has gone. The authors' "
-    "code throws such samples away"
+    "in one run of three the second flow hardly starts: a round trip in which a segment waited for its route takes "
+    "seconds, and the average of the delay keeps it for many acknowledgements, of which the long interval allows only "
+    "few. The flow sends as little as one segment in ten seconds, in seven runs of forty long after the first flow "
+    "has ended. The authors' code discards such samples"
 )
 FROM_RUN_TO_RUN = (
-    "which flow holds the middle differs from run to run: the second has anything from nothing to nearly all. The "
-    "paper shows one run; ns-2.35 shares this cross evenly over 500 s"
+    "which flow holds the middle node differs from run to run: the second flow has anything from nothing to nearly "
+    "all. The paper shows one run; in ns-2.35 the flows share this cross evenly over 500 s"
 )
 BACK_AGAIN = "in nine runs of ten the second flow is back within five seconds: its time-outs had not backed off far"
 NOT_SHUT_OUT = "with correct routing and medium access neither flow is shut out"
@@ -37,8 +38,8 @@ study = Study(
     source=f"{PAPER}, figures 10 to 12",
     assumed=[
         *ASSUMED,
-        "Runs of 90 s. The paper shows one; here are intervals over 40.",
-        "Shares and rates count from five seconds after a flow comes or goes.",
+        "Runs of 90 s. The paper shows one; the intervals here are over 40.",
+        "Shares and rates count from five seconds after a flow starts or ends.",
     ],
 )
 
@@ -73,7 +74,7 @@ def rate(data: Data, name: str, flow: str, when: tuple[float, float]) -> Sample:
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Goodput in kbit/s before, while and after both flows run. Intervals over the runs."""
+    """Goodput in kbit/s before, during and after the time in which both flows run. Intervals over the runs."""
     times = {"first alone": ("flow-1", ALONE), "first of both": ("flow-1", TOGETHER)}
     times |= {"second of both": ("flow-2", TOGETHER), "second alone": ("flow-2", AFTER)}
     columns = {text: partial(goodput_between, flow=flow, when=when) for text, (flow, when) in times.items()}
@@ -81,7 +82,7 @@ def numbers(data: Data) -> Chart:
 
 
 def second_share(data: Data, name: str, when: tuple[float, float]) -> Sample:
-    """What the second flow has of both, in each run."""
+    """Share of the second flow in the total goodput, in each run."""
     first, second = rate(data, name, "flow-1", when), rate(data, name, "flow-2", when)
     return part_of_both(second, first)
 
@@ -103,8 +104,8 @@ def leaves_unused(data: Data, name: str) -> Claim:
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
     why=OUTLIERS,
     why_of={
-        "ap-code": "in five runs of forty AODV finds no route for the second flow while the first one sends; without "
-        "these the second has 45 %"
+        "ap-code": "in five runs of forty AODV finds no route for the second flow while the first one sends; in the "
+        "other runs the second has 45 %"
     },
 )
 def shares(data: Data, name: str) -> Claim:
@@ -114,7 +115,7 @@ def shares(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{}: the second flow takes everything when the first has gone",
+    "{}: the second flow takes all the bandwidth when the first has ended",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
     why=OUTLIERS,
@@ -135,7 +136,7 @@ def newreno_keeps(data: Data) -> Claim:
 
 
 @study.check(
-    "NewReno: the second flow does not use what the first leaves",
+    "NewReno: the second flow does not use the bandwidth that the first leaves",
     paper="long time-outs leave the bandwidth unused",
     assumed="from 65 s on below half of what the first had alone; partly: below 90 %",
     why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
@@ -155,7 +156,7 @@ def limit_keeps(data: Data) -> Claim:
 
 
 @study.check(
-    "A window limit of 1: the second flow does not use what the first leaves",
+    "A window limit of 1: the second flow does not use the bandwidth that the first leaves",
     paper="as for NewReno",
     assumed="as above",
 )

@@ -1,7 +1,7 @@
-"""Goodput of one flow over chains: TCP-AP, NewReno, both with dynamic delayed acknowledgements, and Vegas beside them.
+"""Goodput of one flow over chains: TCP-AP, NewReno, both with dynamic delayed acknowledgements, and Vegas.
 
-The paper has TCP-AP ahead of NewReno on every chain. It begins at four hops and does not measure Vegas; here chains are
-shorter, too, and Vegas is there, because both say what the gain is worth.
+In the paper TCP-AP is ahead of NewReno on every chain. The paper begins at four hops and does not measure Vegas;
+shorter chains and Vegas are included here because both put the gain into perspective.
 """
 
 from fourhop import Sweep
@@ -13,11 +13,11 @@ from ._common import ASSUMED, ASSUMED_DELAYED, BOTH, LABELS, PAPER, chain, compa
 SHORT = (1, 2, 3)
 HOPS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
 LONG = tuple(hops for hops in HOPS if hops > 8)
-"""Where the paper has TCP-AP ahead of NewReno with delayed acknowledgements, too."""
+"""Lengths at which the paper has TCP-AP ahead of NewReno with delayed acknowledgements too."""
 
 FEW_LOSSES = (
-    "NewReno hardly suffers where overrunning the chain does not break routes: over 8 hops it has 214 kbit/s, in ns2 "
-    "125, while TCP-AP has 200 in both. TCP-AP is ahead from 12 hops on"
+    "NewReno hardly suffers where overrunning the chain does not break routes: over 8 hops it has 214 kbit/s (in ns2 "
+    "125), while TCP-AP has 200 in both. TCP-AP is ahead from 12 hops on"
 )
 
 WAITS = ("100ms", "200ms", "400ms")
@@ -48,7 +48,7 @@ def delayed(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals by means of ten batches."""
+    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return over_hops(data, HOPS)
 
 
@@ -65,7 +65,7 @@ def over_hops(data: Data, lengths: tuple[int, ...]) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Goodput over that of NewReno on the same chain."""
+    """How much more goodput than NewReno on the same chain."""
     others = {name: label for name, label in LABELS.items() if name != "newreno"}
     rows = []
     for length in (*SHORT, *HOPS):
@@ -76,7 +76,7 @@ def gain(data: Data) -> Chart:
 
 @study.chart
 def waiting(data: Data) -> Chart:
-    """TCP-AP with dynamic delayed acknowledgements over TCP-AP without, 8 hops, by wait and samples."""
+    """How much more TCP-AP has with dynamic delayed acknowledgements than without, 8 hops, by wait and samples."""
     plain = data.hops.goodput(variant="ap", hops=8)
     rows = [
         (label, *(data.delayed.goodput(samples=name, delayed_ack_timeout=wait) / plain for wait in WAITS))
@@ -102,8 +102,8 @@ def ahead(data: Data, over: str, under: str, lengths: tuple[int, ...]) -> Claim:
     paper="for all hops",
     assumed="4 to 16; partly: on three quarters",
     why={
-        "ns2": "over 4 hops the spread of the round trips asks for more distance than is needed; in ns-2.35 the "
-        "paper's arithmetic is 8 % behind there, too",
+        "ns2": "over 4 hops the variation of the round trips demands more distance than is needed; in ns-2.35 the "
+        "paper's arithmetic is 8 % behind there too",
         "standard": FEW_LOSSES,
     },
 )
@@ -116,10 +116,10 @@ def beats_newreno(data: Data, name: str) -> Claim:
     "{} gains up to 84 % over NewReno",
     main=True,
     paper="up to 84 %",
-    assumed="the largest of all lengths, give or take 15 %; partly: above 50 %",
+    assumed="the largest over all lengths, within 15 %; partly: above 50 %",
     why={
-        "ns2": "NewReno has a trough at 9 hops, which makes the largest gain; over 10, 12, 14 and 16 hops it is 85 to "
-        "100 %. What the largest is depends on the lengths that are measured",
+        "ns2": "NewReno has a trough at 9 hops, where the gain is largest; over 10, 12, 14 and 16 hops it is 85 to "
+        "100 %. The largest gain depends on the lengths that are measured",
         "standard": FEW_LOSSES,
     },
 )
@@ -146,13 +146,13 @@ def beats_delayed(data: Data, name: str) -> Claim:
     BOTH,
     "Delayed acknowledgements add 7 to 17 % to {}",
     paper="7 to 17 %",
-    assumed="at every length; partly: something at three quarters of them",
+    assumed="at every length; partly: any gain at three quarters of them",
     why={
-        "ns2": "ns-2's receivers echo the oldest segment that an acknowledgement covers, so that TCP-AP takes the "
-        "wait for a delay of the path and slows down, which makes the wait longer. With the newest segment's time "
-        "and a wait of 200 ms, 4 % are gained over 8 hops (table); from 14 hops on it gains as it is",
-        "standard": "100 ms are too short for four segments at this pace: with 200 ms, 11 % are gained over 8 hops "
-        "(table); from 16 hops on it gains as it is",
+        "ns2": "ns-2's receivers echo the oldest segment that an acknowledgement covers, so TCP-AP takes the wait for "
+        "a delay of the path and slows down, which makes the wait longer. With the time of the newest segment and a "
+        "wait of 200 ms the gain is 4 % over 8 hops (table); from 14 hops on there is a gain with the settings used",
+        "standard": "100 ms are too short for four segments at this pace: with 200 ms the gain is 11 % over 8 hops "
+        "(table); from 16 hops on there is a gain with the settings used",
     },
 )
 def delaying_adds(data: Data, name: str) -> Claim:
@@ -162,7 +162,7 @@ def delaying_adds(data: Data, name: str) -> Claim:
 
 @study.check(
     "On chains of 1 to 3 hops TCP-AP loses to NewReno",
-    paper="says nothing: the figure begins at four hops",
+    paper="not in the paper: the figure begins at four hops",
     assumed="our own: what the paper leaves out",
 )
 def loses_when_short(data: Data) -> Claim:
@@ -172,9 +172,9 @@ def loses_when_short(data: Data) -> Claim:
 
 @study.check(
     "Vegas is about as good as TCP-AP",
-    paper="says nothing: Vegas is only called bursty",
+    paper="not in the paper, which only calls Vegas bursty",
     assumed="our own: within 15 % or ahead at three quarters of 4 to 16 hops",
-    why="it falls behind from 14 hops on",
+    why="Vegas falls behind from 14 hops on",
 )
 def vegas_is_close(data: Data) -> Claim:
     claims = above(gains(data, "vegas", "ap", HOPS), 0.85)

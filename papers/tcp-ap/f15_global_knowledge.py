@@ -1,7 +1,7 @@
-"""The same chains with knowledge that no sender has: clocks that agree, the best window limit, the best rate of UDP.
+"""The same chains with knowledge that no sender has: synchronised clocks, the best window limit, the best UDP rate.
 
-TCP-AP here measures the four-hop delay that it otherwise estimates; NewReno has the window limit that is best for the
-length; UDP, paced at the rate that is best for the length, bounds them all: it has no acknowledgements.
+TCP-AP measures the four-hop delay here instead of estimating it; NewReno has the window limit that is best for the
+length; UDP, paced at the rate that is best for the length, is the upper bound because it has no acknowledgements.
 """
 
 from fourhop import Sweep
@@ -31,7 +31,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_DELAYED,
-        "With agreeing clocks the delay is that until the node four hops on received the segment.",
+        "With synchronised clocks the delay is the time until the node four hops away received the segment.",
         "The best window limit is the best of 1 to 5 segments (to 10 under standard), measured for each length.",
         "The best rate of UDP is the one with the largest goodput, in steps of 10 kbit/s (20 over 4 hops in ns2).",
     ],
@@ -60,7 +60,7 @@ def udp(profile: Profile) -> Sweep:
 
 
 def measured(data: Data) -> dict[str, dict[int, Sample]]:
-    """Every curve: by its label the goodput at each length."""
+    """All curves: the goodput at each length, by label."""
     curves = {CLOCKS[name]: {n: data.clocks.goodput(variant=name, hops=n) for n in HOPS} for name in CLOCKS}
     curves["NewReno, best window limit"] = {n: data.limit.best(hops=n).goodput() for n in HOPS}
     curves["UDP, best rate"] = {n: data.udp.best(hops=n).goodput() for n in HOPS}
@@ -69,13 +69,13 @@ def measured(data: Data) -> dict[str, dict[int, Sample]]:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Bars: 95 % intervals by means of ten batches."""
+    """Steady state of one flow, 2 Mbit/s, nodes 200 m apart. Whiskers: 95 % intervals over ten batches."""
     return curves(measured(data), "hops", "goodput (kbit/s)")
 
 
 @study.chart
 def best(data: Data) -> Chart:
-    """Which window limit and which rate are best."""
+    """The best window limit and the best UDP rate."""
     rows = []
     for n in HOPS:
         limited, paced = data.limit.best(hops=n), data.udp.best(hops=n)
@@ -85,7 +85,7 @@ def best(data: Data) -> Chart:
 
 @study.chart
 def limits(data: Data) -> Chart:
-    """NewReno over its window limit, one curve for each length."""
+    """NewReno as a function of its window limit, one curve for each length."""
     windows = LIMITS[data.profile]
     points = {f"{n} hops": {w: data.limit.goodput(hops=n, window=w) for w in windows} for n in HOPS}
     return curves(points, "window limit (segments)", "goodput (kbit/s)")
@@ -98,14 +98,13 @@ def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
 
 @study.check_each(
     BOTH,
-    "{} with agreeing clocks is up to 27 % over NewReno with the best window limit",
+    "{} with synchronised clocks is up to 27 % above NewReno with the best window limit",
     paper="up to 27 %",
-    assumed="17 to 37 %; partly: ahead at one length at least",
+    assumed="17 to 37 %; partly: ahead at one length or more",
     why={
-        "ns2": "the delay that clocks measure, 35 ms, is that of data alone; the estimate, 41 ms and more, has in "
-        "it what acknowledgements need of the channel. On long chains the sender is then too fast: over 14 hops 2 % "
-        "of its segments are sent again. With delayed acknowledgements the paper's arithmetic is ahead of the "
-        "window limit",
+        "ns2": "the measured delay, 35 ms, is that of data alone; the estimate, 41 ms and more, includes the channel "
+        "time of acknowledgements. On long chains the sender is then too fast: over 14 hops it retransmits 2 % of its "
+        "segments. With delayed acknowledgements the paper's arithmetic is ahead of the window limit",
         "standard": "the gain grows with the hops, to 7 %",
     },
 )
@@ -116,13 +115,13 @@ def ahead_of_limit(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "Delayed acknowledgements add 9 to 36 % to {} with agreeing clocks",
+    "Delayed acknowledgements add 9 to 36 % to {} with synchronised clocks",
     paper="9 to 36 %",
-    assumed="at every length; partly: something at three quarters of them",
+    assumed="at every length; partly: any gain at three quarters of them",
     why={
         "ns2": "on some chains they add more: without them this sender is too fast for its own acknowledgements",
-        "standard": "over 4 hops the wait of acknowledgements makes the round trips vary, and with them the pace; "
-        "the code looks at the delay alone",
+        "standard": "over 4 hops the wait of acknowledgements makes the round trips vary, and with them the pace; the "
+        "authors' code uses the delay alone",
     },
 )
 def delaying_adds(data: Data, name: str) -> Claim:
@@ -132,18 +131,22 @@ def delaying_adds(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{} with agreeing clocks and delayed acknowledgements comes within 5 to 16 % of the best UDP",
+    "{} with synchronised clocks and delayed acknowledgements comes within 5 to 16 % of the best UDP",
     paper="5 to 16 % less",
     assumed="at every length; partly: within 25 % at three quarters of them",
-    why="UDP loses next to nothing up to its best rate, which here hardly falls beyond 6 hops, and then breaks down "
-    "within ten kbit/s; a sender that leaves room for what varies stays well below",
+    why="UDP loses next to nothing up to its best rate, which here hardly falls beyond 6 hops, and then collapses "
+    "within ten kbit/s; a sender that leaves room for variation stays well below",
 )
 def near_bound(data: Data, name: str) -> Claim:
     left = ratios(data, CLOCKS[f"{name}-da"], "UDP, best rate")
     return every(between(left, 0.84, 0.95)).or_partly(most(above(left, 0.75)))
 
 
-@study.check("Nothing exceeds paced UDP", paper="UDP is the upper bound", assumed="1 % for the choice of the best rate")
+@study.check(
+    "Nothing exceeds paced UDP",
+    paper="UDP is the upper bound",
+    assumed="1 % of tolerance for the choice of the best rate",
+)
 def bounded(data: Data) -> Claim:
     found = measured(data)
     bound = found.pop("UDP, best rate")

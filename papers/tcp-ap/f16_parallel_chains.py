@@ -1,7 +1,7 @@
-"""Two chains beside each other, 400 m apart, with a flow along each: who gets what.
+"""Two parallel chains, 400 m apart, with one flow along each: goodput and fairness.
 
-The chains disturb each other without hearing what the other reserves. The paper finds that NewReno then lets one flow
-take nearly all, and that TCP-AP shares evenly and carries more in total.
+The chains interfere with each other without hearing each other's reservations. The paper finds that NewReno then lets
+one flow take nearly all, and that TCP-AP shares evenly and carries more in total.
 """
 
 import math
@@ -31,19 +31,20 @@ SETTLED_S = 20.0
 WINDOWS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0)
 
 FEW_LOSSES = (
-    "a stronger frame that comes late is still received: a fifteenth of the collisions, and 22 links taken for broken "
-    "in 5,500 packets instead of 366"
+    "a stronger frame that arrives later is still received: there is a fifteenth of the collisions, and 22 links are "
+    "taken for broken in 5,500 packets instead of 366"
 )
 SHARED: Mapping[Profile, str] = {
-    "ns2": "one flow or the other is shut out for seconds to minutes, then they change places: a chart shows the index "
-    "over windows of time, 0.63 over five seconds and 0.95 over five minutes. ns-2.35 itself has an index of 0.96 over "
-    "500 s (parallel4 of its reference results). What kept the paper's second flow down throughout we do not know",
-    "standard": f"{FEW_LOSSES}; nobody is shut out",
+    "ns2": "one flow or the other is shut out for seconds to minutes, then they change places: a chart shows the "
+    "index over time windows, 0.63 over five seconds and 0.95 over five minutes. ns-2.35 itself has an index of 0.96 "
+    "over 500 s (parallel4 of its reference results). We do not know what kept the paper's second flow down "
+    "throughout",
+    "standard": f"{FEW_LOSSES}; no flow is shut out",
 }
 LONGER = "over 4 hops both carry the same; over 5, 6 and 8 hops TCP-AP carries 5, 11 and 33 % more, as a chart shows."
 HOLDS_BACK = (
-    f"{FEW_LOSSES}, so that NewReno carries 446 kbit/s instead of 253, while the spread of the round trips still makes "
-    "TCP-AP hold back"
+    f"{FEW_LOSSES}, so NewReno carries 446 kbit/s instead of 253, while the variation of the round trips still slows "
+    "TCP-AP down"
 )
 
 study = Study(
@@ -53,8 +54,9 @@ study = Study(
         *ASSUMED,
         ASSUMED_DELAYED,
         ASSUMED_COUNT,
-        f"Chains of {PARALLEL_HOPS} hops, which neither text nor figure says; one chart shows other lengths.",
-        f"{SEEDS} runs of 55,000 packets each instead of one: which flow is ahead is a matter of the seed.",
+        f"Chains of {PARALLEL_HOPS} hops, since neither text nor figure gives the length; one chart shows other "
+        "lengths.",
+        f"{SEEDS} runs of 55,000 packets each instead of one: which flow is ahead depends on the seed.",
     ],
 )
 
@@ -72,7 +74,7 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
@@ -84,9 +86,10 @@ def moments(profile: Profile) -> Sweep:
 
 @study.chart
 def fairness_over_windows(data: Data) -> Chart:
-    """Jain's index within windows of time, mean over the windows of 300 s and over ten runs: how long sharing takes.
+    """Jain's index within windows of time, mean over the windows of 300 s and over the runs: how long sharing takes.
 
-    Nothing of this is in the paper. It shows that a flow which has nothing for half a minute may still have its half.
+    This is not in the paper. It shows that a flow that gets nothing for half a minute may still get its half in the
+    long run.
     """
     cells = data.moments.by("variant")
     points = {LABELS[name]: {window: _within(cells[name], window) for window in WINDOWS_S} for name in SHOWN}
@@ -95,20 +98,20 @@ def fairness_over_windows(data: Data) -> Chart:
 
 @study.chart
 def fairness_over_lengths(data: Data) -> Chart:
-    """Jain's index for chains of other lengths. Bars: 95 % intervals of one run by its ten batches."""
+    """Jain's index for chains of other lengths. Whiskers: 95 % intervals over ten batches of one run."""
     return lines(data.lengths, x="hops", y="fairness", by="variant", labels=LABELS, x_label="hops of each chain")
 
 
 @study.chart
 def goodput_over_lengths(data: Data) -> Chart:
-    """Goodput of both flows together for chains of other lengths."""
+    """Total goodput of both flows for chains of other lengths."""
     return lines(data.lengths, x="hops", by="variant", labels=LABELS, x_label="hops of each chain")
 
 
 @study.check(
-    "With NewReno the flow behind gets about a tenth",
+    "With NewReno the weaker flow gets about a tenth",
     paper="about 10 %",
-    assumed="about: 5 to 15 %, of the mean over the runs; partly: less than a quarter",
+    assumed="about: 5 to 15 %, mean over the runs; partly: less than a quarter",
     why=SHARED,
 )
 def newreno_starves(data: Data) -> Claim:
@@ -125,7 +128,7 @@ def newreno_index(data: Data) -> Claim:
 
 
 @study.check(
-    "Delayed ACKs give NewReno more goodput and leave it unfair",
+    "Delayed ACKs give NewReno more goodput, but it remains unfair",
     paper="both flows improve, fairness remains insufficient",
     assumed="the sum, and an index below 0.9; partly: the sum alone",
     why=SHARED,
@@ -141,7 +144,7 @@ def newreno_delayed(data: Data) -> Claim:
     main=True,
     paper="optimal",
     assumed="optimal: an index above 0.99; partly: above 0.95",
-    why={"ns2": "0.99 itself lies in the interval; one long round trip slows a flow for tens of seconds (figure 17)"},
+    why={"ns2": "the interval includes 0.99 itself; one long round trip slows a flow for tens of seconds (figure 17)"},
 )
 def ap_fair(data: Data) -> Claim:
     return _fair(data, "ap", "ap-da")
@@ -155,7 +158,7 @@ def code_fair(data: Data) -> Claim:
 @study.check(
     "TCP-AP carries more than NewReno, with and without delayed ACKs",
     paper="more aggregate goodput",
-    assumed="each beside NewReno with the same ACKs; partly: without delayed ACKs",
+    assumed="each compared with NewReno with the same ACKs; partly: without delayed ACKs",
     why={"ns2": f"{LONGER} With delayed ACKs {DELAYED_COSTS}", "standard": HOLDS_BACK},
 )
 def ap_more(data: Data) -> Claim:
@@ -173,7 +176,7 @@ def code_more(data: Data) -> Claim:
 
 
 def _within(cells: Cells, window: float) -> Sample:
-    """Mean of the index over windows in which anything was delivered; one value a run."""
+    """Mean of the index over windows in which anything was delivered; one value per run."""
     import polars as pl
 
     series = cells.series().filter(pl.col("time_s") > SETTLED_S)

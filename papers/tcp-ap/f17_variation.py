@@ -1,7 +1,7 @@
-"""How much the round trips of two TCP-AP flows on parallel chains vary over time.
+"""Variation of the round trips of two TCP-AP flows on parallel chains over time.
 
-The variation is what tells TCP-AP of contention before anything is lost. The paper shows it between zero and one, in
-the same range for both flows, and concludes that both see the same channel and therefore pace alike.
+TCP-AP detects contention by this variation before anything is lost. In the paper it is between zero and one, in the
+same range for both flows, from which the paper concludes that both see the same channel and therefore pace alike.
 """
 
 import math
@@ -20,9 +20,9 @@ SETTLED_S = 20.0
 END_S = 200.0
 
 OUTLIERS = (
-    "a segment that waited seconds for a route, or an ACK that echoes an old one, is one round trip of fifty and lifts "
-    "the coefficient up to sqrt(50) until fifty more have come. The authors' code leaves delays of half a second and "
-    "more out, and stays below one: figure 17 looks like theirs"
+    "a segment that waited seconds for a route, or an ACK that echoes an old one, is one round trip of fifty and "
+    "lifts the coefficient up to sqrt(50) until fifty more have come. The authors' code leaves out delays of half a "
+    "second and more and stays below one: figure 17 resembles the result of their code"
 )
 
 study = Study(
@@ -30,7 +30,8 @@ study = Study(
     source=f"{PAPER}, figure 17",
     assumed=[
         *ASSUMED,
-        f"Chains of {PARALLEL_HOPS} hops; what is checked is checked from {SETTLED_S:g} s to {END_S:g} s, each 100 ms.",
+        f"Chains of {PARALLEL_HOPS} hops; the checks use the time from {SETTLED_S:g} s to {END_S:g} s, sampled every "
+        "100 ms.",
         "The authors' code takes the mean absolute deviation of the four-hop delays instead: about 0.8 as much.",
     ],
 )
@@ -50,7 +51,7 @@ def paper(data: Data) -> Chart:
 
 @study.chart
 def code(data: Data) -> Chart:
-    """The same with the authors' code: mean absolute deviation of the last 50 delays over their mean."""
+    """The same with the authors' code: ratio of mean absolute deviation to mean of the last 50 delays."""
     return series(data.chains.where(variant="ap-code"), "variation", flows=FLOWS, y_label="variation")
 
 
@@ -64,16 +65,16 @@ def below_one(data: Data) -> Claim:
     return _below_one(data, "ap")
 
 
-@study.check("So it does in the authors' code", paper="between zero and one", assumed="as above")
+@study.check("The same holds in the authors' code", paper="between zero and one", assumed="as above")
 def code_below_one(data: Data) -> Claim:
     return _below_one(data, "ap-code")
 
 
 @study.check(
-    "It moves: it is no constant",
+    "The variation is not constant",
     paper="it fluctuates",
     assumed="largest and smallest of a run differ by 0.2 or more",
-    why={"standard": "by 0.24 and 0.25 with the authors' code, with 0.2 in the interval: little is lost"},
+    why={"standard": "by 0.24 and 0.25 with the authors' code, with 0.2 inside the interval: little is lost"},
 )
 def moves(data: Data) -> Claim:
     spread = {
@@ -89,7 +90,7 @@ def moves(data: Data) -> Claim:
     "Both flows vary alike",
     paper="within the same range",
     assumed="ratio of the means over time between 0.8 and 1.25; partly: between 0.67 and 1.5",
-    why={"ns2": "the means of the paper's formula are those of a few outliers, which differ from run to run"},
+    why={"ns2": "the means of the paper's formula are dominated by a few outliers, which differ from run to run"},
 )
 def alike(data: Data) -> Claim:
     ratio = {LABELS[v]: _mean(data.chains, "flow-1", v) / _mean(data.chains, "flow-2", v) for v in VARIANTS}
@@ -107,5 +108,5 @@ def _mean(cells: Cells, flow: str, variant: str) -> Sample:
 
 
 def _each(cells: Cells, flow: str, variant: str, of: Callable[[pl.Expr], pl.Expr]) -> Sample:
-    """What `of` makes of the variation in each run."""
+    """The value of `of` for the variation in each run."""
     return cells.over_time("variation", flow, SETTLED_S, math.inf, of, variant=variant)

@@ -1,7 +1,7 @@
-"""Two parallel chains of which one is three hops longer at each end: does the longer path get anything?
+"""Two parallel chains, one of them three hops longer at each end: the share of the longer path.
 
-The paper finds that NewReno leaves the long flow almost nothing, that TCP-AP is far from that though not even, that
-delayed ACKs bring its two flows together, and that NewReno carries slightly more in total.
+The paper finds that NewReno leaves almost nothing to the long flow, that TCP-AP is much fairer although its shares are
+not equal, that delayed ACKs bring its two flows together, and that NewReno carries slightly more in total.
 """
 
 from fourhop import Sweep
@@ -18,12 +18,12 @@ SHORT = (PARALLEL_HOPS, 5, 6, 8)
 SEEDS = 5
 
 NOT_STARVED = (
-    "NewReno's long flow has 39 % already: a stronger frame that comes late is still received, which leaves a quarter "
-    "of the collisions and a seventh of the broken links, so that the longer path is not taken down again and again"
+    "NewReno's long flow has 39 % already: a stronger frame that arrives later is still received, which leaves a "
+    "quarter of the collisions and a seventh of the broken links, so the longer path is not taken down repeatedly"
 )
 SHORT_IS_SLOWED = (
-    "the long flow has more than the short one: the wait of delayed ACKs counts in the round trip, of which it is the "
-    "larger part over the short path, so that the short flow paces itself down the most"
+    "the long flow has more than the short one: the wait of delayed ACKs counts in the round trip; over the short "
+    "path it is the larger part of it, so the short flow slows down the most"
 )
 
 study = Study(
@@ -33,8 +33,8 @@ study = Study(
         *ASSUMED,
         ASSUMED_DELAYED,
         ASSUMED_COUNT,
-        f"The short chain has {PARALLEL_HOPS} hops, the long one {PARALLEL_HOPS + LONGER}, their middles above each "
-        "other; charts show other lengths.",
+        f"The short chain has {PARALLEL_HOPS} hops, the long one {PARALLEL_HOPS + LONGER}, centred on each other; "
+        "charts show other lengths.",
         f"{SEEDS} runs of 55,000 packets each instead of one.",
     ],
 )
@@ -55,13 +55,13 @@ def lengths(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of both. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total. Whiskers: 95 % intervals over the runs."""
     return shares(data.chains, FLOWS, LABELS)
 
 
 @study.chart
 def long_flow_over_lengths(data: Data) -> Chart:
-    """What the long flow has of both flows' goodput for chains of other lengths. Bars: by ten batches of one run."""
+    """Share of the long flow in the total goodput for chains of other lengths. Whiskers: over the batches of a run."""
     cells = data.lengths.by("variant")
     points = {
         LABELS[name]: {short: cells[name].share("flow-2", hops=_hops(short)) for short in SHORT} for name in SHOWN
@@ -74,7 +74,8 @@ def long_flow_over_lengths(data: Data) -> Chart:
     paper="the long flow nearly completely starves",
     assumed="it gets less than 5 %; partly: less than 15 %",
     why={
-        "ns2": "without delayed ACKs the long flow has 5 %, on the bound itself, with them 1 %; in ns-2.35 it has 4 %",
+        "ns2": "without delayed ACKs the long flow has 5 %, exactly the bound, and with them 1 %; in ns-2.35 it has 4 "
+        "%",
         "standard": NOT_STARVED,
     },
 )
@@ -94,7 +95,7 @@ def ap_fairer(data: Data) -> Claim:
 
 
 @study.check(
-    "So is the authors' code",
+    "The same holds for the authors' code",
     paper="significantly better fairness, not equal shares",
     assumed="as above",
     why={"standard": NOT_STARVED},
@@ -106,7 +107,7 @@ def code_fairer(data: Data) -> Claim:
 @study.check(
     "With delayed ACKs both flows of TCP-AP get about the same",
     paper="similar goodput of both",
-    assumed="the long flow has 0.4 to 0.6 of both; partly: more than without delayed ACKs",
+    assumed="the long flow has 0.4 to 0.6 of the total; partly: more than without delayed ACKs",
     why=SHORT_IS_SLOWED,
 )
 def ap_delayed(data: Data) -> Claim:
@@ -114,7 +115,10 @@ def ap_delayed(data: Data) -> Claim:
 
 
 @study.check(
-    "So they do with the authors' code", paper="similar goodput of both", assumed="as above", why=SHORT_IS_SLOWED
+    "The same holds with delayed ACKs for the authors' code",
+    paper="similar goodput of both",
+    assumed="as above",
+    why=SHORT_IS_SLOWED,
 )
 def code_delayed(data: Data) -> Claim:
     return _closer(data, "ap-code", "ap-code-da")
@@ -123,7 +127,7 @@ def code_delayed(data: Data) -> Claim:
 @study.check(
     "NewReno carries slightly more in total than TCP-AP",
     paper="slightly more",
-    assumed="by up to 20 %, each beside TCP-AP with the same ACKs; partly: more, without delayed ACKs",
+    assumed="by up to 20 %, each compared with TCP-AP with the same ACKs; partly: more, without delayed ACKs",
     why={
         "ns2": f"8 % without delayed ACKs, but 41 % with them: {DELAYED_COSTS}",
         "standard": f"26 % without delayed ACKs and 77 % with them: NewReno seldom loses anything, and {DELAYED_COSTS}",
@@ -134,11 +138,12 @@ def newreno_more(data: Data) -> Claim:
 
 
 @study.check(
-    "And than the authors' code",
+    "NewReno carries slightly more in total than the authors' code",
     paper="slightly more",
     assumed="as above",
     why={
-        "ns2": f"as much without delayed ACKs, as in ns-2.35, where the code is 3 % ahead; with them {DELAYED_COSTS}",
+        "ns2": "without delayed ACKs it carries the same, as in ns-2.35, where the code is 3 % ahead; with them "
+        f"{DELAYED_COSTS}",
         "standard": f"18 % without delayed ACKs; with them {DELAYED_COSTS}",
     },
 )
@@ -151,7 +156,7 @@ def _hops(short: int) -> list[int]:
 
 
 def _long(data: Data, name: str) -> Sample:
-    """What the long flow has of both, in each run."""
+    """Share of the long flow in the total, in each run."""
 
     def part(run: Run) -> float:
         return goodputs(run)[1] / sum(goodputs(run))

@@ -1,6 +1,6 @@
 """Six flows in a grid: three along neighbouring rows (FTP 1 to 3), three along neighbouring columns (FTP 4 to 6).
 
-FTP 1 is farthest from the senders of FTP 4 to 6, and FTP 6 farthest from those of FTP 1 to 3. The paper finds that
+FTP 1 is farthest from the senders of FTP 4 to 6, and FTP 6 is farthest from those of FTP 1 to 3. The paper finds that
 NewReno serves only these two, and that TCP-AP takes from them what the other four need. As in the paper, flows 2 and 5
 get less than flows 3 and 4, whose rows and columns are nearer to the other senders.
 """
@@ -27,10 +27,10 @@ GRIDS = {
 MAIN = "5 x 5, middle"
 
 NOBODY_STARVES: Mapping[Profile, str] = {
-    "ns2": "flows 1 and 6 are ahead of every other, but who is shut out changes, as on parallel chains (figure 16), so "
-    "that nobody starves over 55,000 packets. The smaller the grid and the farther out the two flows, the more they "
-    "have: 72 % with delayed ACKs on the far side of five by five, 38 % in the middle of seven by seven",
-    "standard": "collisions seldom take a route down here (figure 16); the four others share with the two",
+    "ns2": "flows 1 and 6 are ahead of all others, but which flow is shut out changes, as on parallel chains (figure "
+    "16), so no flow starves over 55,000 packets. The smaller the grid and the farther out the two flows, the more "
+    "they have: 72 % with delayed ACKs on the far side of five by five, 38 % in the middle of seven by seven",
+    "standard": "collisions seldom take a route down here (figure 16); the other four share with the two",
 }
 
 study = Study(
@@ -42,7 +42,8 @@ study = Study(
         ASSUMED_COUNT,
         ASSUMED_STARVING,
         "Five by five nodes, 200 m apart, flows along the three middle rows from left to right and along the three "
-        "middle columns: the drawing is not at hand, the text says who is near to whom. Other grids are shown.",
+        "middle columns: the drawing was not available; the text says which flows are near each other. Other grids "
+        "are shown.",
         f"{SEEDS} runs of 55,000 packets each instead of one.",
     ],
 )
@@ -65,14 +66,14 @@ def grids(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of each flow and of all, five by five nodes. Bars: 95 % intervals over five runs."""
+    """Goodput of each flow and in total, five by five nodes. Whiskers: 95 % intervals over the runs."""
     return shares(data.main, FLOWS, LABELS)
 
 
 @study.chart
 def other_grids(data: Data) -> Chart:
-    """One run in each of several grids; intervals by ten batches. Flows 1 and 6 are those on the far side."""
-    columns = ["grid", "transport", "goodput (kbit/s)", "Jain's index", "flows 1 and 6 have of all", "starving flows"]
+    """One run in each of several grids; intervals over ten batches. Flows 1 and 6 are those on the far side."""
+    columns = ["grid", "transport", "goodput (kbit/s)", "Jain's index", "share of flows 1 and 6", "starving flows"]
     rows = []
     for name in GRIDS:
         for variant in SHOWN:
@@ -87,7 +88,7 @@ def other_grids(data: Data) -> Chart:
 @study.check(
     "With NewReno only flows 1 and 6 are active, the other four starve",
     paper="almost total starvation of the remaining four",
-    assumed="1 and 6 have more than 90 % of all; partly: more than half",
+    assumed="1 and 6 have more than 90 % of the total; partly: more than half",
     why=NOBODY_STARVES,
 )
 def newreno_starves(data: Data) -> Claim:
@@ -98,7 +99,7 @@ def newreno_starves(data: Data) -> Claim:
 @study.check(
     "With delayed ACKs flows 1 and 6 still have more than 12 times as much as the others",
     paper="more than 12 times",
-    assumed="mean of the two over mean of the four; partly: more than twice",
+    assumed="ratio of the mean of the two to the mean of the four; partly: more than twice",
     why=NOBODY_STARVES,
 )
 def newreno_delayed(data: Data) -> Claim:
@@ -108,23 +109,26 @@ def newreno_delayed(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-AP is far fairer, and nobody starves",
+    "TCP-AP is much fairer, and no flow starves",
     paper="significantly improves fairness",
     assumed="an index higher by 0.1 or more, with and without delayed ACKs, and no starving flow; "
     "partly: a higher index",
-    why={"ns2": "higher by 0.11, with 0.1 in the interval: NewReno is at 0.75, not at the 0.33 of two flows in six"},
+    why={
+        "ns2": "higher by 0.11, with 0.1 inside the interval: NewReno has an index of 0.75, not the 0.33 of two "
+        "active flows in six"
+    },
 )
 def ap_fairer(data: Data) -> Claim:
     return _fairer(data, "ap", "ap-da")
 
 
-@study.check("So is the authors' code", paper="significantly improves fairness", assumed="as above")
+@study.check("The same holds for the authors' code", paper="significantly improves fairness", assumed="as above")
 def code_fairer(data: Data) -> Claim:
     return _fairer(data, "ap-code", "ap-code-da")
 
 
 def _grid(profile: Profile, side: int, lines: tuple[int, int, int]) -> Scenario:
-    """Senders of columns in row 0, of rows in column 0: FTP 1 along the last of `lines`, FTP 6 along the last too."""
+    """Senders of columns are in row 0, senders of rows in column 0; FTP 1 and FTP 6 run along the last of `lines`."""
     last = side - 1
     ends = [(row * side, row * side + last) for row in reversed(lines)]
     ends += [(column, last * side + column) for column in lines]
@@ -136,7 +140,7 @@ def _grid(profile: Profile, side: int, lines: tuple[int, int, int]) -> Scenario:
 
 
 def _outer(run: Run) -> float:
-    """What flows 1 and 6 have of all, 0 to 1."""
+    """Share of flows 1 and 6 in the total, 0 to 1."""
     each = goodputs(run)
     return (each[0] + each[-1]) / sum(each)
 

@@ -1,12 +1,26 @@
-"""Ten flows in random networks of 120 nodes: who starves, and what fairness costs.
+"""Ten flows in random networks of 120 nodes: starvation, and the cost of fairness.
 
 The paper shows one network. With NewReno five of its ten flows get almost nothing and one over two hops nearly all;
-with TCP-AP none starves, for 6 % less in total. Here are twenty networks, each a run of its own: ten as they come, and
-ten that are like the paper's in what it tells of it.
+with TCP-AP none starves, at a cost of 6 % of the total. This study has twenty networks with one run each: ten as drawn,
+and ten that match what the paper says about its network.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, bars, below, between, every, table
+from fourhop.study import (
+    STEADY,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Study,
+    above,
+    bars,
+    below,
+    between,
+    every,
+    percent,
+    table,
+)
 from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
@@ -15,12 +29,12 @@ from ._several import one, over, over_networks, paths
 ANY = tuple(range(1, 11))
 
 ALIKE = (3, 4, 10, 11, 12, 16, 23, 41, 43, 47)
-"""The first ten seeds whose networks have one pair two hops apart and all others farther."""
+"""The first ten seeds whose networks have one pair two hops apart and all other pairs farther apart."""
 
 SHORTEST = (
-    "most of NewReno's total is what the shortest flows carry while the others are shut out; TCP-AP takes it from "
-    "them. In none of twenty networks is the loss below 15 %, and in ns-2.35 a network of this kind kept 49 % with the "
-    "paper's arithmetic and 53 % with the authors' code"
+    "most of NewReno's total is carried by the shortest flows while the others are shut out; TCP-AP limits them. In "
+    "none of twenty networks is the loss below 15 %, and in ns-2.35 a network of this kind kept 49 % with the paper's "
+    "arithmetic and 53 % with the authors' code"
 )
 
 LENGTH = {**STEADY, "packets": 11_000}
@@ -32,12 +46,12 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_DELAYED,
-        "In each network 11,000 packets over all flows, of which the first of eleven parts is not measured; networks "
-        "differ far more than the parts of a run do.",
+        "11,000 packets over all flows in each network, of which the first of eleven parts is not measured; networks "
+        "differ far more than the parts of a run.",
         ASSUMED_STARVING,
-        "Of its network the paper says that one of the ten pairs is two hops apart and has most of the goodput for "
-        "that; so one pair is two hops apart and the others are farther in the networks that are checked. Networks "
-        "drawn without that condition, of which half have a pair of neighbours, are shown beside them.",
+        "The paper says that one of the ten pairs in its network is two hops apart and therefore has most of the "
+        "goodput; in the networks that are checked one pair is two hops apart and the others are farther apart. "
+        "Networks drawn without that condition, half of which have a pair of neighbours, are shown as well.",
     ],
 )
 
@@ -49,9 +63,9 @@ def seeds(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
 
 @study.chart
 def one_network(data: Data) -> Chart:
-    """Goodput of each flow in one of the networks like the paper's, that of seed 3; its hops in brackets.
+    """Goodput of each flow in one network like the paper's (seed 3), with the number of hops in brackets.
 
-    Bars: 95 % intervals by batches.
+    Whiskers: 95 % intervals over batches.
     """
     cells = data.alike.where(seed=ALIKE[0])
     hops = {name: flow["hops"] for name, flow in one(cells).flows.items()}
@@ -62,35 +76,35 @@ def one_network(data: Data) -> Chart:
 
 @study.chart
 def in_total(data: Data) -> Chart:
-    """Goodput of all ten flows: ten networks that are as the paper's, ten as drawn.
+    """Total goodput of the ten flows: networks like the paper's, and networks as drawn.
 
-    Bars: 95 % intervals over the networks.
+    Whiskers: 95 % intervals over the networks.
     """
     return _both(data, total(goodputs), "goodput (kbit/s)")
 
 
 @study.chart
 def starving_flows(data: Data) -> Chart:
-    """Flows of ten that have less than a tenth of an equal share, mean of ten networks."""
+    """Number of flows out of ten with less than a tenth of an equal share, mean of the networks."""
     return _both(data, starving, "starving flows of ten")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the ten goodputs, mean of ten networks."""
+    """Jain's index of the ten goodputs, mean over the networks."""
     return _both(data, fairness(goodputs), "Jain's fairness index")
 
 
 @study.chart
 def networks(data: Data) -> Chart:
-    """Every network: TCP-AP beside NewReno, each segment acknowledged. Paths as they are shortest."""
+    """Every network: TCP-AP and NewReno, every segment acknowledged. Hops are those of shortest paths."""
     rows = []
     for cells in (data.alike, data.drawn):
         for seed, network in cells.by("seed").items():
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
-            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", kept))
-    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "TCP-AP's total / NewReno's"], rows)
+            rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
+    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "gain in total"], rows)
 
 
 @study.check(
@@ -98,7 +112,8 @@ def networks(data: Data) -> Chart:
     paper="five almost completely",
     assumed="4 to 6, mean; partly: three or more",
     why={
-        "ns2": "4.9 on average, but two to seven in single networks, so that ten of them leave more than 4 to 6 open",
+        "ns2": "4.9 on average, but two to seven in single networks, so the interval over ten networks is wider than "
+        "4 to 6",
         "standard": "collisions seldom take a route down here (figure 16)",
     },
 )
@@ -111,17 +126,20 @@ def newreno_starves(data: Data) -> Claim:
     "TCP-AP starves none",
     paper="none of the ten",
     assumed="fewer than one flow in two networks; partly: fewer than half as many as NewReno starves",
-    why={"ns2": "none in four of the ten networks, one or two in each of the others; the paper shows one network"},
+    why={
+        "ns2": "no flow starves in four of the ten networks, one or two in each of the others; the paper shows one "
+        "network"
+    },
 )
 def ap_starves_none(data: Data) -> Claim:
     return _starves_none(data, "ap")
 
 
 @study.check(
-    "Nor does the authors' code",
+    "The authors' code starves none",
     paper="none of the ten",
     assumed="as above",
-    why={"ns2": "1.5 on average; networks differ too much for ten of them to say whether that is less than half"},
+    why={"ns2": "1.5 on average; networks differ too much for ten of them to decide whether that is less than half"},
 )
 def code_starves_none(data: Data) -> Claim:
     return _starves_none(data, "ap-code")
@@ -138,12 +156,12 @@ def ap_fairer(data: Data) -> Claim:
 
 
 @study.check(
-    "So is the authors' code",
+    "The same holds for the authors' code",
     paper="significantly better fairness, better still with delayed ACKs",
     assumed="as above",
     why={
-        "ns2": "higher by 0.12, with 0.1 in the interval",
-        "standard": "higher by 0.11, with 0.1 in the interval; delayed ACKs add nothing where little is lost",
+        "ns2": "higher by 0.12, with 0.1 inside the interval",
+        "standard": "higher by 0.11, with 0.1 inside the interval; delayed ACKs add nothing where little is lost",
     },
 )
 def code_fairer(data: Data) -> Claim:
@@ -160,13 +178,15 @@ def ap_costs(data: Data) -> Claim:
     return _costs(data, "ap")
 
 
-@study.check("And the authors' code as much", paper="6 % less in aggregate", assumed="as above", why=SHORTEST)
+@study.check(
+    "Fairness costs the authors' code as much", paper="6 % less in aggregate", assumed="as above", why=SHORTEST
+)
 def code_costs(data: Data) -> Claim:
     return _costs(data, "ap-code")
 
 
 def _both(data: Data, of: Of, label: str) -> Chart:
-    return over_networks({"as the paper's": data.alike, "as drawn": data.drawn}, of, label)
+    return over_networks({"like the paper's": data.alike, "as drawn": data.drawn}, of, label)
 
 
 def _starves_none(data: Data, name: str) -> Claim:

@@ -1,7 +1,7 @@
-"""Short files instead of endless transfers on two parallel chains, over the pause between the files of a flow.
+"""Short files instead of endless transfers on two parallel chains, by the pause between the files of a flow.
 
-Sizes are Pareto, pauses exponential; goodput is counted while a file is on its way. The paper finds that TCP-AP makes
-use of the other flow's pauses and NewReno does not, and that both are fair as soon as there are pauses.
+Sizes are Pareto, pauses exponential; goodput is measured while a file is being sent. The paper finds that TCP-AP uses
+the other flow's pauses and NewReno does not, and that both are fair as soon as there are pauses.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ RUNS = 10
 LENGTH = {**STEADY, "packets": 5_500}
 
 SHORT_RUNS = (
-    "a run of 5,500 packets is 250 s long, in which flows that take turns of tens of seconds do not share evenly; over "
-    "55,000 packets the index without pauses is 0.99 (figure 16)"
+    "a run of 5,500 packets lasts 250 s, in which flows that alternate every few tens of seconds do not share evenly; "
+    "over 55,000 packets the index without pauses is 0.99 (figure 16)"
 )
 AS_IN_16: Mapping[Profile, str] = {
-    "ns2": "the flows take turns, as in figure 16",
-    "standard": "nobody is shut out, as in figure 16",
+    "ns2": "the flows alternate, as in figure 16",
+    "standard": "no flow is shut out, as in figure 16",
 }
 
 study = Study(
@@ -37,9 +37,10 @@ study = Study(
         *ASSUMED,
         ASSUMED_DELAYED,
         f"Chains of {PARALLEL_HOPS} hops.",
-        "All files of a flow go over one connection, whose window outlives the pauses, as those of ns-2's agents do; "
-        "one chart shows a connection for each file.",
-        f"{RUNS} runs of 5,500 packets each, a part of eleven not measured, instead of ten batches of one run.",
+        "All files of a flow use one connection, whose window survives the pauses, as with ns-2's agents; one chart "
+        "shows one connection per file.",
+        f"{RUNS} runs of 5,500 packets each, of which the first eleventh is not measured, instead of ten batches of "
+        "one run.",
         "The index is that of the averaged goodputs.",
     ],
 )
@@ -56,18 +57,18 @@ def files(profile: Profile, what: tuple[str, tuple[str, ...]]) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Averaged goodput of both flows together. Bars: 95 % intervals over ten runs.",
+            "Total averaged goodput of both flows. Whiskers: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (
             ("fresh", averaged_goodput),
-            "The same with a connection for each file: a handshake, and a window that begins anew.",
+            "The same with one connection per file: a handshake, and a window that starts anew.",
         ),
     }
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def goodput(data: Data, name: str, pause: str) -> Sample:
@@ -78,7 +79,7 @@ def index(data: Data, name: str, pause: str) -> Sample:
     return averaged_fairness(data.chains.where(variant=name, mean_pause=pause))
 
 
-@study.check("TCP-AP gets more, the longer the pauses", paper="increases with the mean pause")
+@study.check("The goodput of TCP-AP grows with the pauses", paper="increases with the mean pause")
 def ap_grows(data: Data) -> Claim:
     return every({LABELS[name]: rises(_points(data, name)) for name in ("ap", "ap-code")})
 
@@ -87,8 +88,8 @@ def ap_grows(data: Data) -> Claim:
     "NewReno does not",
     paper="does not change",
     assumed="at 1 s within 10 % of that without pauses; partly: it grows less than TCP-AP's does",
-    why="nobody disturbs NewReno either while the other flow pauses, and a window that outlives the pause is open at "
-    "once: it gains 26 % (ns2), the authors' code 16 % and the paper's arithmetic 4 %. With a connection for each file "
+    why="NewReno too is undisturbed while the other flow pauses, and a window that survives the pause is open at "
+    "once: it gains 26 % (ns2), the authors' code 16 % and the paper's arithmetic 4 %. With one connection per file "
     "it gains 21 %",
 )
 def newreno_does_not(data: Data) -> Claim:
@@ -130,10 +131,10 @@ def ap_without_pauses(data: Data) -> Claim:
 
 
 @study.check(
-    "Delayed ACKs raise both, with the same picture",
+    "Delayed ACKs increase both, with the same pattern",
     paper="more averaged goodput, the same qualitative results",
-    assumed="at every pause, and TCP-AP's grows with the pause; partly: at three quarters of the pauses",
-    why=f"NewReno's does at every pause, TCP-AP's at none: {DELAYED_COSTS}",
+    assumed="at every pause, and the goodput of TCP-AP grows with the pause; partly: at three quarters of the pauses",
+    why=f"the goodput of NewReno increases at every pause, that of TCP-AP at none: {DELAYED_COSTS}",
 )
 def delayed(data: Data) -> Claim:
     ratio = {

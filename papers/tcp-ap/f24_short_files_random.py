@@ -1,11 +1,11 @@
-"""Short files in random networks: five flows, a second's pause between the files of each on average.
+"""Short files in random networks: five flows with pauses of one second on average between the files.
 
-Goodput is counted while a file is on its way. The paper shows one network, in which TCP-AP is 91 % ahead of NewReno,
-58 % with delayed ACKs, and fairer; here are ten.
+Goodput is measured while a file is being sent. The paper shows one network, in which TCP-AP is 91 % ahead of NewReno,
+58 % with delayed ACKs, and fairer; this study has ten.
 """
 
 from fourhop import Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Sample, Study, about, above, every, table
+from fourhop.study import STEADY, Chart, Claim, Data, Profile, Sample, Study, about, above, every, percent, table
 from fourhop.study.flows import Of, averaged, fairness, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, LABELS, PAPER, SHOWN, compared, random
@@ -17,10 +17,10 @@ NETWORKS = tuple(range(1, 11))
 LENGTH = {**STEADY, "packets": 5_500}
 
 BEHIND = (
-    "the sum is that of the shortest paths, over which TCP-AP is behind NewReno (figure 14), and pauses of a second "
-    "leave the channel to them. In the network whose pairs are all three hops apart or more the two are even. Of five "
-    "further networks with all pairs five hops apart or more none gave TCP-AP more than 6 % (ns2, seeds 37, 45, 56, 62 "
-    "and 105), so that paths alone do not explain the paper's network"
+    "the total is dominated by the shortest paths, over which TCP-AP is behind NewReno (figure 14), and pauses of a "
+    "second leave the channel to them. In the network whose pairs are all at least three hops apart the two are "
+    "equal. In none of five further networks with all pairs at least five hops apart was TCP-AP more than 6 % ahead "
+    "(ns2, seeds 37, 45, 56, 62 and 105), so path lengths alone do not explain the paper's network"
 )
 BEHIND_DELAYED = f"as without delayed ACKs; besides, {DELAYED_COSTS}"
 
@@ -32,7 +32,7 @@ study = Study(
         *ASSUMED,
         ASSUMED_DELAYED,
         "Ten networks with random pairs, of any length, 5,500 packets each; every value is a mean over the networks.",
-        "All files of a flow go over one connection; a chart shows a connection for each file.",
+        "All files of a flow use one connection; a chart shows one connection per file.",
         "The index is that of the averaged goodputs.",
     ],
 )
@@ -46,28 +46,26 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Averaged goodput of all five flows, mean of ten networks. Bars: 95 % intervals over the networks."""
+    """Total averaged goodput of the five flows, mean of the networks. Whiskers: 95 % intervals over the networks."""
     return _both(data, total(averaged), "averaged goodput (kbit/s)")
 
 
 @study.chart
 def index(data: Data) -> Chart:
-    """Jain's index of the averaged goodputs, mean of ten networks."""
+    """Jain's index of the averaged goodputs, mean over the networks."""
     return _both(data, fairness(averaged), "Jain's fairness index")
 
 
 @study.chart
 def each_network(data: Data) -> Chart:
-    """Every network: TCP-AP beside NewReno, each segment acknowledged. Paths as they are shortest."""
+    """Every network: TCP-AP and NewReno, every segment acknowledged. Hops are those of shortest paths."""
     rows = []
     for seed, network in data.networks.by("seed").items():
         newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
         gain = sum(averaged(ap)) / sum(averaged(newreno))
         indices = [fairness(averaged)(run) for run in (newreno, ap)]
-        rows.append((seed, paths(newreno), sum(averaged(newreno)) / 1e3, gain, *indices))
-    return table(
-        ["seed", "hops of the pairs", "NewReno (kbit/s)", "TCP-AP / NewReno", "index, NewReno", "index, TCP-AP"], rows
-    )
+        rows.append((seed, paths(newreno), sum(averaged(newreno)) / 1e3, f"{percent(gain)} %", *indices))
+    return table(["seed", "hops of the pairs", "NewReno (kbit/s)", "gain", "index, NewReno", "index, TCP-AP"], rows)
 
 
 @study.check("TCP-AP is 91 % ahead of NewReno", paper="about 91 %", assumed="partly: ahead", why=BEHIND)
@@ -103,7 +101,7 @@ def ap_fairer(data: Data) -> Claim:
     "So is the authors' code",
     paper="better fairness",
     assumed="partly: without delayed ACKs",
-    why={"standard": "without delayed ACKs NewReno is nearly as fair, and ten networks do not tell them apart"},
+    why={"standard": "without delayed ACKs NewReno is nearly as fair, and ten networks do not separate the two"},
 )
 def code_fairer(data: Data) -> Claim:
     return _fairer(data, "ap-code", "ap-code-da")
@@ -113,7 +111,7 @@ def code_fairer(data: Data) -> Claim:
     "Delayed ACKs help both, in goodput and in fairness",
     paper="an improvement of both, for NewReno and for TCP-AP",
     assumed="partly: in goodput",
-    why=f"NewReno's gains are smaller than the spread of ten networks; {DELAYED_COSTS}",
+    why=f"NewReno's gains are smaller than the variation over ten networks; {DELAYED_COSTS}",
 )
 def delayed_helps(data: Data) -> Claim:
     both = {name: f"{name}-da" for name in ("newreno", "ap")}

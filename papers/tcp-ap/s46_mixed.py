@@ -1,7 +1,7 @@
-"""A TCP-AP flow across a NewReno flow, beside two NewReno flows.
+"""A TCP-AP flow crossing a NewReno flow, compared with two NewReno flows.
 
-The paper expects NewReno to take most of the bandwidth from TCP-AP, as it takes it from any transport that gives way
-before something is lost, another NewReno flow included.
+The paper expects NewReno to take most of the bandwidth from TCP-AP, as it does from any transport that reduces its rate
+before a loss, and from another NewReno flow.
 """
 
 import math
@@ -14,7 +14,7 @@ from ._common import ASSUMED, BOTH, PAPER, cross, variant
 
 FIRST = {"ap": "TCP-AP", "ap-code": "TCP-AP, authors' code", "newreno": "NewReno"}
 PIECE_S = 30.0
-"""Longer than a flow that holds the channel usually holds it; shorter than many turns."""
+"""Longer than one flow usually holds the channel; shorter than many changes."""
 
 study = Study(
     "TCP-AP against NewReno",
@@ -41,14 +41,14 @@ def pair(profile: Profile) -> Sweep:
 
 
 def newreno_part(data: Data, name: str) -> Sample:
-    """What the NewReno flow, the second one, has of both in each run."""
+    """Share of the NewReno flow, which is the second one, in each run."""
     return data.pair.measure(
         lambda run: run.flows["flow-2"]["goodput_bps"] / run.columns["aggregate_goodput_bps"], variant=name
     )
 
 
 def larger_part(cells: Cells) -> Sample:
-    """What the flow that has more has of both, over pieces of half a minute: the mean in each run."""
+    """Share of the flow that is ahead, over pieces of half a minute: the mean in each run."""
     import polars as pl
 
     bits = pl.col("goodput_bps")
@@ -60,16 +60,16 @@ def larger_part(cells: Cells) -> Sample:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput in kbit/s of a first flow beside a second flow with NewReno. Intervals over the runs."""
+    """Goodput in kbit/s of a first flow that competes with a second flow of NewReno. Intervals over the runs."""
     columns = {
         "first flow": partial(Cells.goodput, flow="flow-1"),
         "NewReno": partial(Cells.goodput, flow="flow-2"),
         "together": "goodput",
         "Jain's index": "fairness",
-        f"larger part over {PIECE_S:g} s": larger_part,
+        f"larger share over {PIECE_S:g} s": larger_part,
     }
     return table_by(
-        data.pair, "variant", columns, {name: f"{label} beside NewReno" for name, label in FIRST.items()}, heading=""
+        data.pair, "variant", columns, {name: f"{label} with NewReno" for name, label in FIRST.items()}, heading=""
     )
 
 
@@ -86,10 +86,10 @@ def takes_most(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "Of two NewReno flows one takes most, too",
+    "One of two NewReno flows takes most too",
     paper="typical of NewReno, even against NewReno",
-    assumed="the larger part over pieces of 30 s is two thirds at least; partly: 60 %",
-    why={"standard": "flows hold the middle for shorter times where routes do not break by mistake"},
+    assumed="the larger share over pieces of 30 s is at least two thirds; partly: 60 %",
+    why={"standard": "flows hold the middle node for shorter times where routes do not break by mistake"},
 )
 def one_of_two_takes_most(data: Data) -> Claim:
     part = larger_part(data.pair.where(variant="newreno"))
@@ -97,8 +97,8 @@ def one_of_two_takes_most(data: Data) -> Claim:
 
 
 @study.check(
-    "Over a long time two NewReno flows have equally much",
-    paper="says nothing: it shows 30 s",
+    "Over a long time two NewReno flows have equal shares",
+    paper="not in the paper, which shows 30 s",
     assumed="our own: the second has 45 to 55 % of the whole run",
     why="four runs are too few to tell; over eight seeds of 500 s ns-2.35 has 47 %",
 )

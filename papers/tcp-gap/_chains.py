@@ -1,4 +1,4 @@
-"""What the figures over chains of different lengths share: the runs, the charts, what holds on longer chains."""
+"""Shared by the figures over chains of different lengths: runs, charts, and checks on longer chains."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from ._several import gain
 SHORT = (1, 2, 3)
 LONG = (4, 5, 6, 7, 8)
 LONGER = (10, 12)
-"""Beyond what the checks of the paper's statements look at: it does not say how long its longest chain is."""
+"""Lengths beyond those used to check the paper's statements, because the paper does not say how long its longest chain
+is."""
 HOPS = (*SHORT, *LONG, *LONGER)
 NAMES = ("newreno", "gap-gc")
-"""A single flow has no other to be controlled by."""
+"""Goodput control has no effect on a single flow."""
 
 
 def one_flow(title: str, figure: int, direction: Direction) -> Study:
-    """A study of one flow over chains of all lengths: what is run and drawn."""
+    """A study of one flow over chains of all lengths: its runs and charts."""
     study = Study(
         title,
         source=f"{PAPER}, figure {figure}",
         assumed=[
             *ASSUMED,
-            "The text does not say how long the longest chain is: its statements are held against 1 to 8 hops, 10 and "
+            "The text does not say how long the longest chain is: its statements are checked on 1 to 8 hops; 10 and "
             "12 are shown.",
         ],
     )
@@ -38,11 +39,11 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
         {
             "goodput": (
                 HOPS,
-                "Steady state of one flow, 11 Mbit/s by radio. Bars: 95 % intervals by means of ten batches.",
+                "Steady state of one flow, 11 Mbit/s by radio. Whiskers: 95 % intervals over ten batches.",
             ),
             "from_four_hops": (
                 (*LONG, *LONGER),
-                "The same from four hops on, where nodes are hidden from each other.",
+                "The same from four hops on, where there are hidden nodes.",
             ),
         }
     )
@@ -52,23 +53,23 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
 
     @study.chart
     def gain(data: Data) -> Chart:
-        """Goodput over that of NewReno on the same chain."""
+        """How much more goodput than NewReno on the same chain."""
         return table(["hops", "TCP-GAP over NewReno"], list(zip(HOPS, gains(data, HOPS).values(), strict=True)))
 
     return study
 
 
 def gains(data: Data, lengths: tuple[int, ...]) -> dict[str, Estimate]:
-    """Goodput over that of NewReno, by length."""
+    """Ratio of goodput to that of NewReno, by length."""
     return {f"{n} hop{'s' if n > 1 else ''}": gain(data.hops.where(hops=n)) for n in lengths}
 
 
 def check_longer(study: Study) -> None:
-    """Register what we ask of the longest chains, whichever way the flow goes."""
+    """Register our own check on the longest chains, for either direction of the flow."""
 
     @study.check(
-        "It is well ahead on longer chains",
-        paper="says nothing of longer chains",
+        "TCP-GAP is well ahead on longer chains",
+        paper="longer chains are not in the paper",
         assumed="our own: by a fifth and more on 10 and 12 hops",
         why={"standard": FEW_LOSSES},
     )

@@ -1,6 +1,6 @@
-"""What the studies of TCP-GAP share: the set-up of section 5.1, the variants that are compared, the topologies.
+"""Shared by the studies of TCP-GAP: the set-up of section 5.1, the variants that are compared, the topologies.
 
-Files are named `f<figure>_<what>.py`, two digits, so that the report has them in the order of the paper; `s45` is
+Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper; `s45` is
 section 4.5, `t02` table 2.
 """
 
@@ -20,8 +20,8 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "gap": ("TCP-GAP without goodput control", {"gateway.kind": "gap", "gateway.goodput_control": False}),
     "gap-gc": ("TCP-GAP", {"gateway.kind": "gap", "gateway.goodput_control": True}),
 }
-"""What is compared: by short name its label and its keys. Under TCP-GAP wireless senders pace themselves (`tcp-ap`,
-with the wired part of the round trip told by the gateway); wired senders are NewReno's throughout."""
+"""The variants compared: short name, then label and keys. With TCP-GAP wireless senders pace themselves (`tcp-ap`, with
+the wired part of the round trip reported by the gateway); wired senders always use NewReno."""
 
 LABELS: Mapping[str, str] = {name: label for name, (label, _) in VARIANTS.items()}
 
@@ -29,28 +29,28 @@ WIRED = ("R1", "R2", "B")
 """Figure 5: two routers and a host."""
 
 ASSUMED = (
-    "Receivers acknowledge every segment and take a window of 64: section 4.3 reckons with 64 packets.",
-    "Each wired link takes 40 ms, three of them between gateway and host as in figure 5, also in figure 3, whose "
-    "number of routers the text does not say.",
-    "The 55,000 packets are counted over all flows: a starving one would never deliver as many.",
-    "The rate of TCP-GAP follows from the formulas of the text as TCP-AP's does here: N = 50, alpha = 0.7.",
+    "Receivers acknowledge every segment and have a window of 64: section 4.3 calculates with 64 packets.",
+    "Each wired link takes 40 ms, with three of them between gateway and host as in figure 5, and also in figure 3, "
+    "for which the text does not give the number of routers.",
+    "The 55,000 packets are counted over all flows: a starving flow would never deliver that many.",
+    "The rate of TCP-GAP is computed by the formulas of the text, like that of TCP-AP: N = 50, alpha = 0.7.",
 )
 """For every study of this paper."""
 
 FEW_LOSSES = (
-    "a stronger frame that comes late is still received, few links are taken for broken, and NewReno hardly suffers "
-    "from overrunning the chain"
+    "a stronger frame that arrives later is still received, few links are taken for broken, and NewReno hardly "
+    "suffers from overrunning the chain"
 )
 """Why there is less to gain under standard."""
 """Why there is less to gain under standard."""
 
-ASSUMED_STARVING = f"A flow starves that has less than {STARVING:g} of an equal share; the paper gives no bound."
+ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."
 Direction = Literal["up", "down"]
 """From the mesh to the wire, or from the wire to the mesh."""
 
 
 def _settings(keys: dict[str, Any]) -> dict[str, Any]:
-    """Section 5.1: 11 Mbit/s, 1460 B, RTS before everything; window 64, the rest are defaults."""
+    """Section 5.1: 11 Mbit/s, 1460 B, RTS before every unicast frame; window 64, the rest are defaults."""
     radio = {"rate": "11Mbps", **keys.pop("radio", {})}
     tcp = {"window": 64, "mss": "1460B", "ack_policy": "every-segment", **keys.pop("tcp", {})}
     return {**keys, "radio": radio, "tcp": tcp}
@@ -92,7 +92,7 @@ def chain(profile: Profile, hops: int = 4, direction: Direction = "up", **keys: 
 
 
 CHAIN_NODES = 5
-"""Figure 5: A, and four relays, on each chain; nodes 0 to 4 on the upper one, 5 to 9 on the lower one."""
+"""Figure 5: A and four relays on each chain; nodes 0 to 4 on the upper one, 5 to 9 on the lower one."""
 
 GATEWAY = 2 * CHAIN_NODES
 """The gateway of the parallel chains: between their ends, 200 m from each."""
@@ -103,7 +103,7 @@ def parallel(
 ) -> Scenario:
     """Figure 5: two chains 400 m apart that meet at one gateway, five hops each.
 
-    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` has keys of both flows.
+    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` holds keys for both flows.
     """
     places = [[f"{200 * n}m", y] for y in ("400m", "0m") for n in range(CHAIN_NODES)]
     places.append([f"{200 * (CHAIN_NODES - 1)}m", "200m"])
@@ -113,7 +113,7 @@ def parallel(
 
 
 CROSS_ARM = 4
-"""Hops from the gateway to the end of each arm of the cross, which the text does not say."""
+"""Hops from the gateway to the end of each arm of the cross, which the text does not give."""
 
 
 def cross(
@@ -134,7 +134,7 @@ def cross(
 def random(
     profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
 ) -> Scenario:
-    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, a random one the gateway.
+    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, of which a random one is the gateway.
 
     Flows are between random nodes and host B; each seed draws its own network.
     """
@@ -148,14 +148,14 @@ MOBILE = 5
 """The host that walks from one gateway to the other."""
 
 LEAVES_S, ARRIVES_S = 30.0, 110.0
-"""When it sets out and when it is there: 1000 m at 12.5 m/s."""
+"""Departure and arrival of its walk: 1000 m at 12.5 m/s."""
 
 
 def two_gateways(profile: Profile, direction: Direction, **keys: Any) -> Scenario:
-    """Section 4.5: a chain of five with a gateway at either end, both at one router with host B behind it.
+    """Section 4.5: a chain of five with a gateway at either end, both connected to one router with host B behind it.
 
-    A mobile host walks 150 m beside the chain, from 100 m before its first node to 100 m behind its last, where it
-    hears nobody but the gateway; `ftp` is between it and B.
+    A mobile host walks at a distance of 150 m from the chain, from 100 m before its first node to 100 m behind its
+    last, where it hears only the gateway; `ftp` is between it and B.
     """
     places = [[f"{200 * n}m", "0m"] for n in range(5)] + [["-100m", "150m"]]
     mobility = {

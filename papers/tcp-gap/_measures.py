@@ -1,4 +1,4 @@
-"""What the studies with short files share, and what gateways count."""
+"""Shared by the studies with short files, and counters of gateways."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ FILES = {"app": "files", "mean_size": "30kB", "shape": 1.5}
 """Section 5.3: Pareto sizes, exponential pauses."""
 
 ASSUMED_FILES = (
-    "All files of a flow go over one connection, whose window outlives the pauses, as those of ns-2's agents do; one "
-    "chart shows a connection for each file."
+    "All files of a flow use one connection, whose window survives the pauses, as with ns-2's agents; one chart shows "
+    "one connection per file."
 )
 
 
 def gateway(name: str) -> Of:
-    """What the gateways counted under that name; 0 if there is none that counts."""
+    """Counter of the gateways with that name; 0 if no gateway has it."""
     return lambda run: float(run.counters.get("gateway", {}).get(name, 0))

@@ -1,4 +1,4 @@
-"""What the studies with several flows compare: goodput and fairness of one variant with those of another."""
+"""Comparisons for studies with several flows: goodput and fairness of one variant with those of another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from fourhop.study import Cells, Estimate
 
 
 def gain(cells: Cells, over: str = "newreno", name: str = "gap-gc") -> Estimate:
-    """Goodput of all flows together over that of another variant."""
+    """Ratio of total goodput to that of another variant."""
     return cells.goodput(variant=name) / cells.goodput(variant=over)
 
 
 def fairer(cells: Cells, than: str = "newreno", name: str = "gap-gc") -> Estimate:
-    """How far Jain's index is above that of another variant."""
+    """Difference of Jain's index to that of another variant."""
     return cells.fairness(variant=name) - cells.fairness(variant=than)

@@ -1,6 +1,6 @@
 """Goodput of one flow from the mesh to a wired host, over chains of one to twelve radio hops.
 
-The paper has NewReno slightly ahead on fewer than four hops, where nobody is hidden from anybody, and TCP-GAP from four
+In the paper NewReno is slightly ahead on fewer than four hops, where there are no hidden nodes, and TCP-GAP from four
 hops on, by up to 41 %.
 """
 
@@ -16,7 +16,7 @@ study = one_flow("One flow, wireless to wired", figure=8, direction="up")
     "NewReno is slightly ahead on fewer than four hops",
     paper="slightly higher goodput",
     assumed="slightly: by up to 10 %, on each of 1, 2 and 3 hops; partly: on two of them",
-    why="over 3 hops pacing already pays",
+    why="over 3 hops pacing is already a gain",
 )
 def newreno_ahead_when_short(data: Data) -> Claim:
     claims = between(gains(data, SHORT), 0.9, 1.0)
@@ -28,7 +28,7 @@ def newreno_ahead_when_short(data: Data) -> Claim:
     main=True,
     paper="for all h >= 4",
     assumed="4 to 8; partly: on three quarters",
-    why={"standard": f"{FEW_LOSSES}: over 4 hops it has 661 kbit/s, in ns2 491"},
+    why={"standard": f"{FEW_LOSSES}: over 4 hops it has 661 kbit/s (in ns2 491)"},
 )
 def ahead_when_long(data: Data) -> Claim:
     claims = above(gains(data, LONG), 1.0)
@@ -39,7 +39,7 @@ def ahead_when_long(data: Data) -> Claim:
     "TCP-GAP gains up to 41 %",
     main=True,
     paper="up to 41 %",
-    assumed="the largest of 4 to 8 hops, give or take 15 % of the ratio; partly: above 20 %",
+    assumed="the largest over 4 to 8 hops, within 15 % of the ratio; partly: above 20 %",
     why={
         "ns2": "the gain grows with the length, as a chart shows, and the paper does not say how long its chains are",
         "standard": FEW_LOSSES,

@@ -1,7 +1,7 @@
 """Goodput of one flow from a wired host to the mesh, over chains of one to twelve radio hops.
 
-The sender is NewReno's in both cases: under TCP-GAP the gateway paces what it sends. The paper has both within 3 % on
-fewer than four hops, and TCP-GAP ahead from four hops on, by up to 42 %.
+The sender uses NewReno in both cases: with TCP-GAP the gateway paces its segments. In the paper both are within 3 % on
+fewer than four hops, and TCP-GAP is ahead from four hops on, by up to 42 %.
 """
 
 from fourhop.study import Claim, Data, about, above, between, every, most, peak
@@ -17,9 +17,9 @@ study = one_flow("One flow, wired to wireless", figure=9, direction="down")
     paper="3 % at most",
     assumed="on each of 1, 2 and 3 hops; partly: on two of them",
     why={
-        "ns2": "pacing costs 2 to 3 % over 1 and 2 hops. Over 3 hops links are taken for broken, round trips spread, "
-        "and the gateway keeps more distance than is needed",
-        "standard": "over 3 hops pacing already pays",
+        "ns2": "pacing costs 2 to 3 % over 1 and 2 hops. Over 3 hops links are taken for broken, round trips vary, "
+        "and the gateway leaves more distance than is needed",
+        "standard": "over 3 hops pacing is already a gain",
     },
 )
 def alike_when_short(data: Data) -> Claim:
@@ -31,7 +31,7 @@ def alike_when_short(data: Data) -> Claim:
     "TCP-GAP is ahead from four hops on",
     paper="for all h >= 4",
     assumed="4 to 8; partly: on three quarters",
-    why={"standard": f"{FEW_LOSSES}: over 8 hops both have 515 kbit/s, in ns2 NewReno has 327"},
+    why={"standard": f"{FEW_LOSSES}: over 8 hops both have 515 kbit/s (in ns2 NewReno has 327)"},
 )
 def ahead_when_long(data: Data) -> Claim:
     claims = above(gains(data, LONG), 1.0)
@@ -41,7 +41,7 @@ def ahead_when_long(data: Data) -> Claim:
 @study.check(
     "TCP-GAP gains up to 42 %",
     paper="up to 42 %",
-    assumed="the largest of 4 to 8 hops, give or take 15 % of the ratio; partly: above 20 %",
+    assumed="the largest over 4 to 8 hops, within 15 % of the ratio; partly: above 20 %",
     why={"standard": FEW_LOSSES},
 )
 def gains_42(data: Data) -> Claim:

@@ -1,7 +1,7 @@
 """Two flows from the Internet into parallel chains; the second stops at 130 s and starts again at 160 s.
 
-TCP-GAP is to share while both run, to use everything while the second pauses, and to give half back when it returns;
-under NewReno the second flow starves throughout, the paper says.
+According to the paper, TCP-GAP shares the bandwidth while both run, uses all of it while the second pauses, and gives
+half back when it returns, while with NewReno the second flow starves throughout.
 """
 
 from functools import partial
@@ -16,13 +16,14 @@ from ._common import ASSUMED, CHAIN_NODES, LABELS, PAPER, compared, parallel
 FLOWS = {"ftp-1": "FTP 1", "ftp-2": "FTP 2", "ftp-2-again": "FTP 2, again"}
 
 BEFORE, PAUSE, AFTER = (40.0, 130.0), (135.0, 160.0), (170.0, 250.0)
-"""From when to when, in s: both, the first alone, both again; the first seconds after each change are left out."""
+"""Measured intervals in s: both, the first alone, both again; the first seconds after each change are left out."""
 
 RUNS = 20
 
 BY_CHANCE = (
-    "the mean over the runs is near a half, but single runs are not: a collision costs a flow its route, which AODV "
-    "does not find again for tens of seconds while the other flow sends; which flow that is differs from run to run"
+    "the mean over the runs is near one half, but single runs are not: a collision costs a flow its route, which AODV "
+    "does not find again for tens of seconds while the other flow sends; which flow this happens to differs from run "
+    "to run"
 )
 
 study = Study(
@@ -30,9 +31,9 @@ study = Study(
     source=f"{PAPER}, figures 13 and 14",
     assumed=[
         *ASSUMED,
-        f"Runs of 250 s. The paper shows one; here are intervals over {RUNS}.",
-        "When FTP 2 starts again it does so with a new connection.",
-        "Shares and rates count from 40 s on, from five seconds after FTP 2 stops and ten after it starts again.",
+        f"Runs of 250 s. The paper shows one; the intervals here are over {RUNS}.",
+        "FTP 2 starts again with a new connection.",
+        "Shares and rates count from 40 s on, from five seconds after FTP 2 stops, and from ten after it starts again.",
     ],
 )
 
@@ -83,7 +84,7 @@ def numbers(data: Data) -> Chart:
 
 
 def second_share(data: Data, name: str, second: str, when: tuple[float, float]) -> Sample:
-    """What the second flow has of both, in each run."""
+    """Share of the second flow in the total goodput, in each run."""
     first, other = rate(data, name, "ftp-1", when), rate(data, name, second, when)
     return part_of_both(other, first)
 
@@ -100,13 +101,13 @@ def gap_shares(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-GAP: the first flow takes everything when the second stops",
+    "TCP-GAP: the first flow takes all the bandwidth when the second stops",
     paper="quickly",
     assumed="from 135 s at least 90 % of what both had before; partly: 75 %",
     why={
         "ns2": BY_CHANCE,
-        "standard": "604 of 685 kbit/s are what one paced flow over five hops carries alone; two on chains 400 m apart "
-        "carry more",
+        "standard": "one paced flow over five hops carries 604 kbit/s alone, and two flows on chains 400 m apart "
+        "together carry more, 685 kbit/s",
     },
 )
 def gap_takes(data: Data) -> Claim:
@@ -117,7 +118,7 @@ def gap_takes(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-GAP: the second flow gets its share again when it comes back",
+    "TCP-GAP: the second flow gets its share again when it returns",
     paper="quickly",
     assumed="40 to 60 % from 170 s on; partly: 30 to 70 %",
     why={"ns2": BY_CHANCE},
@@ -130,7 +131,7 @@ def gap_gives_back(data: Data) -> Claim:
 @study.check(
     "NewReno: the second flow starves throughout",
     paper="completely",
-    assumed="below 5 % while both run and after it has come back; partly: below 25 %",
+    assumed="below 5 % while both run and after it has returned; partly: below 25 %",
     why={
         "ns2": f"the second flow has 56 and 52 % on average: {BY_CHANCE}. The paper shows one run",
         "standard": "with correct routing and medium access neither flow is shut out",

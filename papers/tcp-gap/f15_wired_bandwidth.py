@@ -1,7 +1,7 @@
 """Two flows into parallel chains over wired links of 1 to 100 Mbit/s; the radios have 54 Mbit/s.
 
-As long as the wire is the bottleneck the two variants are to be alike and fair. Beyond 5 Mbit/s, which is what the
-chains carry, the paper has TCP-GAP about 13 % ahead and fair, NewReno unfair.
+As long as the wire is the bottleneck, both variants should be equal and fair. Beyond 5 Mbit/s, the capacity of the
+chains, TCP-GAP is about 13 % ahead and fair in the paper, and NewReno is unfair.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from ._common import ASSUMED, FEW_LOSSES, LABELS, PAPER, compared, parallel
 from ._several import fairer, gain
 
 NARROW, WIDE = (1, 2, 5), (10, 20, 50, 100)
-"""Mbit/s of the wired links: the bottleneck is the wire, or the radio."""
+"""Rates of the wired links in Mbit/s: at low ones the wire is the bottleneck, at high ones the radio."""
 
 SHOWN = ("newreno", "gap-gc")
 RUNS = 5
@@ -33,8 +33,8 @@ study = Study(
         *ASSUMED,
         "54 Mbit/s with the timing of OFDM: 20 us of preamble, 9 us slots, 16 us SIFS, CWmin 15, control frames at 24 "
         "Mbit/s; range and carrier sense as at 11 Mbit/s. With the timing of DSSS a single hop would not reach the 5 "
-        "Mbit/s at which the paper finds the bottleneck to change sides.",
-        f"{RUNS} runs of 11,000 packets each, a part of eleven not measured.",
+        "Mbit/s at which the bottleneck moves from the wire to the radio in the paper.",
+        f"{RUNS} runs of 11,000 packets each, of which the first eleventh is not measured.",
     ],
 )
 
@@ -49,7 +49,7 @@ def wires(profile: Profile) -> Sweep:
 
 @study.chart_each(
     {
-        "goodput": ("goodput", "Figure 15: goodput of both flows. Bars: 95 % intervals over five runs."),
+        "goodput": ("goodput", "Figure 15: goodput of both flows. Whiskers: 95 % intervals over the runs."),
         "index": ("fairness", "Figure 16: Jain's index."),
     }
 )
@@ -72,7 +72,7 @@ def indices(data: Data, name: str, rates: tuple[int, ...]) -> dict[str, Sample]:
     paper="similar",
     assumed="within 5 % at 1, 2 and 5 Mbit/s; partly: at two of them",
     why={
-        "ns2": "at 5 Mbit/s the mesh is the narrower part already, and TCP-GAP 39 % ahead there",
+        "ns2": "at 5 Mbit/s the mesh is already the bottleneck, and TCP-GAP is 39 % ahead there",
         "standard": "at 2 and 5 Mbit/s pacing into the mesh costs 3 to 6 %",
     },
 )
@@ -85,7 +85,10 @@ def alike(data: Data) -> Claim:
     "Up to 5 Mbit/s both are fair",
     paper="nearly optimal",
     assumed="an index above 0.95; partly: TCP-GAP's",
-    why={"ns2": "at 5 Mbit/s the mesh divides the bandwidth, not the wire, and who is ahead is a matter of the seed"},
+    why={
+        "ns2": "at 5 Mbit/s the mesh and not the wire divides the bandwidth, and which flow is ahead depends on the "
+        "seed"
+    },
 )
 def fair_when_narrow(data: Data) -> Claim:
     claims = {name: every(fair(indices(data, name, NARROW), 0.95)) for name in SHOWN}
@@ -93,7 +96,7 @@ def fair_when_narrow(data: Data) -> Claim:
 
 
 def _wide(data: Data, name: str) -> Sample:
-    """Goodput, mean over the rates above 5 Mbit/s; a value for each seed."""
+    """Goodput, mean over the rates above 5 Mbit/s; one value per seed."""
     each = [cells.goodput(variant=name) for cells in at(data, WIDE).values()]
     return run_by_run(lambda *row: sum(row) / len(row), *each, unit=each[0].unit)
 
@@ -101,9 +104,9 @@ def _wide(data: Data, name: str) -> Sample:
 @study.check(
     "Above 5 Mbit/s TCP-GAP carries about 13 % more",
     paper="about 13 %",
-    assumed="the mean over 10 to 100 Mbit/s, give or take 5 % of the ratio; partly: more",
+    assumed="the mean over 10 to 100 Mbit/s, within 5 % of the ratio; partly: more",
     why={
-        "ns2": "63 % more: at 54 Mbit/s NewReno loses far more to routes that are taken for broken than in the paper",
+        "ns2": "63 % more: at 54 Mbit/s NewReno loses far more than in the paper to routes that are taken for broken",
         "standard": FEW_LOSSES,
     },
 )
@@ -128,7 +131,7 @@ def fair_when_wide(data: Data) -> Claim:
     paper="it fails to divide the bandwidth equally",
     assumed="an index below 0.9 at each rate; partly: below that of TCP-GAP at three quarters of them",
     why={
-        "ns2": "the flows change places within a run: over the whole of it the index says little",
+        "ns2": "the flows change places within a run, so the index over the whole run says little",
         "standard": FEW_LOSSES,
     },
 )

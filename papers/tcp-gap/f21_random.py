@@ -1,7 +1,7 @@
-"""Eight flows between a host and random nodes of a random network, four each way: who starves, and what fairness costs.
+"""Eight flows between a host and random nodes of a random network, four each way: starvation, and the cost of fairness.
 
-The paper shows one network, in which NewReno starves two of the flows into the mesh and TCP-GAP none, for slightly less
-in total. Here are ten.
+The paper shows one network, in which NewReno starves two of the flows into the mesh and TCP-GAP none, at slightly less
+total goodput. This study has ten.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_STARVING,
-        f"{NETWORKS} networks with a random gateway and random nodes, a run of 11,000 packets in each; every value is "
-        "a mean over the networks.",
+        f"{NETWORKS} networks with a random gateway and random nodes, one run of 11,000 packets in each; every value "
+        "is a mean over the networks.",
     ],
 )
 
@@ -39,7 +39,7 @@ def networks(profile: Profile) -> Sweep:
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """Goodput of the flows into the mesh, out of it, and of all. Bars: 95 % intervals over the networks."""
+    """Goodput of the flows into the mesh, out of it, and in total. Whiskers: 95 % intervals over the networks."""
     cells = data.networks.by("variant")
     each = {text: _sum(ns) for text, ns in GROUPS.items()}
     return groups(
@@ -49,13 +49,13 @@ def goodput(data: Data) -> Chart:
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Goodput of all flows in kbit/s, Jain's index, and how many of eight starve. Intervals over the networks."""
+    """Total goodput in kbit/s, Jain's index, starving flows out of eight. Intervals over the networks."""
     columns = {"goodput": "goodput", "Jain's index": "fairness", "starving flows": lambda one: one.measure(starving)}
     return table_by(data.networks, "variant", columns, LABELS)
 
 
 def _sum(numbers: range) -> Callable[[Run], float]:
-    """Goodput of these flows together, in kbit/s."""
+    """Total goodput of these flows in kbit/s."""
     return lambda run: 1e-3 * float(sum(run.flows[f"ftp-{n}"]["goodput_bps"] for n in numbers))
 
 
@@ -64,8 +64,9 @@ def _sum(numbers: range) -> Callable[[Run], float]:
     paper="two almost completely",
     assumed="1 to 3, mean over networks; partly: one or more",
     why={
-        "ns2": "four of eight: of the 37 flows over six and more hops 31 starve beside those near the gateway, of the "
-        "27 over one to three only two; the paper has one network, whose paths it does not tell",
+        "ns2": "four of eight: of the 37 flows over six and more hops 31 starve next to flows near the gateway, and "
+        "of the 27 flows over one to three hops only two; the paper has one network and does not give its path "
+        "lengths",
         "standard": "few routes are taken for broken, and hardly a flow starves",
     },
 )
@@ -78,7 +79,7 @@ def newreno_starves(data: Data) -> Claim:
     "TCP-GAP starves none",
     paper="each flow gets a part of the bandwidth",
     assumed="fewer than one flow in two networks; partly: fewer than half as many as NewReno",
-    why={"ns2": "nine flows of eighty do, over three to nine hops; of NewReno's 42"},
+    why={"ns2": "nine of eighty flows do, over three to nine hops; with NewReno 42 do"},
 )
 def gap_starves_none(data: Data) -> Claim:
     ours, theirs = (data.networks.measure(starving, variant=name) for name in ("gap-gc", "newreno"))
@@ -89,7 +90,7 @@ def gap_starves_none(data: Data) -> Claim:
     "TCP-GAP is fairer",
     paper="much better",
     assumed="its index above NewReno's by 0.1; partly: above",
-    why={"standard": "by 0.23, but ten networks leave the interval so wide that it reaches below 0.1"},
+    why={"standard": "by 0.23, but with ten networks the interval is so wide that it reaches below 0.1"},
 )
 def gap_fairer(data: Data) -> Claim:
     return above(fairer(data.networks), 0.1).or_partly(above(fairer(data.networks), 0.0))
@@ -99,8 +100,8 @@ def gap_fairer(data: Data) -> Claim:
     "TCP-GAP carries slightly less in total",
     paper="slightly less",
     assumed="85 to 100 % of NewReno's; partly: 75 to 115 %",
-    why="NewReno gives nearly everything to the flows with the fewest hops. To give the long ones a part costs air "
-    "time; how much is a matter of the network, of which the paper has one",
+    why="NewReno gives nearly everything to the flows with the fewest hops. Giving the long ones a share costs air "
+    "time; how much depends on the network, and the paper has only one",
 )
 def gap_slightly_less(data: Data) -> Claim:
     kept = gain(data.networks)

@@ -1,7 +1,7 @@
-"""Short files from the Internet into parallel chains, over the mean pause between them.
+"""Short files from the Internet into parallel chains, by the mean pause between them.
 
-Goodput is counted while a file is on its way. The paper has that of TCP-GAP grow with the pause, up to 70 % above
-NewReno's, which does not change, and a better fairness for every pause.
+Goodput is measured while a file is being sent. In the paper that of TCP-GAP grows with the pause, up to 70 % above
+NewReno's, which does not change, and TCP-GAP is fairer for every pause.
 """
 
 from fourhop import Sweep
@@ -18,11 +18,11 @@ RUNS = 10
 LENGTH = {**STEADY, "packets": 5_500}
 
 FEW_SAMPLES = (
-    "the gateway learns a flow's pace from its last 50 round trips, and a file of 30 kB has some twenty: after a pause "
-    "the pace is still that of the time before, in which both flows sent, and the longer the pauses the more often a "
-    "flow is alone"
+    "the gateway learns a flow's pace from its last 50 round trips, and a file of 30 kB has about twenty: after a "
+    "pause the pace is still that of the time when both flows sent, and the longer the pauses, the more often a flow "
+    "is alone"
 )
-EVEN = "files end and begin all the time, and both flows get their turns under NewReno too: there is little to gain"
+EVEN = "files end and begin all the time, and both flows get their turns with NewReno too: there is little to gain"
 
 study = Study(
     "Short files, parallel chains",
@@ -30,7 +30,8 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_FILES,
-        f"{RUNS} runs of 5,500 packets each, a part of eleven not measured, instead of ten batches of one run.",
+        f"{RUNS} runs of 5,500 packets each, of which the first eleventh is not measured, instead of ten batches of "
+        "one run.",
         "The index is that of the averaged goodputs.",
     ],
 )
@@ -47,19 +48,18 @@ def files(profile: Profile, connection: str) -> Sweep:
     {
         "goodput": (
             ("chains", averaged_goodput),
-            "Figure 22: averaged goodput of both flows. Bars: 95 % intervals over ten runs.",
+            "Figure 22: total averaged goodput of both flows. Whiskers: 95 % intervals over the runs.",
         ),
         "jains_index": (("chains", averaged_fairness), "Figure 23: Jain's index of the averaged goodputs."),
         "goodput_with_connections_of_their_own": (
             ("fresh", averaged_goodput),
-            "The same with a connection for each file: a handshake, a new window, and a gateway that has to learn "
-            "anew.",
+            "The same with one connection per file: a handshake, a new window, and a gateway that has to learn anew.",
         ),
     }
 )
 def over_pauses(data: Data, what: tuple[str, Measure]) -> Chart:
     sweep, y = what
-    return lines(data.sweeps[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
+    return lines(data[sweep], x="mean_pause", y=y, by="variant", labels=LABELS, x_label="mean pause (s)")
 
 
 def of(data: Data, name: str, pause: str) -> Sample:
@@ -69,7 +69,7 @@ def of(data: Data, name: str, pause: str) -> Sample:
 @study.check(
     "TCP-GAP gets up to 70 % more",
     paper="up to 70 %",
-    assumed="the largest of all pauses; partly: above 20 %",
+    assumed="the largest over all pauses; partly: above 20 %",
     why=FEW_SAMPLES,
 )
 def gains_70(data: Data) -> Claim:
@@ -77,7 +77,7 @@ def gains_70(data: Data) -> Claim:
     return about(best, 1.70).or_partly(above(best, 1.2))
 
 
-@study.check("TCP-GAP gets more, the longer the pauses", paper="increases with the mean pause", why=FEW_SAMPLES)
+@study.check("The goodput of TCP-GAP grows with the pauses", paper="increases with the mean pause", why=FEW_SAMPLES)
 def gap_grows(data: Data) -> Claim:
     return rises([(seconds, of(data, "gap-gc", pause)) for pause, seconds in PAUSES.items()])
 

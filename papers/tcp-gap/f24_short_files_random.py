@@ -1,7 +1,7 @@
-"""Short files from the Internet into random networks: four flows, a second's pause between the files on average.
+"""Short files from the Internet into random networks: four flows with mean pauses of one second between the files.
 
-The paper shows one network, in which both variants are fair, TCP-GAP slightly fairer and considerably ahead in goodput.
-Here are ten.
+The paper shows one network, in which both variants are fair, and TCP-GAP is slightly fairer and considerably ahead in
+goodput. This study has ten.
 """
 
 from fourhop import Sweep
@@ -21,7 +21,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         ASSUMED_FILES,
-        f"{NETWORKS} networks with a random gateway and random nodes, at any distance, a run of 5,500 packets in "
+        f"{NETWORKS} networks with a random gateway and random nodes, at any distance, one run of 5,500 packets in "
         "each; every value is a mean over the networks.",
         "The index is that of the averaged goodputs.",
     ],
@@ -36,7 +36,7 @@ def files(profile: Profile, connection: str) -> Sweep:
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Averaged goodput of all four flows in kbit/s and Jain's index of them. Intervals over the networks."""
+    """Total averaged goodput of the four flows in kbit/s, and their Jain's index. Intervals over the networks."""
     rows = []
     for name in LABELS:
         one, each = data.networks.where(variant=name), data.fresh.where(variant=name)
@@ -49,7 +49,7 @@ def numbers(data: Data) -> Chart:
                 averaged_fairness(each),
             )
         )
-    columns = ["variant", "one connection", "its index", "a connection for each file", "their index"]
+    columns = ["variant", "one connection", "its index", "one connection per file", "their index"]
     return table(columns, rows)
 
 
@@ -58,8 +58,8 @@ def numbers(data: Data) -> Chart:
     paper="considerably more averaged goodput",
     assumed="above 10 % more; partly: more",
     why="as with TCP-AP's figure 24: on short paths NewReno has sent a file of 30 kB before pacing has learned how "
-    "fast it may send, and of random pairs the short ones make up most of the sum. Which network the paper drew we do "
-    "not know",
+    "fast it may send, and the short paths among the random pairs make up most of the total. We do not know which "
+    "network the paper drew",
 )
 def ahead(data: Data) -> Claim:
     gain = averaged_goodput(data.networks.where(variant="gap-gc")) / averaged_goodput(
@@ -72,7 +72,7 @@ def ahead(data: Data) -> Claim:
     "Both are fair",
     paper="good fairness",
     assumed="an index above 0.9; partly: above 0.8",
-    why="paths of one and of nine hops do not get files of one size through in the same time",
+    why="files of the same size do not take the same time over one hop and over nine",
 )
 def both_fair(data: Data) -> Claim:
     found = {LABELS[name]: averaged_fairness(data.networks.where(variant=name)) for name in ("newreno", "gap-gc")}

@@ -1,8 +1,8 @@
-"""What the gateway has to keep: packets that wait, and flows that it knows.
+"""The state of the gateway: packets that wait, and flows that it tracks.
 
 Section 4.3 argues that a flow never needs more room in the pacing queue than its receiver advertises, 64 packets here,
-and all flows the sum of that; that state goes when a connection closes or falls silent; and that new flows simply pass
-unpaced when the buffer is full.
+and all flows together the sum of that; that state is removed when a connection closes or falls silent; and that new
+flows simply pass unpaced when the buffer is full.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from ._common import ASSUMED, CHAIN_NODES, PAPER, chain, parallel, random, varia
 from ._measures import gateway
 
 WINDOW = 64 * 1_460
-"""Payload bytes of the advertised window, which every flow has."""
+"""Payload bytes of the advertised window, the same for every flow."""
 
 FLOWS = {"chain": 1, "parallel": 2, "random": 8}
 RUNS = 10
@@ -27,10 +27,10 @@ study = Study(
     source=f"{PAPER}, section 4.3",
     assumed=[
         *ASSUMED,
-        "64 segments of 1460 bytes are 93 kB; the paper reckons with 187 kB a flow, twice that, and with 37 MB for 200 "
-        "flows.",
+        "64 segments of 1460 bytes are 93 kB; the paper calculates with 187 kB per flow, twice that, and with 37 MB "
+        "for 200 flows.",
         "Receivers have a buffer of that size, so that the window they advertise is 64 segments too.",
-        "Bytes are those of payload; headers of 40 bytes a packet come on top.",
+        "Bytes are those of payload; headers of 40 bytes per packet come on top.",
         f"{RUNS} runs of 100 s: one flow over a chain of five hops, two over parallel chains, eight in random "
         "networks, all into the mesh.",
     ],
@@ -76,7 +76,7 @@ def counted(data: Data, network: str, name: str) -> Sample:
 
 @study.chart
 def held(data: Data) -> Chart:
-    """Payload bytes that waited at most, of one flow and of all; packets that waited, and that left early."""
+    """Most payload bytes waiting, of one flow and of all; packets that waited, and packets that left early."""
     names = ("most_held_in_a_flow", "most_held", "waited", "early")
     rows = [(network, n, n * WINDOW, *(counted(data, network, name) for name in names)) for network, n in FLOWS.items()]
     return table(["network", "flows", "advertised windows", "most of one flow", "most of all", "waited", "early"], rows)
@@ -84,7 +84,7 @@ def held(data: Data) -> Chart:
 
 @study.chart
 def without_room(data: Data) -> Chart:
-    """Two flows with room for both, and for one: data that should have waited but found no room; goodput in kbit/s."""
+    """Two flows with buffer for both or for one: data that should have waited but found no room; goodput (kbit/s)."""
     counted = {"without room": gateway("buffer_full"), "most held (B)": gateway("most_held")}
     columns = {text: partial(Cells.measure, of=of) for text, of in counted.items()}
     return table_by(data.full, "variant", {**columns, "goodput": "goodput"}, heading="buffer")
@@ -92,7 +92,7 @@ def without_room(data: Data) -> Chart:
 
 @study.chart
 def connections(data: Data) -> Chart:
-    """Twenty files with a connection each, over 200 s: flows that the gateway saw, and why it forgot them."""
+    """Twenty files with a connection each: flows that the gateway saw, and why it forgot them."""
     cells = data.closing.where(variant="files")
     rows = [(cells.measure(gateway("flows")), cells.measure(gateway("ended")), cells.measure(gateway("timed_out")))]
     return table(["flows seen", "closed", "silent"], rows)
@@ -113,7 +113,7 @@ def sum_bound(data: Data) -> Claim:
 @study.check(
     "Without room in the buffer a flow passes unpaced",
     paper="pacing is disabled for new flows",
-    assumed="data finds no room, no more than the buffer is ever held, and goodput is at least half of that with room",
+    assumed="some data finds no room, the buffer is never exceeded, and goodput is at least half of that with room",
 )
 def passes(data: Data) -> Claim:
     cells = data.full.where(variant="room for one")
@@ -127,9 +127,9 @@ def passes(data: Data) -> Claim:
 
 
 @study.check(
-    "State goes when a connection closes",
+    "State is removed when a connection closes",
     paper="on a proper termination by FIN and ACK",
-    assumed="twenty files of 30 kB; at least 95 % of the flows seen have ended that way by 200 s",
+    assumed="twenty files of 30 kB; at least 95 % of the flows seen have ended in this way by 200 s",
 )
 def state_goes(data: Data) -> Claim:
     cells = data.closing.where(variant="files")
@@ -137,6 +137,6 @@ def state_goes(data: Data) -> Claim:
 
 
 def _largest(sample: Sample) -> Sample:
-    """The largest of the runs, as a number that is known: a bound holds in every run or not at all."""
+    """The largest value of all runs, as an exact number: a bound holds in every run or not at all."""
     largest = max(sample.values)
     return Sample((largest,) * max(len(sample.values), 2), sample.units, sample.unit)

@@ -1,8 +1,8 @@
-"""A mobile host walks from one gateway to another while its connection goes on.
+"""A mobile host walks from one gateway to another while its connection continues.
 
-What a gateway knows of a connection it has from the packets that pass; nothing is handed over. The paper says so and
-shows no figure: here the host stands 30 s where it hears only the first gateway, walks 80 s along the chain, and stands
-where it hears only the second one, downloading or uploading all the time.
+A gateway learns about a connection only from the packets that pass; no state is handed over. The paper says so without
+a figure. Here the host stands for 30 s where it hears only the first gateway, walks along the chain for 80 s, and then
+stands where it hears only the second one, downloading or uploading all the time.
 """
 
 import math
@@ -26,9 +26,10 @@ study = Study(
     source=f"{PAPER}, section 4.5",
     assumed=[
         *ASSUMED[:1],
-        "The paper has no figure. Ours: five nodes 200 m apart with a gateway at either end, a host that walks 150 m "
-        "beside them at 12.5 m/s, a router that joins both gateways to the host, wired links of 10 Mbit/s and 40 ms.",
-        "The routing layer hands over: AODV searches when a route breaks, not when another gateway has come nearer.",
+        "The paper has no figure. Ours: five nodes 200 m apart with a gateway at either end, a host that walks at a "
+        "distance of 150 m at 12.5 m/s, a router that connects both gateways to the host, wired links of 10 Mbit/s "
+        "and 40 ms.",
+        "The handover is done by routing: AODV searches when a route breaks, not when another gateway has come nearer.",
     ],
 )
 
@@ -43,27 +44,27 @@ def walks(profile: Profile, direction: Direction) -> Sweep:
     {
         "download": (
             "down",
-            "Goodput of the download over time, mean over five runs; the host walks from 30 s to 110 s.",
+            "Goodput of the download over time, mean over the runs; the host walks from 30 s to 110 s.",
         ),
-        "upload": ("up", "The same of the upload."),
+        "upload": ("up", "The same for the upload."),
     }
 )
 def over_time(data: Data, way: str) -> Chart:
-    return series(data.sweeps[way], "goodput_bps", by="variant", labels=LABELS)
+    return series(data[way], "goodput_bps", by="variant", labels=LABELS)
 
 
 def both(data: Data) -> dict[str, Cells]:
-    """TCP-GAP either way."""
+    """TCP-GAP in both directions."""
     return {"download": data.down.where(variant="gap-gc"), "upload": data.up.where(variant="gap-gc")}
 
 
 def kept(cells: Cells) -> Estimate:
-    """Goodput beside the second gateway over that beside the first."""
+    """Ratio of goodput near the second gateway to that near the first."""
     return goodput_between(cells, "ftp", AFTER) / goodput_between(cells, "ftp", BEFORE)
 
 
 def silence(cells: Cells) -> Sample:
-    """Longest time without any goodput from the first packet on, in s; one value a run."""
+    """Longest time without any goodput from the first packet on, in s; one value per run."""
     found: dict[int, float] = {}
     for seed, rows in cells.series().filter(pl.col("time_s") > BEFORE[0]).group_by("seed"):
         longest = now = 0.0
@@ -75,9 +76,9 @@ def silence(cells: Cells) -> Sample:
 
 
 @study.check(
-    "The connection goes on behind the new gateway",
+    "The connection continues through the new gateway",
     paper="no state is exchanged; the new gateway builds its own from scratch",
-    assumed="beside the second gateway at least 80 % of the goodput beside the first, down and up; partly: half",
+    assumed="near the second gateway at least 80 % of the goodput near the first, download and upload; partly: half",
 )
 def goes_on(data: Data) -> Claim:
     ratio = {name: kept(cells) for name, cells in both(data).items()}
@@ -86,8 +87,8 @@ def goes_on(data: Data) -> Claim:
 
 @study.check(
     "No handover interrupts it for long",
-    paper="says nothing of times",
-    assumed="our own: never 10 s without goodput, in the mean over the runs, down and up",
+    paper="times are not in the paper",
+    assumed="our own: never 10 s without goodput, on average over the runs, download and upload",
 )
 def short_silence(data: Data) -> Claim:
     return every(below({name: silence(cells) for name, cells in both(data).items()}, 10.0))

@@ -1,34 +1,50 @@
-"""Which radio links lose packets: two parallel chains into one gateway, one flow each way, 1000 s.
+"""Packet losses by radio link: two parallel chains into one gateway, one flow each way, 1000 s.
 
 A packet counts as lost on a link when the MAC gives it up after its last attempt. The paper counts TCP packets on the
 links of both chains and finds that the lower chain's two last links before the gateway, which carry data upwards, lose
-about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards: so the flow
-upwards is the weaker one.
+about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards; this makes
+the upward flow the weaker one.
 """
 
 from collections.abc import Callable
 from functools import partial
 
 from fourhop import Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Profile, Run, Study, about, above, between, every, table, table_by
+from fourhop.study import (
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Run,
+    Study,
+    about,
+    above,
+    between,
+    every,
+    ratio,
+    table,
+    table_by,
+)
 
 from ._common import ASSUMED, CHAIN_NODES, GATEWAY, LABELS, PAPER, compared, parallel
 
 SEEDS = 10
 VARIANT = "gap"
-"""Section 4.4 takes the table from TCP-GAP before it has goodput control."""
+"""Section 4.4 presents the table for TCP-GAP without goodput control."""
 
 RELAYS = (
     ["A1", *(f"RL{n}" for n in range(1, CHAIN_NODES))],
     ["A2", *(f"RL{n}" for n in range(CHAIN_NODES, 2 * CHAIN_NODES - 1))],
 )
-"""Names of the paper: the upper chain, which has the flow downwards, and the lower one, which has the flow upwards."""
+"""Names of the paper: the upper chain, which has the downward flow, and the lower one, which has the upward flow."""
 
 FEW = {
-    "ns2": "the MAC gives some 80 packets up in 1000 s, where the paper counts more than a thousand, and mostly on the "
-    "second link from the far end, where the paper has many, too; under NewReno, which has some 700, that is so, too. "
-    "So what makes the flow upwards the weaker one is not the losses on these two links",
-    "standard": "a stronger frame that comes late is still received: TCP-GAP loses nothing at all by radio",
+    "ns2": "the MAC gives up some 80 packets in 1000 s, where the paper counts more than a thousand, and most of them "
+    "on the second link from the far end, where the paper has many too; the same holds for NewReno, which has some "
+    "700. The losses on these two links are therefore not what makes the upward flow the weaker one",
+    "standard": "a stronger frame that arrives later is still received: TCP-GAP loses nothing at all on the radio "
+    "links",
 }
 
 study = Study(
@@ -36,9 +52,9 @@ study = Study(
     source=f"{PAPER}, table 2",
     assumed=[
         *ASSUMED,
-        f"{SEEDS} runs of 1000 s, of which the table gives means; the paper gives the counts of one.",
-        "The table does not say which variant it is of: TCP-GAP without goodput control, with which the text argues; "
-        "one chart shows all three.",
+        f"{SEEDS} runs of 1000 s, of which the table gives means; the paper gives the counts of one run.",
+        "The table does not name its variant; we take TCP-GAP without goodput control, to which the text refers. One "
+        "chart shows all three.",
         "Data and acknowledgements of TCP count, routing and ARP do not.",
     ],
 )
@@ -51,12 +67,12 @@ def mixed(profile: Profile) -> Sweep:
 
 
 def chain(which: int) -> list[int]:
-    """Node numbers of a chain, the gateway last."""
+    """Node numbers of a chain, with the gateway last."""
     return [*range(which * CHAIN_NODES, (which + 1) * CHAIN_NODES), GATEWAY]
 
 
 def links(which: int) -> list[tuple[str, str, str]]:
-    """Links of a chain towards the gateway: name, and how results call it in either direction."""
+    """Links of a chain towards the gateway: name, and its names in results for both directions."""
     nodes, names = chain(which), [*RELAYS[which], "IG"]
     return [
         (f"{names[i]} - {names[i + 1]}", f"{nodes[i]}-{nodes[i + 1]}", f"{nodes[i + 1]}-{nodes[i]}")
@@ -88,7 +104,7 @@ COLUMNS = ["upper chain", "upwards: ACKs", "downwards: data", "lower chain", "up
     {
         "given_up": (
             VARIANT,
-            "TCP packets given up on each link in 1000 s, TCP-GAP without goodput control: means over ten runs.",
+            "TCP packets given up on each link in a run, TCP-GAP without goodput control: means over the runs.",
         ),
         "newreno": ("newreno", "The same under NewReno."),
         "controlled": ("gap-gc", "The same under TCP-GAP with goodput control."),
@@ -106,19 +122,19 @@ def goodput(data: Data) -> Chart:
     return table_by(data.mixed, "variant", columns, LABELS)
 
 
-def ratio(data: Data, place: int) -> Claim:
+def unlike(data: Data, place: int) -> Claim:
     """Drops towards the gateway on a link of the lower chain over those on the same link of the upper one."""
     upper, lower = links(0)[place][1], links(1)[place][1]
     cells = data.mixed.where(variant=VARIANT)
     low, up = cells.measure(drops(lower)), cells.measure(drops(upper))
     expected = {3: 12.0, 4: 2.5}[place]
-    return about(low / up, expected, within=0.5).or_partly(above(low - up, 0.0))
+    return about(ratio(low, up), expected, within=0.5).or_partly(above(low - up, 0.0))
 
 
 @study.check(
-    "Without goodput control the flow upwards is the weaker one",
+    "Without goodput control the upward flow is the weaker one",
     paper="FTP 1, downwards, achieves more than FTP 2",
-    assumed="in the mean over the runs",
+    assumed="mean over the runs",
 )
 def upwards_is_weaker(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)
@@ -126,27 +142,27 @@ def upwards_is_weaker(data: Data) -> Claim:
 
 
 @study.check(
-    "The link RL7 - RL8 loses about 12 times what RL3 - RL4 loses",
+    "The link RL7 - RL8 loses about 12 times as much as RL3 - RL4",
     paper="141 against 12",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last_but_one(data: Data) -> Claim:
-    return ratio(data, 3)
+    return unlike(data, 3)
 
 
 @study.check(
-    "The link RL8 - IG loses about 2.5 times what RL4 - IG loses",
+    "The link RL8 - IG loses about 2.5 times as much as RL4 - IG",
     paper="102 against 40",
-    assumed="about: give or take half; partly: more",
+    assumed="about: within half of the ratio; partly: more",
     why=FEW,
 )
 def last(data: Data) -> Claim:
-    return ratio(data, 4)
+    return unlike(data, 4)
 
 
 @study.check(
-    "On the three links before those both chains lose alike",
+    "On the three links before those, both chains lose equally",
     paper="8, 146, 112 against 11, 128, 147",
     assumed="each within a factor of two",
     why=FEW,
@@ -155,5 +171,5 @@ def alike_before(data: Data) -> Claim:
     cells = data.mixed.where(variant=VARIANT)
     found = {}
     for (upper, up, _), (lower, low, _) in zip(links(0)[:3], links(1)[:3], strict=True):
-        found[f"{upper} and {lower}"] = cells.measure(drops(low)) / cells.measure(drops(up))
+        found[f"{upper} and {lower}"] = ratio(cells.measure(drops(low)), cells.measure(drops(up)))
     return every(between(found, 0.5, 2.0))

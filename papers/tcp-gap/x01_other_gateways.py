@@ -1,8 +1,7 @@
-"""What else a gateway could do: TCP-GAP beside a static limiter, FQ-CoDel, and other senders. Not from the paper.
+"""Other kinds of gateways: TCP-GAP compared with a static limiter, FQ-CoDel, and other senders. Not from the paper.
 
-Parallel chains, both flows into the mesh and one each way. A limiter gives each flow the same part of a capacity that
-somebody has to choose; FQ-CoDel serves flows in turn and drops where they wait long; CUBIC is what wired senders are
-today.
+Parallel chains, with both flows into the mesh and one each way. A limiter gives each flow the same part of a configured
+capacity; FQ-CoDel serves flows in turn and drops packets that wait long; CUBIC is what wired senders use today.
 """
 
 from fourhop import Scenario, Sweep
@@ -27,13 +26,13 @@ LABELS = {
 
 study = Study(
     "Other gateways",
-    source=f"a comparison of our own in the network of {PAPER}, figure 5",
+    source=f"our own comparison in the network of {PAPER}, figure 5",
     assumed=[
         *ASSUMED,
         f"Limiter and shaper have {CAPACITY}, headers included: a little more than TCP-GAP carries under ns2. The "
         "limiter counts flows in both directions and limits those into the mesh.",
-        "FQ-CoDel has the parameters of RFC 8290; without a shaper it keeps two packets at the radio's queue.",
-        f"{RUNS} runs of 11,000 packets each, a part of eleven not measured.",
+        "FQ-CoDel has the parameters of RFC 8290; without a shaper it keeps two packets in the radio's queue.",
+        f"{RUNS} runs of 11,000 packets each, of which the first eleventh is not measured.",
     ],
 )
 
@@ -60,18 +59,18 @@ def chains(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     {
         "goodput_down": (
             "down",
-            "Both flows into the mesh, Jain's index in brackets. Bars: 95 % intervals over eight runs.",
+            "Both flows into the mesh, Jain's index in brackets. Whiskers: 95 % intervals over the runs.",
         ),
         "goodput_mixed": ("mixed", "FTP 1 into the mesh, FTP 2 out of it."),
     }
 )
 def goodput(data: Data, way: str) -> Chart:
-    return shares(data.sweeps[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
+    return shares(data[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
 
 
-OWN = "nothing: a question of our own"
-EVEN = "into the mesh all of them are fair: nothing is left to gain"
-LOSES = "few frames are lost in the mesh, and what pacing waits is lost"
+OWN = "nothing: this is our own question"
+EVEN = "into the mesh all of them are fair already, so there is nothing to gain"
+LOSES = "few frames are lost in the mesh, and the time that pacing waits is wasted"
 UNEVEN = "a long round trip slows one of the flows for tens of seconds (figure 13)"
 
 

@@ -1,7 +1,7 @@
-"""What the studies of the testbed share: the hallway, its laptops, how they walk.
+"""Shared by the studies of the testbed: the hallway, its laptops, and their walks.
 
-Files are named `f<figure>`, `t<table>`, two digits. `f00_fit` finds the two numbers of the hallway that the
-paper does not give, from the four throughputs of table 5 alone; every other study takes them as they are.
+Files are named `f<figure>`, `t<table>`, two digits. `f00_fit` finds the two numbers of the hallway that the paper does
+not give, from the four throughputs of table 5 alone; every other study uses them unchanged.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fourhop.study import Chart, Data, Profile, Sample, curves
 PAPER = "Gupta, Wormsbecker, Williamson, MASCOTS 2004"
 
 PACED: Mapping[str, str] = {"reno": "Reno", "rbp-reno": "RBP"}
-"""Transports that are compared, with their labels."""
+"""The transports that are compared, with their labels."""
 
 HOPS = (1, 2, 3, 4)
 
 RENO: Mapping[int, float] = {1: 4690.0, 2: 2220.0, 3: 1440.0, 4: 1240.0}
-"""Table 5: what the laptops measured with Reno over so many hops, in kbit/s. The fit knows nothing else of them."""
+"""Table 5: throughput of the laptops with Reno by number of hops, in kbit/s. The fit uses nothing else of them."""
 
 SPACING_M = 12.5
 """Section 4: four hops in 50 m of hallway."""
@@ -30,28 +30,28 @@ EXPONENT = 3.2
 """Exponent of the path loss. Fitted (`f00_fit`)."""
 
 RICIAN_K_DB = 12.0
-"""How much stronger the direct path is than all reflections together. Fitted (`f00_fit`)."""
+"""Ratio of the direct path to all reflections together. Fitted (`f00_fit`)."""
 
 TEST_S = 120.0
-"""Section 4: each netperf test lasts so long."""
+"""Section 4: the duration of each netperf test."""
 
 START_S = 10.0
-"""When flows begin: HELLO messages have gone round by then."""
+"""The start of flows: by then nodes have exchanged HELLO messages."""
 
 SPEEDS: Mapping[str, float] = {"slow": 0.33, "medium": 0.66, "fast": 1.0}
-"""Section 5.1, in m/s. The medium one is "in between"."""
+"""Section 5.1, in m/s. The paper calls the medium one "in between"."""
 
 HYSTERESIS_DB = 3.0
-"""Our own addition to the paper's routing, where a study looks at it."""
+"""Our own addition to the paper's routing, used where a study says so."""
 
 ASSUMED = (
-    "Laptops 12.5 m apart: 50 m of hallway for four hops. They send with 1 mW, the least a Cisco Aironet 350 can, on "
-    "channel 6, at 11 Mbit/s with long preambles, broadcasts and acknowledgements at 1 Mbit/s, without RTS, which such "
-    "cards leave off unless told otherwise.",
+    "Laptops 12.5 m apart: 50 m of hallway for four hops. They send with 1 mW, the lowest power of a Cisco Aironet "
+    "350, on channel 6, at 11 Mbit/s with long preambles, broadcasts and acknowledgements at 1 Mbit/s, without RTS, "
+    "which is off by default on such cards.",
     "The receivers need 4 dB more than theory, which makes them as sensitive as the card's data sheet "
     "says (-85 dBm at 11 "
     "Mbit/s). People in the hallway make the channel fade with 5 Hz.",
-    "TCP as Linux 2.4 has it: Reno, delayed acknowledgements, segments of 1448 B (time stamps), a window of 64 kB.",
+    "TCP as in Linux 2.4: Reno, delayed acknowledgements, segments of 1448 B (time stamps), a window of 64 kB.",
     "HELLO_STRENGTH_THRESHOLD, which the paper does not state, is half-way in decibels between "
     "neighbours and neighbours' "
     "neighbours. Routing finds lost links by HELLO messages alone, as the kernel's driver reported no failed frames.",
@@ -60,7 +60,7 @@ ASSUMED = (
 
 
 def strength_dbm(metres: float, exponent: float = EXPONENT) -> float:
-    """Mean power received over a distance: 1 mW, free space at 2437 MHz for the first metre."""
+    """Mean received power at a distance: 1 mW, free space at 2437 MHz for the first metre."""
     return -20.0 * math.log10(4.0 * math.pi * 2.437e9 / 299_792_458.0) - 10.0 * exponent * math.log10(metres)
 
 
@@ -70,7 +70,7 @@ def threshold_dbm(exponent: float = EXPONENT) -> float:
 
 
 def radio(exponent: float = EXPONENT, rician_k_db: float = RICIAN_K_DB, **keys: Any) -> dict[str, Any]:
-    """The keys of the hallway's radio."""
+    """Keys of the hallway's radio."""
     return {
         "model": "sinr",
         "rate": "11Mbps",
@@ -99,13 +99,13 @@ PLAIN: Mapping[str, Any] = {
     "ttl_start": 2,
     "link_layer_detection": False,
 }
-"""The same without looking at signals: RFC 3561 with HELLO messages."""
+"""The same without signal strength: RFC 3561 with HELLO messages."""
 
 
 def hallway(
     profile: Profile, hops: int, transport: str = "reno", client_at_m: float | None = None, **keys: Any
 ) -> Scenario:
-    """Figure 4: a server at 0 m, laptops every 12.5 m, and the client, the last node, that sends to the server.
+    """Figure 4: a server at 0 m, laptops every 12.5 m, and the client, which is the last node and sends to the server.
 
     The client stands at the last place of the chain, or at `client_at_m`.
     """
@@ -128,7 +128,7 @@ def hallway(
 
 
 def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", **keys: Any) -> Scenario:
-    """The client walks from beside the server to the last place of the chain during the test, and stays there."""
+    """During the test the client walks from the server to the last place of the chain, and stays there."""
     far = hops * SPACING_M
     ways = [
         [hops, f"{START_S:g}s", f"{NEAR_M:g}m", "1m"],
@@ -139,15 +139,15 @@ def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", 
 
 
 NEAR_M = 2.0
-"""Where a walking client begins."""
+"""Start of a walking client."""
 
 
 def throughput(data: Data, name: str, hops: int) -> Sample:
-    """Throughput of the tests of that name over so many hops, in kbit/s."""
+    """Throughput of the tests of that name over this number of hops, in kbit/s."""
     return data.tests.goodput(variant=f"{name}, {hops} hops")
 
 
 def throughputs(data: Data, labels: Mapping[str, str], lengths: Sequence[int]) -> Chart:
-    """The same over the hops, a curve for each name."""
+    """The same by number of hops, one curve per name."""
     points = {label: {n: throughput(data, name, n) for n in lengths} for name, label in labels.items()}
     return curves(points, "hops", "throughput (kbit/s)")

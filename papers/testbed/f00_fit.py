@@ -1,9 +1,9 @@
-"""Which hallway: the search for the two numbers of the radio that the paper does not give.
+"""The search for the two radio parameters of the hallway that the paper does not give.
 
-The exponent of the path loss and the strength of the direct path are searched for on a grid, so that Reno over
-1, 2, 3 and 4 hops comes as close as it can to the four throughputs of table 5. Nothing else is fitted, and
-nothing else of the paper is looked at. What the search finds stands in `_common.py`; this study repeats the
-search and checks that it does.
+The exponent of the path loss and the strength of the direct path are searched for on a grid, so that Reno over 1, 2, 3
+and 4 hops comes as close as possible to the four throughputs of table 5. Nothing else is fitted, and no other result of
+the paper is used. The result of the search is in `_common.py`; this study repeats the search and checks that it finds
+the same.
 """
 
 import math
@@ -27,14 +27,14 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "The distance of a hallway from the paper's is the root of the mean square, over the four lengths, "
-        "of the logarithm "
-        "of our throughput over the paper's: its natural logarithm, so that 0.05 is about 5 %.",
-        "Section 4: only neighbours are in range of each other. With 1 mW and -85 dBm that is so from an exponent of "
-        "3.2 on; with less, data goes over two spacings and more at 11 Mbit/s, and such hallways are not searched. "
-        "(They come closer to the four throughputs, 0.07 at 2.8, because signal strength alone makes routes as long.)",
-        f"Searched on a grid: exponents {_listed(EXPONENTS)}; direct path {_listed(RICIAN_K)} dB over the reflections. "
-        "Tests of 60 s, four seeds, the same ones for every hallway.",
+        "The distance of a hallway from the paper's is the root mean square, over the four lengths, of the natural "
+        "logarithm of the ratio of our throughput to the paper's, so 0.05 is about 5 %.",
+        "Section 4: only neighbours are in range of each other. With 1 mW and -85 dBm this holds for exponents of 3.2 "
+        "and more; with smaller ones, data reaches over two spacings and more at 11 Mbit/s, and such hallways are not "
+        "searched. (They come closer to the four throughputs, 0.07 at 2.8, because signal strength alone makes routes "
+        "as long.)",
+        f"Searched on a grid: exponents {_listed(EXPONENTS)}; direct path {_listed(RICIAN_K)} dB over the "
+        "reflections. Tests of 60 s, with the same four seeds for every hallway.",
     ],
 )
 
@@ -57,7 +57,7 @@ def grid(profile: Profile) -> Sweep:
 
 
 def distance(data: Data, exponent: float, rician_k: float) -> Sample:
-    """Root of the mean square of the logarithms, one value a seed."""
+    """Root mean square of the logarithms, one value per seed."""
     cells = [data.grid.goodput(variant=f"{name(exponent, rician_k)}, {hops} hops") for hops in HOPS]
     logs = [[math.log(max(x, 1.0) / RENO[hops]) for x in cell.values] for hops, cell in zip(HOPS, cells, strict=True)]
     each = tuple(math.sqrt(sum(x * x for x in row) / len(row)) for row in zip(*logs, strict=True))
@@ -78,7 +78,7 @@ def distances(data: Data) -> Chart:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput in kbit/s of the hallway that was found, beside the paper's."""
+    """Throughput in kbit/s of the hallway that was found, and that of the paper."""
     best = name(*found(data))
     rows = [(hops, RENO[hops], data.grid.goodput(variant=f"{best}, {hops} hops")) for hops in HOPS]
     return table(["hops", "the paper", best], rows)
@@ -86,7 +86,7 @@ def throughput(data: Data) -> Chart:
 
 @study.check(
     "The search finds what the other studies use",
-    paper="says nothing: our own",
+    paper="not in the paper",
     assumed="the grid's best point is the one in `_common.py`",
 )
 def finds_what_is_used(data: Data) -> Claim:
@@ -102,8 +102,8 @@ def finds_what_is_used(data: Data) -> Claim:
     "The hallway found has the paper's four throughputs",
     paper="4.69, 2.22, 1.44 and 1.24 Mbit/s",
     assumed="each within 10 %; partly: their distance below 0.15",
-    why="in all hallways a segment takes the channel once for each hop, so that 4.9 Mbit/s over one hop are some "
-    "2.4 over two and 1.2 over four; the laptops had 5 % less than an even share over 2 hops and 6 % more over 4",
+    why="in all hallways a segment occupies the channel once for each hop, so 4.9 Mbit/s over one hop become some 2.4 "
+    "over two and 1.2 over four; the laptops had 5 % less than an equal share over 2 hops and 6 % more over 4",
 )
 def comes_close(data: Data) -> Claim:
     best = found(data)

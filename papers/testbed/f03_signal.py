@@ -1,7 +1,7 @@
 """Signal strength of a node that walks away and comes back, raw and smoothed.
 
-The paper smooths with a weight of 0.25 for the newest HELLO, so that the average follows the walk and not the
-channel's fading.
+The paper smooths with a weight of 0.25 for the newest HELLO, so the average follows the walk and not the fading of the
+channel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fourhop.study import Chart, Claim, Data, Profile, Run, Sample, Study, below
 from ._common import ASSUMED, EXPONENT, PAPER, SPACING_M, SPEEDS, hallway, strength_dbm
 
 WALK_S = 2.0 * SPACING_M * 3.0 / SPEEDS["slow"]
-"""There and back again over three spacings at the slow speed."""
+"""The walk: three spacings and back at the slow speed."""
 
 FAR_M = 3.0 * SPACING_M
 NEAR_M = 2.0
@@ -27,7 +27,8 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "One node stands, the other walks from 2 m to three spacings and back at 0.33 m/s: the paper gives neither.",
+        "One node stands, the other walks from 2 m to three spacings and back at 0.33 m/s: the paper gives neither "
+        "distance nor speed.",
     ],
     quick={"duration": "40s"},
 )
@@ -52,7 +53,7 @@ def walk(profile: Profile) -> Sweep:
 
 
 def _mean_at(time_s: float) -> float:
-    """What would be received without fading."""
+    """The received power without fading."""
     way = SPEEDS["slow"] * time_s
     length = FAR_M - NEAR_M
     metres = NEAR_M + (way if way < length else 2.0 * length - way)
@@ -60,7 +61,7 @@ def _mean_at(time_s: float) -> float:
 
 
 def _samples(data: Data) -> dict[int, list[tuple[float, float, float]]]:
-    """By seed: time, newest and smoothed strength."""
+    """By seed: time, newest and smoothed signal strength."""
     runs: dict[int, list[tuple[float, float, float]]] = {}
     for row in data.walk.series().sort("seed", "time_s").iter_rows(named=True):
         if row["signal_dbm"] is not None:
@@ -71,7 +72,7 @@ def _samples(data: Data) -> dict[int, list[tuple[float, float, float]]]:
 
 @study.chart
 def strength(data: Data) -> Chart:
-    """One walk: every HELLO, the average, and what would be received without fading."""
+    """One walk: every HELLO, the average, and the power without fading."""
     points = next(iter(_samples(data).values()))
     shown = {
         "each HELLO": {t: raw for t, raw, _ in points},
@@ -83,7 +84,7 @@ def strength(data: Data) -> Chart:
 
 
 def _jitter(data: Data, column: int) -> Sample:
-    """Mean size of the step from one second to the next, in dB, one value a run."""
+    """Mean absolute change from one second to the next in dB, one value per run."""
     runs = _samples(data)
 
     def step(run: Run) -> float:
@@ -94,7 +95,7 @@ def _jitter(data: Data, column: int) -> Sample:
 
 
 def _lag(data: Data) -> Sample:
-    """How far the average is from the strength without fading on the way there, in dB: above it, it lags behind."""
+    """Difference of the average to the strength without fading on the way out in dB: if positive, it lags behind."""
     runs = _samples(data)
 
     def lag(run: Run) -> float:
@@ -105,9 +106,9 @@ def _lag(data: Data) -> Sample:
 
 
 @study.check(
-    "The average is far calmer than the strength itself",
+    "The average fluctuates far less than the strength itself",
     paper="the raw value fluctuates at short time scales; the average damps that",
-    assumed="its steps are below half as large; partly: smaller at all",
+    assumed="its steps are less than half as large; partly: smaller by any amount",
 )
 def calmer(data: Data) -> Claim:
     ratio = _jitter(data, 2) / _jitter(data, 1)
@@ -117,7 +118,7 @@ def calmer(data: Data) -> Claim:
 @study.check(
     "The average follows the walk",
     paper="tracks the user's movement",
-    assumed="on the way there it is within 3 dB of the strength without fading, in the mean; partly: within 6 dB",
+    assumed="on the way out it is on average within 3 dB of the strength without fading; partly: within 6 dB",
 )
 def follows(data: Data) -> Claim:
     lag = _lag(data)

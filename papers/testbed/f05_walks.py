@@ -1,4 +1,4 @@
-"""Throughput over hops, of a client that stands and of one that walks: figure 5 and table 1.
+"""Throughput by number of hops, of a standing and of a walking client: figure 5 and table 1.
 
 The radio is the one fitted to the static throughputs (`f00_fit`); the walks are predicted with it.
 """
@@ -24,13 +24,13 @@ TABLE: Mapping[str, Mapping[int, float]] = {
 """Table 1, in kbit/s."""
 
 FAST_LOSES = {2: 0.18, 3: 0.23, 4: 0.26}
-"""Section 5.1: what the fast client loses to the slow one."""
+"""Section 5.1: the loss of the fast client compared with the slow one."""
 
 OUTAGES = (
-    "too much is predicted, the more so the slower the walk. At 0.33 m/s a client is within 12.5 m of the server for "
-    "32 s; with 4.7 Mbit/s there and 2.2 after that it would have 2.9 Mbit/s over 2 hops, if no hand-over cost "
-    "anything. The paper's 2.40 leaves 15 s or more for outages, or for a walk that began elsewhere or went faster. "
-    "Here a hand-over costs a few seconds"
+    "the prediction is too high, and more so the slower the walk. At 0.33 m/s a client is within 12.5 m of the server "
+    "for 32 s; with 4.7 Mbit/s there and 2.2 after that it would have 2.9 Mbit/s over 2 hops if route changes cost "
+    "nothing. The paper's 2.40 leaves 15 s or more for outages, or for a walk that began elsewhere or was faster. "
+    "Here a route change costs a few seconds"
 )
 
 study = Study(
@@ -39,10 +39,9 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "The paper gives medians of ten tests; here are means of ten with intervals.",
-        "A walk begins with the test, beside the server, and ends at the last place of the chain, where the "
-        "client stays "
-        "for the rest of the 120 s. At 0.33 m/s it does not get as far as the end of four hops.",
+        "The paper gives medians of ten tests; we give means of ten with intervals.",
+        "A walk begins with the test, at the server, and ends at the last place of the chain, where the client stays "
+        "for the rest of the 120 s. At 0.33 m/s it does not reach the end of four hops.",
     ],
 )
 
@@ -65,20 +64,20 @@ def tests(profile: Profile) -> Sweep:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Table 1 as curves. Bars: 95 % intervals over ten tests of 120 s."""
+    """Table 1 as curves. Whiskers: 95 % intervals over the runs."""
     return throughputs(data, PEOPLE, HOPS)
 
 
 @study.chart
 def beside_the_paper(data: Data) -> Chart:
-    """Throughput in kbit/s, the paper's in every second column."""
+    """Throughput in kbit/s, with the paper's in every second column."""
     rows = [(PEOPLE[name], *(x for n in HOPS for x in (TABLE[name][n], throughput(data, name, n)))) for name in PEOPLE]
     return table(["", *(x for n in HOPS for x in (f"{n} hops, paper", f"{n} hops"))], rows)
 
 
 @study.chart
 def routes(data: Data) -> Chart:
-    """How often packets of a test changed their next hop, and how often it had to be searched for."""
+    """Number of changes of the next hop in a test, and number of route searches."""
     rows = []
     for name in (*PEOPLE, "slow with hysteresis"):
         cells = [data.tests.where(variant=f"{name}, {n} hops") for n in HOPS]
@@ -92,10 +91,10 @@ def routes(data: Data) -> Chart:
 
 
 @study.check(
-    "Throughput of a client that stands falls with every hop",
+    "Throughput of a standing client falls with every hop",
     paper="2.22, 1.44 and 1.24 Mbit/s, to which the radio is fitted",
-    assumed="each within 10 %; partly: each below the one before",
-    why="the fit is a compromise: a tenth too much over 2 and 3 hops, a tenth too little over 4",
+    assumed="each within 10 %; partly: each below the previous one",
+    why="the fit is a compromise: a tenth too high over 2 and 3 hops, a tenth too low over 4",
 )
 def static_falls(data: Data) -> Claim:
     own = {n: throughput(data, "static", n) for n in HOPS}
@@ -140,8 +139,8 @@ def fast(data: Data) -> Claim:
 
 
 @study.check(
-    "Slow and medium clients have more than one that stands",
-    paper="higher: they begin beside the server",
+    "Slow and medium clients have more than a standing one",
+    paper="higher: they begin at the server",
     assumed="slow and medium at 2, 3 and 4 hops; partly: at four of the six",
 )
 def walking_has_more(data: Data) -> Claim:
@@ -154,10 +153,10 @@ def walking_has_more(data: Data) -> Claim:
 
 
 @study.check(
-    "The fast client loses to the slow one, the more the longer the chain",
+    "The fast client has less than the slow one, and the difference grows with the chain",
     paper="18, 23 and 26 %",
-    assumed="each within 10 points of that; partly: it loses at every length",
-    why="the slow client has more here than the paper's, see above",
+    assumed="each within 10 percentage points of that; partly: it has less at every length",
+    why="the slow client has more here than in the paper, see above",
 )
 def fast_loses(data: Data) -> Claim:
     left = {n: throughput(data, "fast", n) / throughput(data, "slow", n) for n in HOPS}

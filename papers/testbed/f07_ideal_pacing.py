@@ -1,7 +1,7 @@
 """Rate-based pacing against Reno on the ideal radio: chains of 2 to 16 nodes at 11 Mbit/s.
 
-The paper's own simulation, the one its testbed contradicts: everyone within 250 m decodes, everyone within 550
-m is disturbed, nobody else hears anything. Pacing is to pay from three hops on.
+The paper's own simulation, which its testbed contradicts: every node within 250 m decodes a frame, every node within
+550 m suffers interference, and no other node hears anything. In the paper pacing is a gain from three hops on.
 """
 
 from fourhop import Scenario, Sweep
@@ -11,15 +11,15 @@ from fourhop.study.claims import above, between, every, most
 from ._common import PACED, PAPER
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15)
-"""Hops: one less than nodes."""
+"""Hops: one fewer than nodes."""
 
 LONG = tuple(hops for hops in LENGTHS if hops >= 3)
 
 ROUTES = {"static": "fixed routes", "aodv": "AODV"}
 
 NOTHING_TO_TAKE_APART = (
-    "the interval RTT / (cwnd + 1) is shorter than what acknowledgements keep anyway, so that pacing only takes "
-    "bursts apart, and a chain of radios does that by itself. The paper does not say what round trip it divides"
+    "the interval RTT / (cwnd + 1) is shorter than the spacing that acknowledgements give anyway, so pacing only "
+    "spreads bursts, which a chain of radios does by itself. The paper does not say which round trip it divides"
 )
 
 study = Study(
@@ -28,8 +28,8 @@ study = Study(
     assumed=[
         "Nodes 200 m apart, 250 m of reception and 550 m of carrier sense, ns-2's defaults: the paper gives none.",
         "A window of at most 20 segments, ns-2's default, and segments of 1460 B.",
-        "The paper does not say how its simulation routes. Fixed routes are judged, AODV stands beside them: its "
-        "discussion says that the simulation does not consider the dynamics of AODV.",
+        "The paper does not say how its simulation routes. The checks use fixed routes, and AODV is shown as well: "
+        "the paper's discussion says that its simulation does not consider the dynamics of AODV.",
     ],
 )
 
@@ -55,7 +55,7 @@ def gains(data: Data, protocol: str, lengths: tuple[int, ...]) -> dict[str, Esti
 
 @study.chart_each(
     {
-        "goodput": ("static", "Steady state over fixed routes. Bars: 95 % intervals by means of ten batches."),
+        "goodput": ("static", "Steady state over fixed routes. Whiskers: 95 % intervals over ten batches."),
         "with_aodv": ("aodv", "The same with AODV, which takes lost frames for broken links."),
     }
 )
@@ -67,7 +67,7 @@ def over_hops(data: Data, protocol: str) -> Chart:
 
 @study.chart
 def gain(data: Data) -> Chart:
-    """Goodput of RBP over that of Reno on the same chain."""
+    """How much more goodput RBP has than Reno on the same chain."""
     columns = {label: gains(data, protocol, LENGTHS).values() for protocol, label in ROUTES.items()}
     nodes = [n + 1 for n in LENGTHS]
     return table(["nodes", *columns], list(zip(nodes, *columns.values(), strict=True)))
@@ -100,7 +100,7 @@ def gains_when_long(data: Data) -> Claim:
 @study.check(
     "From 3 hops on RBP is 10 to 50 % ahead, with AODV",
     paper="10 % to 50 %, depending on the number of hops",
-    assumed="the same over AODV; partly: ahead at three quarters",
+    assumed="the same with AODV; partly: ahead at three quarters",
     why=NOTHING_TO_TAKE_APART,
 )
 def gains_with_aodv(data: Data) -> Claim:

@@ -1,9 +1,9 @@
-"""From the ideal radio to an honest one, a step at a time: what the papers' disagreement about pacing is made of.
+"""From the ideal radio to a realistic one, one step at a time: where the papers' disagreement about pacing comes from.
 
-The simulations in which pacing pays have a radio of two ranges; the laptops that saw no gain had a hallway. Here the
-first turns into the second by one property after another, each kept from then on: frames interfere with the sum of all
-others; what a frame survives follows from its modulation; power falls more slowly with distance, so that interference
-reaches farther; signals fade; AODV looks for the routes, with a HELLO each second; and it prefers strong neighbours.
+The simulations in which pacing is a gain have a radio with two ranges; the laptops that saw no gain were in a hallway.
+This study turns the first into the second by adding one property after another: frames suffer from the sum of all
+interference; error rates follow from the modulation; power falls more slowly with distance, so interference reaches
+farther; signals fade; AODV searches for routes, with a HELLO each second; and it prefers strong neighbours.
 """
 
 from itertools import pairwise
@@ -18,7 +18,7 @@ PACED = ("rbp", "tcp-ap", "vegas")
 HOPS = (2, 4, 6)
 
 NOISE = {"noise_figure": "30dB", "cutoff": "15dB", "preamble_sinr": "0dB"}
-"""Noise of -70.6 dBm: 11 Mbit/s need 4 dB above it and have 10 dB over 200 m."""
+"""Noise of -70.6 dBm: 11 Mbit/s need an SNR of 4 dB and have 10 dB over 200 m."""
 
 SINR = {
     "model": "sinr",
@@ -44,19 +44,19 @@ LABELS = {
     "aodv": "AODV",
     "ssa": "strong neighbours",
 }
-"""Each step with what is new in it."""
+"""Each step with the property that it adds."""
 
 study = Study(
-    "From the ideal radio to an honest one",
+    "From the ideal radio to a realistic one",
     source="our own; Gupta, Wormsbecker, Williamson, MASCOTS 2004, sections 6 and 7, suspect these causes",
     assumed=[
         "Chains of nodes 200 m apart at 11 Mbit/s with RTS, as in the paper's simulation; 8 runs of 60 s, the first "
         "tenth not measured; a window of at most 20 segments; every segment is acknowledged.",
-        "Powers over one hop are the same in all steps. From the third on noise lies 10 dB below, of which 11 Mbit/s "
-        "need 4.",
-        "Interference reaches farther by an exponent of 2.7 in place of 4, as indoors: the next node but one is 8.1 dB "
-        "weaker than the next, not 12.",
-        "Fading: Rice with 6 dB, people who walk around the nodes (5 Hz). Routes are fixed up to there.",
+        "The power received over one hop is the same in all steps. From the third step on, noise is 10 dB below it, "
+        "of which 11 Mbit/s need 4.",
+        "Interference reaches farther because of an exponent of 2.7 in place of 4, as indoors: the second node is 8.1 "
+        "dB weaker than the first, not 12 dB.",
+        "Fading: Rice with 6 dB, caused by people who walk around the nodes (5 Hz). Routes are fixed up to this step.",
     ],
 )
 
@@ -86,7 +86,7 @@ def _with(scenario: Scenario, sections: dict[str, object]) -> Scenario:
 
 
 def gain(data: Data, step: str, hops: int, transport: str) -> Estimate:
-    """Goodput over that of NewReno on the same radio with the same seeds."""
+    """Ratio of goodput to that of NewReno on the same radio with the same seeds."""
     cells = data.steps.where(variant=step, hops=hops)
     return cells.goodput(transport=transport) / cells.goodput(transport="newreno")
 
@@ -125,16 +125,16 @@ def goodput(data: Data) -> Chart:
 
 @study.chart
 def gains(data: Data) -> Chart:
-    """Goodput over NewReno's on the same radio."""
+    """How much more goodput than NewReno on the same radio."""
     rows = [(LABELS[step], hops, *(gain(data, step, hops, name) for name in PACED)) for hops in HOPS for step in LABELS]
     return table(["from here on", "hops", *(TRANSPORTS[name] for name in PACED)], rows)
 
 
 @study.check(
-    "On the ideal radio pacing pays over 4 and 6 hops",
+    "On the ideal radio pacing is a gain over 4 and 6 hops",
     paper="10 to 50 % from 3 hops on, for RBP",
-    why="with fixed routes and a window of 20 segments NewReno loses next to nothing that pacing could save, and what "
-    "TCP-AP waits is lost",
+    why="with fixed routes and a window of 20 segments NewReno loses next to nothing that pacing could save, and the "
+    "time that TCP-AP waits is wasted",
 )
 def pays_on_the_ideal(data: Data) -> Claim:
     claims = above(
@@ -146,7 +146,7 @@ def pays_on_the_ideal(data: Data) -> Claim:
 @study.check(
     "At the last step RBP has no advantage",
     paper="7 to 13 % behind Reno over 2 to 4 hops",
-    why={"ns2": "it has none; fading makes runs so different that eight of them leave the intervals wide"},
+    why={"ns2": "it has none; fading makes runs so different that with eight of them the intervals are wide"},
 )
 def no_gain_at_the_end(data: Data) -> Claim:
     claims = below({f"{n} hops": gain(data, "ssa", n, "rbp") for n in HOPS}, 1.05)
@@ -154,7 +154,7 @@ def no_gain_at_the_end(data: Data) -> Claim:
 
 
 def ahead(data: Data, step: str, hops: int, transport: str) -> Sample:
-    """The same as a value for each run."""
+    """The same as one value per run."""
     cells = data.steps.where(variant=step, hops=hops)
     ours, theirs = cells.goodput(transport=transport), cells.goodput(transport="newreno")
     return run_by_run(lambda x, y: x / y if y else float("nan"), ours, theirs)
@@ -164,7 +164,7 @@ def ahead(data: Data, step: str, hops: int, transport: str) -> Sample:
     "Far interference alone takes most of RBP's gain over 4 hops",
     paper="suspects it first",
     assumed="at least 10 % before, below 5 % after; partly: less than before",
-    why="there is no gain for it to take while routes are fixed",
+    why="while routes are fixed there is no gain to lose",
 )
 def interference(data: Data) -> Claim:
     before, after = ahead(data, "modulation", 4, "rbp"), ahead(data, "far", 4, "rbp")

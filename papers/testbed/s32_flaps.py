@@ -1,7 +1,7 @@
-"""Does a slow walk make the route flap? Plain AODV with HELLO messages beside the paper's, which looks at signals.
+"""Route flapping on a slow walk: plain AODV with HELLO messages, and the paper's AODV with signal strength.
 
-HELLO messages go out at 1 Mbit/s and reach farther than data at 11 Mbit/s does. Plain AODV takes a neighbour
-whose HELLO it hears for one it can send to, loses its frames, and learns better when the next HELLO is missing.
+HELLO messages are sent at 1 Mbit/s and reach farther than data at 11 Mbit/s. Plain AODV takes a neighbour whose HELLO
+it hears for one it can send to, loses its frames, and notices only when the next HELLO is missing.
 """
 
 from fourhop import Sweep
@@ -11,8 +11,8 @@ from ._common import ASSUMED, HYSTERESIS_DB, PAPER, PLAIN, SPEEDS, aware, walkin
 
 ROUTING = {
     "plain": "AODV with HELLO messages",
-    "plain-ll": "the same, and lost frames break links",
-    "aware": "signal strength, as the paper",
+    "plain-ll": "the same, with links broken by lost frames",
+    "aware": "signal strength, as in the paper",
     "aware-h": f"and {HYSTERESIS_DB:g} dB of hysteresis",
 }
 HOPS = 4
@@ -24,9 +24,9 @@ study = Study(
     assumed=[
         *ASSUMED,
         "The paper claims stable routes and does not measure them. A walk of 120 s along four hops at 0.33 m/s passes "
-        "three laptops, so that three changes of the next hop are needed.",
-        "Plain AODV is RFC 3561's, whose links break by lost frames. With HELLO messages alone it never notices that "
-        "data no longer arrives, as it goes on hearing the server: it stays with a dead link.",
+        "three laptops, so three changes of the next hop are needed.",
+        "Plain AODV follows RFC 3561, and its links break by lost frames. With HELLO messages alone it never notices "
+        "that data no longer arrives, because it still hears the server: it keeps a dead link.",
     ],
 )
 
@@ -46,13 +46,13 @@ def walks(profile: Profile) -> Sweep:
 
 @study.chart
 def changes(data: Data) -> Chart:
-    """Changes of the next hop and searches of the client, time-outs of TCP, throughput. Twenty walks."""
+    """Changes of the next hop and searches of the client, time-outs of TCP, throughput."""
     columns = {"changes": "route_changes", "searches": "route_discoveries", "time-outs": "timeouts"}
     return table_by(data.walks, "variant", {**columns, "throughput": "goodput"}, ROUTING, heading="routing")
 
 
 @study.check(
-    "Signal strength takes most changes of the route away",
+    "Signal strength avoids most changes of the route",
     paper="stable routes, no flapping",
     assumed="below a third of plain AODV's; partly: below two thirds",
 )
@@ -62,7 +62,7 @@ def fewer_changes(data: Data) -> Claim:
 
 
 @study.check(
-    "With signal strength a walk needs hardly more changes than it passes laptops",
+    "With signal strength a walk has hardly more route changes than laptops it passes",
     paper="stable routes, no flapping",
     assumed="below six for three laptops; partly: below nine",
 )
@@ -72,9 +72,9 @@ def hardly_more(data: Data) -> Claim:
 
 
 @study.check(
-    "Stable routes are worth throughput",
+    "Stable routes increase throughput",
     paper="frequent breakages stall the transfer",
-    assumed="more than plain AODV has",
+    assumed="more than with plain AODV",
 )
 def worth(data: Data) -> Claim:
     return above(data.walks.goodput(variant="aware") / data.walks.goodput(variant="plain-ll"), 1.0)

@@ -1,8 +1,8 @@
-"""How long it takes to find a route: forty searches each over 2, 3 and 4 hops.
+"""The time to find a route: forty searches each over 2, 3 and 4 hops.
 
-The paper's medians are some 10 ms for 2 and 3 hops and 331 ms for 4, and it suspects lost requests. RFC 3561's
-expanding ring is enough of an explanation: a first request with a time to live of 2 cannot be answered over
-four hops, and the next one goes out after 2 x 40 ms x (2 + 2) = 320 ms.
+The paper's medians are some 10 ms for 2 and 3 hops and 331 ms for 4, and it suspects lost requests. The expanding ring
+of RFC 3561 is a sufficient explanation: a first request with a time to live of 2 cannot be answered over four hops, and
+the next one goes out after 2 x 40 ms x (2 + 2) = 320 ms.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "Nobody else sends: the paper says that these were separate experiments.",
+        "No other node sends: the paper says that these were separate experiments.",
         "A node that has just heard the destination's HELLO may answer for it (RFC 3561 section 6.6).",
     ],
 )
@@ -54,7 +54,7 @@ def searches(profile: Profile) -> Sweep:
 
 
 def times(data: Data, name: str, hops: int) -> list[float]:
-    """In ms, one of each run that found a route."""
+    """In ms, one value for each run that found a route."""
     sample = data.searches.measure(
         lambda run: next(iter(run.flows.values()))["discovery_first_s"] or float("nan"),
         variant=f"{name}, {hops} hops",
@@ -64,7 +64,7 @@ def times(data: Data, name: str, hops: int) -> list[float]:
 
 @study.chart
 def table_2(data: Data) -> Chart:
-    """Time from the first request to the reply in ms, of each of forty runs the first search."""
+    """Time from the first request to the reply in ms, for the first search of each run."""
     rows: list[tuple[object, ...]] = []
     for hops in HOPS:
         rows.append((f"{hops} hops, the paper", *PAPER_MS[hops], 40))
@@ -78,7 +78,7 @@ def table_2(data: Data) -> Chart:
 
 
 def median(data: Data, name: str, hops: int) -> Sample:
-    """The median, with the interval that order statistics give (binomial, 95 %), as half-widths around its middle."""
+    """The median with the interval given by order statistics (binomial, 95 %), as half-widths around its middle."""
     found = sorted(times(data, name, hops))
     return Sample(tuple(_medians(found)), tuple(range(_PARTS)), "ms", "medians of parts")
 
@@ -87,19 +87,19 @@ _PARTS = 8
 
 
 def _medians(found: list[float]) -> list[float]:
-    """Medians of eight parts of the runs, taken in turn, so that each is of five runs."""
+    """Medians of eight parts of the runs, taken in turn, so each is a median of five runs."""
     parts = [found[part::_PARTS] for part in range(_PARTS)]
     return [statistics.median(part) if part else float("nan") for part in parts]
 
 
 def share_below(data: Data, name: str, hops: int, ms: float) -> Sample:
-    """What part of the searches took less than so long: one value, 0 or 1, for each."""
+    """Whether a search took less than this time: one value, 0 or 1, for each."""
     found = times(data, name, hops)
     return Sample(tuple(float(x < ms) for x in found), tuple(range(len(found))), "", "replications")
 
 
 @study.check(
-    "Over 2 and 3 hops half of the searches take some 10 ms",
+    "Over 2 and 3 hops half of the searches take about 10 ms",
     paper="medians of 7 and 10 ms",
     assumed="more than half of them below 30 ms, at both lengths",
 )
@@ -108,9 +108,9 @@ def short_is_quick(data: Data) -> Claim:
 
 
 @study.check(
-    "Over 4 hops the median is one wait of 320 ms longer",
+    "Over 4 hops the median is longer by one wait of 320 ms",
     paper="331 ms",
-    assumed="more than half of the searches take 320 ms and more, and more than half less than 360 ms",
+    assumed="more than half of the searches take 320 ms or more, and more than half take less than 360 ms",
 )
 def one_wait_more(data: Data) -> Claim:
     return every(
@@ -122,8 +122,8 @@ def one_wait_more(data: Data) -> Claim:
 
 
 @study.check(
-    "Without the ring, four hops would not need that wait",
-    paper="thinks that requests are lost to interference",
+    "Without the expanding ring, four hops would not need that wait",
+    paper="suspects that requests are lost to interference",
     assumed="our own: more than half of the searches that begin with the whole network take less than 320 ms",
 )
 def the_ring_does_it(data: Data) -> Claim:
@@ -133,9 +133,9 @@ def the_ring_does_it(data: Data) -> Claim:
 @study.check(
     "Some searches take seconds",
     paper="up to 0.97, 3.2 and 5.2 s",
-    assumed="the longest of forty over 4 hops takes a second at least",
-    why="nobody else sends here, and fading of the fitted hallway loses few messages; a search of seconds has lost "
-    "several in a row",
+    assumed="the longest of forty over 4 hops takes at least a second",
+    why="no other node sends here, and fading in the fitted hallway loses few messages; a search of seconds must have "
+    "lost several in a row",
 )
 def some_take_long(data: Data) -> Claim:
     found = times(data, "ring", 4)

@@ -1,4 +1,4 @@
-"""What AODV costs: control packets for each data packet of a test, over 2, 3 and 4 hops."""
+"""The overhead of AODV: control packets per data packet of a test, over 2, 3 and 4 hops."""
 
 from fourhop import Sweep
 from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, about, below, every, run_by_run, table
@@ -11,8 +11,8 @@ DATA = {2: 24_369, 3: 17_369, 4: 13_249}
 CONTROL = {2: 347, 3: 405, 4: 499}
 
 MORE_CONTROL = (
-    "of the 600 HELLO messages that five laptops owe in 120 s the paper's sniffer counts fewer than 499. That is not "
-    "all: over three and four hops routes are searched for anew more often here, by up to as many messages again"
+    "the paper's sniffer counts fewer than 499 of the 600 HELLO messages that five laptops have to send in 120 s. In "
+    "addition, over three and four hops routes are searched for more often here, with up to as many messages again"
 )
 
 SENT = (
@@ -23,7 +23,7 @@ SENT = (
     "rerr_sent",
     "hellos_sent",
 )
-"""Everything routing puts on the air, each once at each node that sends it."""
+"""All routing messages on the air, counted once at each node that sends them."""
 
 study = Study(
     "Overhead of AODV",
@@ -31,16 +31,15 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "A data packet counts once, however many hops it travels, as 24,369 of them in 120 s at 2.2 Mbit/s "
-        "show. Control "
-        "packets count at each node that sends one; here all are counted, by the paper what a sniffer in the "
-        "middle heard.",
-        "Our runs have ten seconds before the test, in which HELLO messages go out as well; they are counted off.",
+        "A data packet counts once, however many hops it travels, as 24,369 of them in 120 s at 2.2 Mbit/s show. "
+        "Control packets count at each node that sends one; we count all of them, the paper those that a sniffer in "
+        "the middle heard.",
+        "Our runs have ten seconds before the test, in which HELLO messages are sent as well; these are subtracted.",
     ],
 )
 
 SHARE = 120.0 / 130.0
-"""Part of a run's control packets that counts, as nearly all are HELLO messages, which come evenly."""
+"""Share of a run's control packets that counts: nearly all are HELLO messages, which are sent at a constant rate."""
 
 
 @study.sweep
@@ -58,20 +57,20 @@ def packets(data: Data, hops: int) -> Sample:
 
 
 def ratio(data: Data, hops: int) -> Sample:
-    """One value a run."""
+    """One value per run."""
     return run_by_run(lambda sent, data: sent / data, control(data, hops), packets(data, hops))
 
 
 @study.chart
 def table_3(data: Data) -> Chart:
-    """Packets of a test of 120 s, and their ratio, beside the paper's."""
+    """Packets of a test and their ratio, and the paper's values."""
     rows = [(n, DATA[n], packets(data, n), CONTROL[n], control(data, n), RATIO[n], ratio(data, n)) for n in HOPS]
     names = ("hops", "data, paper", "data", "control, paper", "control", "ratio, paper", "ratio")
     return table(list(names), rows)
 
 
 @study.check(
-    "The ratio grows with the hops and is the paper's",
+    "The ratio grows with the hops and equals the paper's",
     paper="0.014, 0.023, 0.037",
     assumed="each within 20 %; partly: it grows",
     why=MORE_CONTROL,

@@ -12,10 +12,10 @@ SIZES = {64: "56B", 1024: "1016B"}
 MEDIAN_MS = {(2, 64): 3.99, (3, 64): 5.91, (4, 64): 7.70, (2, 1024): 10.85, (3, 1024): 17.50, (4, 1024): 22.30}
 
 HOSTS = (
-    "from 64 to 1024 bytes the paper's round trip over 2 hops grows by 6.9 ms, 1.7 ms for each of the "
-    "four transmissions, "
-    "where 960 bytes at 11 Mbit/s take 0.7 ms: these frames went at lower rates (the cards chose them), or the laptops "
-    "copied them slowly over their 16-bit bus. Neither is in the radio that is fitted to TCP's throughput"
+    "from 64 to 1024 bytes the paper's round trip over 2 hops grows by 6.9 ms, 1.7 ms for each of the four "
+    "transmissions, where 960 bytes at 11 Mbit/s take 0.7 ms: these frames went at lower rates (the cards chose "
+    "them), or the laptops copied them slowly over their 16-bit bus. Neither is part of the radio that is fitted to "
+    "TCP's throughput"
 )
 
 study = Study(
@@ -25,7 +25,7 @@ study = Study(
     assumed=[
         *ASSUMED,
         "The least pause between two requests is 20 ms: the paper says only that one was under way at a time.",
-        "Hosts take no time for a packet but 25 us each way.",
+        "Hosts take only 25 us for a packet in each direction.",
     ],
 )
 
@@ -47,14 +47,14 @@ def pings(profile: Profile) -> Sweep:
 
 
 def round_trip(data: Data, what: str, size: int, hops: int) -> Sample:
-    """In ms, one value a run."""
+    """In ms, one value per run."""
     seconds = data.pings.column(f"rtt_{what}_s", "test", variant=f"{size} bytes, {hops} hops")
     return run_by_run(lambda each: 1e3 * each, seconds, unit="ms")
 
 
 @study.chart
 def table_4(data: Data) -> Chart:
-    """Round trips in ms. Intervals over five runs of a minute."""
+    """Round trips in ms. Intervals over the runs."""
     rows = [
         (
             f"{hops} hops, {size} bytes",
@@ -68,7 +68,7 @@ def table_4(data: Data) -> Chart:
 
 
 @study.check(
-    "Round trips are the paper's",
+    "Round trips equal those of the paper",
     paper="medians 3.99, 5.91 and 7.70 ms; 10.85, 17.50 and 22.30 ms",
     assumed="predicted: each within 20 %; partly: half of them",
     why=HOSTS,

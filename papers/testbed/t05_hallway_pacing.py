@@ -1,11 +1,11 @@
-"""Rate-based pacing against Reno in the hallway: fading, noise, sums of interference, AODV that hears and forgets.
+"""Rate-based pacing against Reno in the hallway: fading, noise, sums of interference, AODV.
 
-The ideal radio promises a gain (`f07_ideal_pacing`); the laptops had none. The column of Reno is what the radio
-was fitted to (`f00_fit`), that of RBP is predicted.
+The ideal radio promises a gain (`f07_ideal_pacing`); the laptops had none. The radio was fitted to the column of Reno
+(`f00_fit`); that of RBP is predicted.
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Study, about, below, every, most, table
+from fourhop.study import Chart, Claim, Data, Estimate, Profile, Study, about, below, every, most, percent, table
 
 from ._common import ASSUMED, HOPS, PACED, PAPER, RENO, hallway, throughput, throughputs
 
@@ -13,17 +13,17 @@ RBP = {1: 4210.0, 2: 2130.0, 3: 1310.0, 4: 1080.0}
 """Table 5, in kbit/s."""
 
 TICKS = (
-    "here pacing changes next to nothing: an interval of RTT / (cwnd + 1) is a little shorter than what "
-    "acknowledgements keep anyway. The paper loses 10 % already over one hop, where nobody contends. Its pacing ran in "
-    "a Linux 2.4 kernel, whose timers tick every 10 ms: intervals of a few milliseconds were rounded up. We have not "
-    "tried that"
+    "here pacing changes next to nothing: an interval of RTT / (cwnd + 1) is a little shorter than the spacing that "
+    "acknowledgements give anyway. In the paper it loses 10 % even over one hop, where there is no contention. Its "
+    "pacing ran in a Linux 2.4 kernel, whose timers tick every 10 ms: intervals of a few milliseconds were rounded "
+    "up. We have not tried that"
 )
 
 study = Study(
     "RBP against Reno in the hallway",
     source=f"{PAPER}, table 5",
     profiles=("standard",),
-    assumed=[*ASSUMED, "The round trip that paces is the smoothed one of the retransmission timer."],
+    assumed=[*ASSUMED, "Pacing uses the smoothed round trip of the retransmission timer."],
 )
 
 
@@ -39,13 +39,13 @@ def gain(data: Data, hops: int) -> Estimate:
 
 @study.chart
 def over_hops(data: Data) -> Chart:
-    """Bars: 95 % intervals over ten tests of 120 s."""
+    """Throughput of both. Whiskers: 95 % intervals over the runs."""
     return throughputs(data, PACED, HOPS)
 
 
 @study.chart
 def table_5(data: Data) -> Chart:
-    """Throughput in kbit/s, and what pacing changes."""
+    """Throughput in kbit/s, and the effect of pacing."""
     rows = [
         (
             n,
@@ -53,12 +53,12 @@ def table_5(data: Data) -> Chart:
             throughput(data, "reno", n),
             RBP[n],
             throughput(data, "rbp-reno", n),
-            RBP[n] / RENO[n],
+            f"{percent(RBP[n] / RENO[n])} %",
             gain(data, n),
         )
         for n in HOPS
     ]
-    return table(["hops", "Reno, paper", "Reno", "RBP, paper", "RBP", "RBP / Reno, paper", "RBP / Reno"], rows)
+    return table(["hops", "Reno, paper", "Reno", "RBP, paper", "RBP", "gain, paper", "gain"], rows)
 
 
 @study.check(
@@ -75,7 +75,7 @@ def no_advantage(data: Data) -> Claim:
 @study.check(
     "Pacing loses 4 to 13 %",
     paper="10, 4, 9 and 13 %",
-    assumed="each ratio within 5 points of the paper's; partly: RBP behind at every length",
+    assumed="each ratio within 5 percentage points of the paper's; partly: RBP behind at every length",
     why=TICKS,
 )
 def loses(data: Data) -> Claim:

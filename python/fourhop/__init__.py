@@ -14,9 +14,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fourhop._core import ScenarioError as ScenarioError
+    from fourhop.comparison import Comparison as Comparison
+    from fourhop.comparison import Difference as Difference
+    from fourhop.comparison import compare as compare
     from fourhop.errors import FourhopError as FourhopError
+    from fourhop.errors import FourhopWarning as FourhopWarning
     from fourhop.errors import IncompleteError as IncompleteError
+    from fourhop.errors import ScenarioError as ScenarioError
     from fourhop.errors import SweepInterrupted as SweepInterrupted
     from fourhop.explanation import Explanation as Explanation
     from fourhop.explanation import explain as explain
@@ -41,18 +45,22 @@ if TYPE_CHECKING:
 # Where each public name lives; nothing is imported before it is asked for.
 _HOME = {
     "BestRate": "fourhop.search",
+    "Comparison": "fourhop.comparison",
+    "Difference": "fourhop.comparison",
     "Trial": "fourhop.search",
     "best_rate": "fourhop.search",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
+    "FourhopWarning": "fourhop.errors",
     "IncompleteError": "fourhop.errors",
     "Interrupted": "fourhop.runner",
     "Interval": "fourhop.stats",
     "Progress": "fourhop.runner",
     "Result": "fourhop.result",
     "Scenario": "fourhop.scenario",
-    "ScenarioError": "fourhop._core",
+    "ScenarioError": "fourhop.errors",
     "catalog": "fourhop.scenario",
+    "compare": "fourhop.comparison",
     "explain": "fourhop.explanation",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
@@ -65,8 +73,11 @@ _HOME = {
 
 __all__ = [
     "BestRate",
+    "Comparison",
+    "Difference",
     "Explanation",
     "FourhopError",
+    "FourhopWarning",
     "IncompleteError",
     "Interrupted",
     "Interval",
@@ -81,6 +92,7 @@ __all__ = [
     "Trial",
     "best_rate",
     "catalog",
+    "compare",
     "explain",
     "run",
     "schema",

@@ -4,10 +4,11 @@ from typing import Literal, TypedDict, final, type_check_only
 
 __all__ = [
     "Run",
-    "ScenarioError",
     "build",
     "catalog",
     "check",
+    "flows_without_path",
+    "keys_meant",
     "largest_scenario",
     "ns2",
     "places",
@@ -15,6 +16,7 @@ __all__ = [
     "reference",
     "schema",
     "series_columns",
+    "survey",
     "to_toml",
     "version",
 ]
@@ -29,9 +31,6 @@ class Problem(TypedDict):
     allowed: str
     hint: str | None
 
-class ScenarioError(ValueError):
-    problems: list[Problem]
-
 def version() -> str: ...
 def series_columns() -> list[tuple[str, str]]: ...
 def build() -> str: ...
@@ -40,7 +39,11 @@ def schema() -> str: ...
 def catalog() -> str: ...
 def reference() -> str: ...
 def check(
-    text: str, file: str = "<text>", overrides: Sequence[str] = ..., format: Literal["toml", "json"] = "toml"
+    text: str,
+    file: str = "<text>",
+    overrides: Sequence[str] = ...,
+    format: Literal["toml", "json"] = "toml",
+    given_by: str = "--set",
 ) -> str: ...
 def ns2(
     text: str,
@@ -49,8 +52,11 @@ def ns2(
     duration: str | None = None,
     overrides: Sequence[str] = ...,
 ) -> str: ...
+def keys_meant(scenario_json: str, key: str) -> list[str]: ...
+def flows_without_path(scenario_json: str, seed: int) -> list[str]: ...
 def quantity(text: str) -> tuple[str, str, str, float]: ...
 def to_toml(scenario_json: str) -> str: ...
+def survey(scenario_json: str, seed: int) -> str: ...
 def places(scenario_json: str, seed: int, times_s: Sequence[float]) -> list[list[tuple[float, float]]]: ...
 
 @final
@@ -62,6 +68,8 @@ class Run:
         pcap_dir: Path | None = None,
         series_dir: Path | None = None,
         paced_udp: tuple[int, int, int] | None = None,
+        pcap_merged: bool = False,
+        pcap_lost: bool = False,
     ) -> Run: ...
     def poll(self, timeout_s: float) -> str | None: ...
     def simulated_s(self) -> float: ...

@@ -1,4 +1,4 @@
-"""What goes wrong outside a scenario. A scenario with problems raises `fourhop.ScenarioError`."""
+"""What can go wrong: one exception for all that the user can put right, and its kinds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fourhop._core import Problem
+
 
 _SHOWN = 20
 
 
 class FourhopError(Exception):
     """Something the user can put right: the message says what was found and what is allowed."""
+
+
+class FourhopWarning(UserWarning):
+    """What was asked for is done, though it is hardly what was meant, such as a flow to a node out of range."""
+
+
+class ScenarioError(FourhopError, ValueError):
+    """A scenario that cannot be used. `str()` says what is wrong, a line for each problem."""
+
+    problems: list[Problem]
+    """What is wrong, each with file, line, column, key, what was found, what is allowed and a hint."""
 
 
 class IncompleteError(FourhopError):

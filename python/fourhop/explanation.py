@@ -39,6 +39,8 @@ class Explanation:
     flow: str
     transport: str
     seed: int
+    goodput_bps: float
+    """Over the measured part of the run, as `fourhop.run` reports it with this seed."""
     series: pl.DataFrame
     """Rows of `Result.series` of this flow; docs/results.md has the columns."""
     others: tuple[tuple[str, float, float], ...]
@@ -55,22 +57,23 @@ class Explanation:
 
     @property
     def stretched(self) -> float | None:
-        """How many times the n-hop delay the interval is, median; `None` without a delay."""
-        import polars as pl
-
-        ratio = self.series.select(pl.col("pacing_interval_s") / pl.col("delay_s")).to_series().drop_nulls()
-        return cast(float, ratio.median()) if ratio.len() else None
+        """The median of the interval over that of the n-hop delay; `None` without a delay."""
+        medians = self.medians
+        return medians["pacing_interval_s"] / medians["delay_s"] if "delay_s" in medians else None
 
     @property
     def text(self) -> str:
-        """The medians in a few lines."""
+        """Goodput and the medians in a few lines."""
         medians = self.medians
-        lines = [f"{self.flow} ({self.transport}), seed {self.seed}: medians over time"]
+        goodput = f"goodput {self.goodput_bps / 1e3:.1f} kbit/s"
+        lines = [f"{self.flow} ({self.transport}), seed {self.seed}: {goodput}; medians over time:"]
         for column, label, _, unit in _PANELS:
-            if column in medians:
+            # The median of its samples is not the goodput: what arrives in bursts has a low one.
+            if column in medians and column != "goodput_bps":
                 lines.append(f"  {label:<12} {medians[column]:10.4g} {unit}".rstrip())
         if self.stretched is not None:
-            lines.append(f"  the interval is {self.stretched:.2f} times the n-hop delay: 1 + 2 cov")
+            lines.append(f"  median interval / median n-hop delay: {self.stretched:.2f}")
+            lines.append("  at each moment the interval is (1 + 2 cov) times the n-hop delay")
         return "\n".join(lines)
 
     def figure(self) -> Figure:
@@ -109,28 +112,16 @@ class Explanation:
 
         Raises `FourhopError` for another end, or if it cannot be written.
         """
-        path = Path(path)
-        kind = path.suffix.removeprefix(".")
-        # No date inside, so that the same run gives the same file.
-        dateless = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        if kind not in dateless:
-            raise FourhopError(f"figure: found {path.name!r}, allowed: a name that ends in .png, .svg or .pdf")
-        import matplotlib
+        from fourhop import plots
 
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
-                self.figure().savefig(path, dpi=120, metadata=dateless[kind])
-        except OSError as error:
-            raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
-        return path
+        return plots.write(self.figure(), path)
 
 
-def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = None) -> Explanation:
+def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: int | None = None) -> Explanation:
     """Run a scenario once and take one flow apart.
 
     Args:
-        scenario: What to run; without `sample_every` it is looked at 400 times.
+        scenario: What to run, or the name of its file; without `sample_every` it is looked at 400 times.
         flow: Name of the flow; the first one that paces if not given.
         seed: Of the run; the scenario's own if not given.
 
@@ -146,7 +137,9 @@ def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = N
 
     from fourhop.quantity import seconds
     from fourhop.runner import run
+    from fourhop.scenario import Scenario
 
+    scenario = Scenario.of(scenario)
     resolved = scenario.resolved
     if resolved.get("sample_every", "none") == "none":
         scenario = scenario.with_(sample_every=f"{max(1, round(1e3 * scenario.duration_s / STEPS))}ms")
@@ -170,7 +163,7 @@ def explain(scenario: Scenario, *, flow: str | None = None, seed: int | None = N
         if each["name"] != flow
     )
     mine = series.filter(pl.col("flow") == flow).sort("time_s")
-    return Explanation(flow, flows[flow], result.seeds[0], mine, others)
+    return Explanation(flow, flows[flow], result.seeds[0], result.goodput(flow).mean, mine, others)
 
 
 def _end(stop: str, duration_s: float) -> float:

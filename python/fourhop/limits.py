@@ -24,7 +24,11 @@ MAX_SEED = 2**53
 
 
 def within(name: str, value: int, least: int, most: int) -> int:
-    """`value` if it is in range. Raises `FourhopError` if not."""
-    if not least <= value <= most:
+    """`value` if it is a whole number in range, be it of Python, of numpy, or `4.0`. Raises `FourhopError` if not."""
+    try:
+        whole = int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = None
+    if whole is None or whole != value or not least <= whole <= most:
         raise FourhopError(f"{name}: found {value}, allowed: {least} to {most}")
-    return value
+    return whole

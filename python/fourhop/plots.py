@@ -1,26 +1,30 @@
 """Figures for papers: matplotlib, a palette that colour-blind readers tell apart, units on the axes, no title inside.
 
 Every function returns a `matplotlib.figure.Figure`, made without pyplot and without a display; `save` writes it as
-PNG and PDF.
+PNG and PDF, `write` as what the name of the file says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from fourhop._core import series_columns
 from fourhop.errors import FourhopError
 from fourhop.stats import Interval
-from fourhop.study import draw
+from fourhop.study import draw, sweepchart
+from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart, line, over_time
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fourhop.result import Result
+    from fourhop.sweeps.result import SweepResult
 
-Quantity = Literal["goodput_bps", "cwnd_segments", "srtt_s", "pacing_interval_s"]
+DPI = 200
+"""Dots an inch of a PNG: a column of a paper is 960 wide."""
 
 
 def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]]) -> Figure:
@@ -29,13 +33,59 @@ def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]]) -> Figure:
     return draw.figure(Chart("lines", lines, "hops", "goodput (kbit/s)"))
 
 
-def time_series(result: Result, quantity: Quantity = "goodput_bps", *, seed: int | None = None) -> Figure:
+def sweep(
+    result: SweepResult,
+    y: str = "goodput",
+    *,
+    x: str | None = None,
+    by: str | None = None,
+    kind: sweepchart.Kind | None = None,
+    flow: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Figure:
+    """What a sweep measured: a curve, or bars of one colour, for each value of `by`.
+
+    Args:
+        result: of `fourhop.sweep`.
+        y: what is shown: `goodput`, `throughput`, `fairness`, `delay`, `resent`, `timeouts`, or a column of numbers of
+            the tables `runs` and `flows`. Rates and counts of several flows are added up, times are means over them.
+        x: the varied key along the axis of x; the first one that has numbers if not given.
+        by: the varied key that the colours stand for; the other one if not given.
+        kind: `lines` and `bars` show means with 95 % intervals over the runs; a mean without an interval has an open
+            mark. `ecdf` shows the distribution of the values of all runs and flows. Lines if not given, bars where x
+            has words.
+        flow: of this flow alone.
+        where: varied keys with the one value each that is shown.
+
+    Raises `FourhopError` for a key or column that is not there, or if more is varied than a figure shows.
+
+    >>> import fourhop
+    >>> chain = fourhop.Scenario.chain(hops=1, duration="2s")
+    >>> swept = fourhop.sweep(chain, {"transport": ["newreno", "tcp-ap"], "topology.hops": [1, 2]}, runs=2)
+    >>> sweep(swept, "delay").axes[0].get_ylabel()
+    'mean round trip (ms)'
+    """
+    cells = Cells.of(result, result.sweep.name)
+    for key, value in (where or {}).items():
+        # Named as it is written, too: a shell knows texts only.
+        meant = next((each for each in cells.values(key) if str(each) == str(value)), value)
+        cells = cells.where(**{key: meant})
+    return draw.figure(sweepchart.chart(cells, y, x=x, by=by, kind=kind, flow=flow))
+
+
+def time_series(result: Result, quantity: str = "goodput_bps", *, seed: int | None = None) -> Figure:
     """A time series of every flow of one run (that of the first seed unless told otherwise), a line a flow.
 
-    Raises `FourhopError` if the scenario records none (its key `sample_every`) or no run has that seed.
+    `quantity` is a column of `Result.series` (docs/results.md).
+
+    Raises `FourhopError` if there is no such column, if the scenario records no series (its key `sample_every`), or if
+    no run has that seed.
     """
     import polars as pl
 
+    known = [name for name, _ in series_columns()]
+    if quantity not in known:
+        raise FourhopError(f"quantity: found {quantity!r}, allowed: {', '.join(known)}")
     chosen = result.seeds[0] if seed is None else seed
     table = result.series.filter(pl.col("seed") == chosen)
     if table.is_empty():
@@ -54,12 +104,26 @@ def save(made: Figure, path: str | Path) -> list[Path]:
     Raises `FourhopError` if they cannot be written.
     """
     stem = Path(path)
-    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("png", "pdf")]
+    return [write(made, stem.with_name(f"{stem.name}.{suffix}")) for suffix in ("png", "pdf")]
+
+
+def write(made: Figure, path: str | Path) -> Path:
+    """Write a figure to one file; the end of its name says how: `.png`, `.svg` or `.pdf`.
+
+    Raises `FourhopError` for another end, or if it cannot be written.
+    """
+    import matplotlib
+
+    path = Path(path)
+    kind = path.suffix.removeprefix(".")
+    # No date inside, so that the same data give the same file.
+    dateless = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    if kind not in dateless:
+        raise FourhopError(f"figure: found {path.name!r}, allowed: a name that ends in .png, .svg or .pdf")
     try:
-        stem.parent.mkdir(parents=True, exist_ok=True)
-        for each in paths:
-            # No creation date inside, so that the same data give the same file.
-            made.savefig(each, dpi=200, metadata={"CreationDate": None} if each.suffix == ".pdf" else None)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
+            made.savefig(path, dpi=DPI, metadata=dateless[kind])
     except OSError as error:
-        raise FourhopError(f"figure {stem}: cannot be written: {error.strerror or error}") from error
-    return paths
+        raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return path

@@ -42,6 +42,15 @@ def seconds(time: str) -> float:
     return _of("a time", time) / 1e9
 
 
+def metres(length: str) -> float:
+    """A length in metres. Raises `ValueError` for what is none.
+
+    >>> metres("1.2km")
+    1200.0
+    """
+    return _of("a length", length)
+
+
 def bits_per_second(rate: str) -> int:
     """A rate in bit/s. Raises `ValueError` for what is none.
 

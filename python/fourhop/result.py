@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from fourhop import frames, stats, store
 from fourhop._core import version
@@ -16,6 +16,7 @@ from fourhop.errors import FourhopError
 from fourhop.recorded import TABLES, Series, Table, schema
 from fourhop.rundata import Counts, RunData
 from fourhop.scenario import Scenario
+from fourhop.shown import Shown, described, to_csv
 from fourhop.stats import Interval
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "run.json"
 SCENARIO = "scenario.toml"
+
+Tables = Literal["summary", "flows", "drops", "counters", "link_drops", "wires", "series", "queues"]
+"""Tables of a result."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,11 @@ class Result:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """One row per flow: means over the runs, and the half-width of the 95 % interval of goodput and throughput."""
-        return frames.summary(self.flows)
+        """One row per flow: means over the runs, and the half-width of the 95 % interval of goodput and throughput.
+
+        It prints as a table with every column, means together with their intervals.
+        """
+        return Shown(frames.summary(self.flows))
 
     @cached_property
     def drops(self) -> pl.DataFrame:
@@ -162,6 +169,19 @@ class Result:
         """`to_dict` as one JSON object."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
+    def to_csv(self, path: str | Path | None = None, table: Tables = "summary") -> str | None:
+        """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
+
+        Columns of lists are left out. Raises `FourhopError` if the file cannot be written.
+
+        >>> import fourhop
+        >>> fourhop.run(fourhop.Scenario.chain(hops=1, duration="2s")).to_csv(table="flows").splitlines()[0][:20]
+        'seed,flow,src,dst,ho'
+        """
+        if table not in get_args(Tables):
+            raise FourhopError(f"table: found {table!r}, allowed: {', '.join(get_args(Tables))}")
+        return to_csv(getattr(self, table), path)
+
     def save(self, folder: str | Path) -> Path:
         """Write this result into `folder` and return it. An older result there stays until this one is complete.
 
@@ -199,6 +219,10 @@ class Result:
         files[MANIFEST] = store.text(json.dumps(manifest, indent=1, allow_nan=False) + "\n")
         store.publish(folder, MANIFEST, files)
         return folder
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what ran, and the summary."""
+        return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
         """One line: what ran and what it got."""

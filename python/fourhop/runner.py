@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fourhop._core import Run
-from fourhop.errors import FourhopError, IncompleteError
+from fourhop.errors import FourhopError, FourhopWarning, IncompleteError
 from fourhop.limits import JOBS_LIMIT, MAX_RUNS, within
 from fourhop.recorded import Recorded
 from fourhop.sweeps.describe import PrecisionOf, Sweep
@@ -70,8 +70,8 @@ class Progress:
 
 
 def run(
-    scenario: Scenario,
-    runs: int = 1,
+    scenario: Scenario | str | Path,
+    runs: int | None = None,
     seed: int | None = None,
     precision: str | float | None = None,
     jobs: int | None = None,
@@ -81,14 +81,16 @@ def run(
     *,
     precision_of: PrecisionOf = "aggregate",
     max_runs: int = MAX_RUNS,
+    pcap_merged: bool = False,
+    pcap_lost: bool = False,
 ) -> Result:
     """Run `scenario` with the seeds `seed`, `seed + 1`, ... and gather what the runs measured.
 
     Two scenarios run with the same seeds see the same random networks and starting points (common random numbers).
 
     Args:
-        scenario: what to run.
-        runs: number of independent replications; ignored with `precision`.
+        scenario: what to run, or the name of its file.
+        runs: number of independent replications; 1 if neither this nor `precision` is given.
         seed: seed of the first run; the scenario's own `seed` if not given.
         precision: instead of a fixed number of runs, add runs until the half-width of the 95 % interval over the
             mean goodput is at most this (`"5%"` or `0.05`), at least 3 runs and at most `max_runs`.
@@ -97,6 +99,10 @@ def run(
         out: folder to write the result into, as `Result.save` does; checked for being writable before the first run.
         pcap: folder for packet captures, one file a node, in a folder for each seed if there are several. Runs
             that were begun and did not count, past a precision target or at Ctrl-C, leave theirs too.
+        pcap_merged: one file for all nodes, `capture.pcapng`, with an interface for each of them, instead of a file
+            each.
+        pcap_lost: captures show the frames that were lost at a node to a collision or to noise, too, with radiotap's
+            flag for a bad frame check sequence.
         precision_of: which goodput `precision` is about: that of all flows together, or that of every single flow. A
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.
@@ -107,13 +113,20 @@ def run(
         FourhopError: an argument or a folder cannot be used.
         Interrupted: Ctrl-C; it carries the result of the runs that had finished.
 
+    Warns:
+        FourhopWarning: of flows that no path leads along with the first seed, so that nothing can arrive.
+
     >>> import fourhop
     >>> scenario = fourhop.Scenario.chain(hops=2, transport="newreno", duration="5s")
     >>> fourhop.run(scenario, runs=2, seed=7).seeds
     (7, 8)
     """
-    from fourhop import store
+    import warnings
 
+    from fourhop import store
+    from fourhop.scenario import Scenario
+
+    scenario = Scenario.of(scenario)
     jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else os.cpu_count() or 1
     sweep = Sweep(
         scenario,
@@ -124,16 +137,21 @@ def run(
         max_runs=max_runs,
         source="",
     )
+    for line in scenario.flows_without_path(seed=sweep.first_seed):
+        warnings.warn(line, FourhopWarning, stacklevel=2)
     if out is not None:
         from fourhop.result import MANIFEST, SCENARIO
 
         store.prepare(Path(out), MANIFEST, SCENARIO)
+    if pcap is None and (pcap_merged or pcap_lost):
+        raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: found without pcap, allowed: with it")
     if pcap is not None:
         store.writable(Path(pcap))
 
     def start(task: Task, series: Path | None) -> Run:
         own = f"seed-{task.seed}" if sweep.wanted > 1 else ""
-        return Run(task.scenario_json, task.seed, None if pcap is None else Path(pcap) / own, series)
+        folder = None if pcap is None else Path(pcap) / own
+        return Run(task.scenario_json, task.seed, folder, series, pcap_merged=pcap_merged, pcap_lost=pcap_lost)
 
     return measure(sweep, start, jobs, progress, None if out is None else Path(out))
 

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fourhop import _core
-from fourhop.errors import FourhopError
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.quantity import seconds
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
+
+WITH = "with_"
+"""What problems call the place of keys that `Scenario.with_` was given."""
+
+_OF_SWEEPS = {"scenario", "variants", "over", "zipped"}
+"""Keys of sweep files that scenarios do not have."""
 
 
 class Scenario:
@@ -34,7 +41,7 @@ class Scenario:
     '11Mbps'
     """
 
-    __slots__ = ("_file", "_format", "_overrides", "_resolved_json", "_text")
+    __slots__ = ("_file", "_format", "_given_by", "_overrides", "_resolved_json", "_text")
 
     def __init__(
         self,
@@ -43,26 +50,43 @@ class Scenario:
         *,
         format: Literal["toml", "json"] = "toml",
         overrides: Sequence[str] = (),
+        given_by: str = "--set",
     ) -> None:
-        """A scenario from its text; `file` is what problems call it, `overrides` are `key=value` applied on top."""
+        """A scenario from its text; `overrides` are `key=value` applied on top.
+
+        `file` and `given_by` are what problems call text and overrides.
+        """
         self._text = text
         self._file = file
         self._format: Literal["toml", "json"] = format
         self._overrides = tuple(overrides)
-        self._resolved_json = _core.check(text, file, self._overrides, format)
+        self._given_by = given_by
+        self._resolved_json = _core.check(text, file, self._overrides, format, given_by)
+
+    @classmethod
+    def of(cls, given: Scenario | str | Path) -> Scenario:
+        """`given`, or the scenario in the file of that name: TOML, or a node-and-flow list if it ends in `.txt`."""
+        if isinstance(given, Scenario):
+            return given
+        return cls.from_ns2(given) if Path(given).suffix == ".txt" else cls.from_toml(given)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
         """A scenario from its keys, as a TOML file would hold them."""
-        return cls(json.dumps(document), format="json")
+        return cls(_json(document), format="json")
 
     @classmethod
     def from_toml(cls, path: str | Path, *, overrides: Sequence[str] = ()) -> Scenario:
         """Read a scenario file. Problems name the file, the line and the key.
 
-        Raises `FourhopError` for a file that cannot be read.
+        Raises `FourhopError` for a file that cannot be read, or that is a sweep.
         """
-        return cls(read(Path(path)), str(path), overrides=overrides)
+        try:
+            return cls(read(Path(path)), str(path), overrides=overrides)
+        except ScenarioError as error:
+            if any(problem["key"] in _OF_SWEEPS and problem["file"] == str(path) for problem in error.problems):
+                raise FourhopError(f"{path}: found a sweep, allowed: a scenario (`fourhop sweep` runs it)") from None
+            raise
 
     @classmethod
     def from_ns2(
@@ -90,7 +114,7 @@ class Scenario:
         >>> Scenario.chain(hops=2).name
         'chain-2'
         """
-        return cls._made(f"chain-{hops}", {"kind": "chain", "hops": hops, "spacing": spacing}, transport, keys)
+        return cls._made(f"chain-{_whole(hops)}", {"kind": "chain", "hops": hops, "spacing": spacing}, transport, keys)
 
     @classmethod
     def parallel_chains(
@@ -107,10 +131,11 @@ class Scenario:
         >>> Scenario.parallel_chains(hops=[4, 10]).name
         'parallel-chains-4-10'
         """
-        lengths = [hops] if isinstance(hops, int) else list(hops)
+        several = isinstance(hops, Sequence) or hasattr(hops, "__len__")
+        lengths = [_whole(each) for each in hops] if several else [_whole(hops)]  # type: ignore[union-attr]
         topology = {
             "kind": "parallel-chains",
-            "hops": hops if isinstance(hops, int) else lengths,
+            "hops": lengths if several else lengths[0],
             "spacing": spacing,
             "separation": separation,
         }
@@ -123,7 +148,7 @@ class Scenario:
         >>> Scenario.cross(hops=4).name
         'cross-4'
         """
-        return cls._made(f"cross-{hops}", {"kind": "cross", "hops": hops, "spacing": spacing}, transport, keys)
+        return cls._made(f"cross-{_whole(hops)}", {"kind": "cross", "hops": hops, "spacing": spacing}, transport, keys)
 
     @classmethod
     def grid(
@@ -135,7 +160,7 @@ class Scenario:
         'grid-3x3'
         """
         topology = {"kind": "grid", "columns": columns, "rows": rows, "spacing": spacing}
-        return cls._made(f"grid-{columns}x{rows}", topology, transport, keys)
+        return cls._made(f"grid-{_whole(columns)}x{_whole(rows)}", topology, transport, keys)
 
     @classmethod
     def random(
@@ -156,7 +181,7 @@ class Scenario:
         'random-20'
         """
         topology = {"kind": "random", "nodes": nodes, "width": width, "height": height}
-        return cls._made(f"random-{nodes}", topology, transport, keys, pairs)
+        return cls._made(f"random-{_whole(nodes)}", topology, transport, keys, pairs)
 
     @classmethod
     def positions(cls, positions: Sequence[tuple[Quantity, Quantity]], **keys: Any) -> Scenario:
@@ -169,6 +194,18 @@ class Scenario:
         """
         topology = {"kind": "positions", "positions": [list(place) for place in positions]}
         return cls._made(f"positions-{len(positions)}", topology, None, keys)
+
+    @classmethod
+    def coordinates(cls, coordinates: Sequence[tuple[float, float]], **keys: Any) -> Scenario:
+        """Each node at its latitude and longitude, in degrees (WGS 84). Give the traffic as for `positions`.
+
+        >>> places = [(52.5163, 13.3777), (52.5180, 13.3777)]
+        >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
+        >>> Scenario.coordinates(places, flows=flows).resolved["topology"]["positions"][1]
+        ['0m', '189.171m']
+        """
+        topology = {"kind": "coordinates", "coordinates": [list(place) for place in coordinates]}
+        return cls._made(f"positions-{len(coordinates)}", topology, None, keys)
 
     @classmethod
     def _made(
@@ -216,7 +253,7 @@ class Scenario:
         document.pop("wires", None)
         if wires:
             document["wires"] = [dict(wire) if isinstance(wire, Mapping) else {"ends": list(wire)} for wire in wires]
-        return Scenario(json.dumps(document), self._file, format="json", overrides=self._overrides)
+        return self._again(_json(document), "json", self._overrides)
 
     def flow(self, src: int | str, dst: int | str, *, transport: str, **keys: Any) -> Scenario:
         """This scenario with one more flow, from node `src` to node `dst`: numbers, or names as in a scenario file.
@@ -233,16 +270,34 @@ class Scenario:
         document["flows"] = [*document.get("flows", []), flow]
         # An override of the traffic that is gone would bring half of it back.
         kept = [each for each in self._overrides if each.split("=")[0].split(".")[0].strip() != "traffic"]
-        return Scenario(json.dumps(document), self._file, format="json", overrides=kept)
+        return self._again(_json(document), "json", kept)
 
     def with_(self, **keys: object) -> Scenario:
-        """This scenario with keys changed, each named by its path.
+        """This scenario with keys changed, each named by its path, or by its section as in the constructors.
 
-        >>> Scenario.chain(hops=4).with_(**{"tcp.window": 8, "duration": "50s"}).duration_s
+        `transport` is the transport of every TCP flow, and `flows[*].KEY` is `KEY` of every entry of `flows`.
+
+        >>> Scenario.chain(hops=4).with_(**{"tcp.window": 8}, duration="50s", radio={"rate": "11Mbps"}).duration_s
         50.0
         """
-        changes = [f"{path}={_toml(value)}" for path, value in keys.items()]
-        return Scenario(self._text, self._file, format=self._format, overrides=[*self._overrides, *changes])
+        changes = [f"{path}={_toml(value)}" for path, value in _leaves(plain(keys))]
+        return self._again(self._text, self._format, [*self._overrides, *changes], WITH)
+
+    def _again(
+        self, text: str, format: Literal["toml", "json"], overrides: Sequence[str], given_by: str | None = None
+    ) -> Scenario:
+        return Scenario(text, self._file, format=format, overrides=overrides, given_by=given_by or self._given_by)
+
+    def flows_without_path(self, *, seed: int | None = None) -> list[str]:
+        """The first flows that no path of radio links leads along, a line each: which, and how wide the gap is.
+
+        Nothing of such a flow arrives. `fourhop.run` warns of them.
+
+        >>> far = Scenario.chain(hops=2, spacing="300m")
+        >>> far.flows_without_path()[0].split(":")[:2]
+        ['flow-1', ' no path of links from node 0 to node 2']
+        """
+        return _core.flows_without_path(self._resolved_json, self.seed if seed is None else seed)
 
     def places(self, times_s: Sequence[float], *, seed: int | None = None) -> pl.DataFrame:
         """Where the nodes are at each of `times_s` (seconds, ascending): one row per (time, node), places in metres.
@@ -256,6 +311,19 @@ class Scenario:
         rows = [(t, n, x, y) for t, nodes in zip(times_s, found, strict=True) for n, (x, y) in enumerate(nodes)]
         schema = {"time_s": pl.Float64(), "node": pl.Int64(), "x_m": pl.Float64(), "y_m": pl.Float64()}
         return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def draw(self, *, seed: int | None = None) -> Figure:
+        """The network as a picture: nodes, links by their margin, walls, flows; of the run with `seed`, at its start.
+
+        A matplotlib figure, which a notebook shows; `savefig` writes it.
+
+        >>> axes, colours = Scenario.chain(hops=2).draw().axes
+        >>> axes.get_xlabel(), colours.get_ylabel()
+        ('x (m)', 'margin of a link (dB)')
+        """
+        from fourhop.picture import Network
+
+        return Network.of(self._resolved_json, seed).figure()
 
     @property
     def resolved_json(self) -> str:
@@ -348,9 +416,43 @@ def schema() -> dict[str, Any]:
     return cast(dict[str, Any], json.loads(_core.schema()))
 
 
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numpy's numbers and arrays become Python's, tuples lists."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | tuple | range) else value
+
+
+def _whole(number: Any) -> Any:
+    """`4.0` as `4`; anything else as it is, for the simulator to judge."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(plain(document))
+    except TypeError as error:
+        raise FourhopError(f"scenario: {error}, allowed: texts, numbers, truths, lists and tables of them") from None
+
+
+def _leaves(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key by its path with its value; tables are taken apart."""
+    for key, value in keys.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
 def _toml(value: object) -> str:
-    """A plain value as the text of a `key=value` override: JSON's texts, numbers, truths and lists are TOML's."""
-    return json.dumps(value)
+    """A plain value as TOML: JSON's texts, numbers, truths and lists are TOML's, tables are not."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return _json({"value": value})[len('{"value": ') : -1]
 
 
 def read(path: Path) -> str:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fourhop._core import Run
 from fourhop.errors import FourhopError
 from fourhop.limits import within
 from fourhop.quantity import bits_per_second
 from fourhop.runner import measure
+from fourhop.scenario import Scenario
 from fourhop.sweeps.describe import Sweep
-
-if TYPE_CHECKING:
-    from fourhop.scenario import Scenario
 
 # What a scenario allows for `rate` in bit/s and `payload` in bytes.
 _RATE_LIMIT = 10_000_000_000
@@ -49,7 +47,7 @@ class BestRate:
 
 
 def best_rate(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     flow: int = 0,
     from_bps: int = 10_000,
@@ -62,7 +60,7 @@ def best_rate(
     """Turn one flow into paced UDP and search the rate with the largest goodput (golden section).
 
     Args:
-        scenario: The network; its other flows stay what they are.
+        scenario: The network, or the name of its file; its other flows stay what they are.
         flow: Number of the flow, from 0 in the order of the scenario.
         from_bps: Least rate of payload in bit/s.
         to_bps: Largest rate of payload in bit/s; by default the bit rate of the radio.
@@ -81,6 +79,7 @@ def best_rate(
     >>> found.best is not None and 1.0e6 < found.best.goodput_bps < 1.6e6
     True
     """
+    scenario = Scenario.of(scenario)
     resolved = scenario.resolved
     hosts = set(resolved.get("wired", {}).get("nodes", []))
     ends = {each["name"]: {each["from"], each["to"]} for each in resolved.get("flows", [])}

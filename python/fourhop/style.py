@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,14 +12,57 @@ if TYPE_CHECKING:
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito (2008), without the yellow that vanishes on white, the two farthest apart first."""
 
+TRANSPORTS = {
+    "newreno": "NewReno",
+    "sack": "SACK",
+    "reno": "Reno",
+    "vegas": "Vegas",
+    "westwood": "Westwood+",
+    "cubic": "CUBIC",
+    "cwl": "window limit",
+    "rbp": "RBP",
+    "rbp-reno": "RBP on Reno",
+    "tcp-ap": "TCP-AP",
+    "tcp-ap-sack": "TCP-AP on SACK",
+    "adhoc-tcp": "ad hoc TCP",
+    "adhoc-receiver": "ad hoc TCP, receiver alone",
+    "adhoc-sender": "ad hoc TCP, sender alone",
+    "udp": "UDP",
+    "ping": "ping",
+}
+"""What transports are called in figures; by these names `transport_place` gives each its colour."""
+
+_PLACES = {
+    "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
+    "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "Westwood": 5,
+}  # fmt: skip
+"""Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
+not drawn beside."""
+
+_TRANSPORT = re.compile(rf"(?<!\w)({'|'.join(_PLACES)})(?!\w)")
+
+
+def transport_place(label: str) -> int | None:
+    """The place in the palette of the transport that a label names first; the same in every figure.
+
+    >>> [transport_place(label) for label in ("TCP-GAP, CUBIC on the wired side", "flow-1 (ad hoc TCP)", "static")]
+    [1, 3, None]
+    """
+    found = _TRANSPORT.search(label)
+    return _PLACES[found[1]] if found else None
+
 
 def figure(width_in: float = 4.8, height_in: float = 3.2) -> tuple[Figure, Axes]:
     """An empty figure in the style of the package, one column of a paper wide."""
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(width_in, height_in), layout="constrained")
-    axes = made.add_subplot()
+    return made, empty(made.add_subplot())
+
+
+def empty(axes: Axes) -> Axes:
+    """Axes in the style of the package."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="0.88", linewidth=0.6)
     axes.set_axisbelow(True)
-    return made, axes
+    return axes

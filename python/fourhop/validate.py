@@ -226,7 +226,7 @@ def read_reference(folder: str | Path | None = None) -> list[Entry]:
     path = base / "results.json"
     if not base.is_dir():
         raise FourhopError(
-            f"{base}: found {'a file' if base.exists() else 'nothing'}, "
+            f"{base}: {'found a file' if base.exists() else 'missing'}, "
             "allowed: a folder with results.json and scenarios/"
         )
     try:
@@ -276,8 +276,8 @@ def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry 
 
     def take(key: str, allowed: str, usable: bool) -> None:
         if not usable:
-            value = json.dumps(found[key])[:60] if key in found else "nothing"
-            problems.append(f"{where}.{key}: found {value}, allowed: {allowed}")
+            what = f"found {json.dumps(found[key])[:60]}" if key in found else "missing"
+            problems.append(f"{where}.{key}: {what}, allowed: {allowed}")
 
     scenario, transport = found.get("scenario"), found.get("transport")
     duration, warmup = found.get("duration_s"), found.get("warmup_s")

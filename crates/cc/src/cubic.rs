@@ -1,11 +1,11 @@
 //! CUBIC.
 //!
-//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and
-//! beta = 0.7; the cube root is an integer one. Fast convergence is on, the Reno-friendly region is computed, HyStart++
-//! (RFC 9406) is left out: slow start is RFC 5681's.
+//! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and beta
+//! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed;
+//! HyStart++ (RFC 9406) is left out, so slow start is that of RFC 5681.
 //!
-//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 leaves the
-//! way open); ECN and spurious-loss restoration (section 4.9) are not there, `undo` gives the former window back.
+//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
+//! this); ECN and spurious-loss restoration (section 4.9) are not implemented, and `undo` restores the former window.
 
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};

@@ -4,8 +4,8 @@
 //! Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM 2003); limiting the window by the number of hops is due
 //! to Chen, Xue, Nahrstedt, "On Setting TCP's Congestion Window Limit in Mobile Ad Hoc Networks", ICC 2003.
 //!
-//! With [`Params::limit`] the limit is fixed. Without, it is h/4 for the number of hops that
-//! [`Hint::HopCount`] last told, rounded to the nearest, at least 1; before the first hint there is none.
+//! With [`Params::limit`] the limit is fixed. Otherwise it is h/4, rounded to the nearest and at least 1, for the
+//! number of hops in the latest [`Hint::HopCount`]; before the first hint there is no limit.
 //!
 //! Deviation: Chen et al. derive h/5 for their interference range and count ACKs of the return path differently; h/4 is
 //! what the adaptive-pacing papers call optimal.

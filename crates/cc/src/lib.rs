@@ -1,9 +1,9 @@
 //! Congestion control and pacing.
 //!
-//! The split of work is Linux's, because the same algorithms become BPF struct_ops later: the TCP stack owns loss
-//! recovery and the window variables; an algorithm answers the slow-start threshold, grows the window in whole segments
-//! with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask for a pacing
-//! interval. A new algorithm is one file here and one line in [`registry`].
+//! The split of work is that of Linux, because the same algorithms become BPF struct_ops later: the TCP stack owns loss
+//! recovery and the window variables; an algorithm returns the slow-start threshold, grows the window in whole segments
+//! with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask for a
+//! pacing interval. A new algorithm is one file here and one line in [`registry`].
 //!
 //! # In the kernel
 //!
@@ -35,10 +35,10 @@
 //! | `LinkRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows |
 //! | `RoundTrip` | nobody: duplicate ACKs give no sample there, so that TCP-AP takes `Samples::Unambiguous` |
 //!
-//! State that is no larger than the 104 bytes of `icsk_ca_priv` lives there, other in `BPF_MAP_TYPE_SK_STORAGE`; the tests of
-//! [`registry`] say which. BPF, as clang 14 compiles it, has no floating point, no signed division and no products of 128
-//! bits, which a 64-bit product checked for overflow needs; `scripts/kernel_arithmetic.py` finds them here. `u64::isqrt`
-//! rounds down and has to be written out there.
+//! State of up to the 104 bytes of `icsk_ca_priv` is kept there, larger state in `BPF_MAP_TYPE_SK_STORAGE`; the tests
+//! of [`registry`] list which. BPF, as clang 14 compiles it, has no floating point, no signed division and no 128-bit
+//! products, which overflow-checked 64-bit products need; `scripts/kernel_arithmetic.py` finds them here. `u64::isqrt`
+//! rounds down and has to be implemented there.
 #![forbid(unsafe_code)]
 
 pub mod cubic;
@@ -153,7 +153,7 @@ pub struct View {
     pub min_rtt: Option<Dur>,
     /// The retransmission time-out without back-off.
     pub rto: Dur,
-    /// Where recovery stands.
+    /// The state of loss recovery.
     pub state: CaState,
 }
 
@@ -277,7 +277,7 @@ pub trait CongestionControl {
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
-    /// What it has measured, for a reader who wants to see it work.
+    /// Its measurements, for time series and diagnosis.
     fn measurements(&self) -> Measurements {
         Measurements::default()
     }

@@ -1,5 +1,5 @@
-//! Parameters of the algorithms: one plain struct for all, so that a scenario can set them and an algorithm takes what it
-//! knows.
+//! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
+//! reads those it has.
 
 use crate::tcp_ap;
 

@@ -1,11 +1,11 @@
-//! What the links of a path take to send, where their rates may differ.
+//! Transmission times of the links of a path, whose rates may differ.
 
 use fourhop_units::Rate;
 
 /// Sums over the links of a path, in the order in which a segment passes them, of the time each takes to send one bit.
 ///
-/// A packet can collect it on its way: each node adds its link. The first [`PathTime::FRONT`] links are kept one by one,
-/// so that the delay over n hops can be told for each n up to that; for longer n the rest counts with its mean.
+/// A packet can collect it along its path: each node adds its link. The first [`PathTime::FRONT`] links are kept one by
+/// one, so that the delay over n hops is known for each n up to that; for larger n the rest counts with its mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathTime {
     /// After each of the first links: picoseconds a bit.

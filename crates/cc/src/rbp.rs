@@ -1,4 +1,4 @@
-//! Rate-based pacing: Reno whose segments keep a distance of RTT / (cwnd + V), for the whole connection.
+//! Rate-based pacing: Reno whose segments are sent RTT / (cwnd + V) apart, for the whole connection.
 //!
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
 //! Networks", MASCOTS 2004, section 6, with V = 1. RTT is the smoothed one of the retransmission timer.

@@ -47,7 +47,7 @@ macro_rules! transports {
             }
         }
 
-        /// Of each transport the bytes of its state, and whether more lies elsewhere.
+        /// The size of each transport's state in bytes, and whether there is more elsewhere.
         #[cfg(test)]
         const STATES: &[(&str, usize, bool)] =
             &[$(($name, size_of::<$type>(), std::mem::needs_drop::<$type>()),)+];

@@ -1,17 +1,17 @@
 //! Vegas: the window follows the number of segments queued in the path.
 //!
-//! Source: Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM 1994,
-//! and Brakmo, Peterson, IEEE JSAC 13(8), 1995; the arithmetic is ns-2.35's. Once per round trip
-//! `diff = (window / base - sent / rtt) base` is compared with `alpha` and `beta`, in slow start with `gamma`. Vegas's
-//! retransmission on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks here
-//! what the window becomes.
+//! Source: Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM
+//! 1994, and Brakmo, Peterson, IEEE JSAC 13(8), 1995; the arithmetic is ns-2.35's. Once per round trip `diff = (window
+//! / base - sent / rtt) base` is compared with `alpha` and `beta`, in slow start with `gamma`. Vegas's retransmission
+//! on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks this algorithm
+//! for the new window.
 //!
-//! Deviations from the papers, all ns-2.35's:
+//! Deviations from the papers, all of them from ns-2.35:
 //! - one segment per round trip is added in shares of 1/cwnd per ACK, and only while no more than two segments of the
 //!   window are unused;
-//! - leaving slow start takes an eighth off the window and sets the threshold to 2;
-//! - `base` is taken anew when no more than one segment was sent in a round trip;
-//! - the window is at least 2, also after a time-out.
+//! - leaving slow start reduces the window by an eighth and sets the threshold to 2;
+//! - `base` is measured anew when no more than one segment was sent in a round trip;
+//! - the window is at least 2, even after a time-out.
 //!
 //! Reads [`Params::alpha`], [`Params::beta`], [`Params::gamma`].
 
@@ -72,7 +72,7 @@ impl Vegas {
         }
     }
 
-    /// `diff`, rounded to whole segments: `window` segments under way, `sent` in the last round trip of `rtt`.
+    /// `diff`, rounded to whole segments: `window` segments in flight, `sent` in the last round trip of `rtt`.
     fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i64 {
         let (base, rtt) = (base.as_nanos(), rtt.as_nanos());
         // Twice the backlog times `rtt`, and half a segment for rounding; what is below zero is rounded up, as
@@ -127,7 +127,7 @@ impl CongestionControl for Vegas {
             return;
         }
         let in_flight = u64::from(view.in_flight.saturating_sub(ack.acked));
-        // The window in use: what is under way and the segment this ACK lets go.
+        // The window in use: the data in flight and the segment this ACK lets go.
         let window = in_flight + 1;
         if ack.total_acked > self.begin {
             let sent_to = ack.total_acked + in_flight;
@@ -240,7 +240,7 @@ mod tests {
         assert!(win.cwnd <= 2 * before, "growth has ended");
     }
 
-    /// What is decided after a round with `window` segments under way and as many sent: base 100 ms, mean `rtt`.
+    /// What is decided after a round with `window` segments in flight and as many sent: base 100 ms, mean `rtt`.
     fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
         let base = Some(MS(100));
         let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };

@@ -1,12 +1,13 @@
-//! Westwood+: the slow-start threshold after a loss is the bandwidth the ACKs tell times the smallest round trip.
+//! Westwood+: the slow-start threshold after a loss is the bandwidth estimated from ACKs times the smallest round trip.
 //!
 //! Source: Grieco, Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
-//! Control", ACM CCR 34(2), 2004; the filter and its timing are those of Linux's `tcp_westwood`. Between losses the window
-//! grows as Reno's.
+//! Control", ACM CCR 34(2), 2004; the filter and its timing are those of Linux's `tcp_westwood`. Between losses the
+//! window grows as in Reno.
 //!
-//! Deviations: bandwidth is counted at cumulative ACKs only, so that what waits behind a hole counts when the hole closes
-//! (Linux attributes duplicate ACKs as they come and takes them off later, which is the same in sum). After a time-out the
-//! smallest round trip is taken anew before the threshold is asked for, in Linux after.
+//! Deviations: bandwidth is counted only at cumulative ACKs, so data that waits behind a hole counts when the hole
+//! closes (Linux attributes duplicate ACKs as they come and subtracts them later, which gives the same sum). After a
+//! time-out the smallest round trip is measured anew; here this happens before the threshold is asked for, in Linux
+//! after.
 
 use crate::reno::Reno;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
@@ -37,7 +38,7 @@ impl Westwood {
         Westwood::default()
     }
 
-    /// Bandwidth unit: segments per so many seconds.
+    /// Bandwidth unit: segments per this number of seconds.
     const SCALE: u64 = 1 << 20;
 
     /// Two first-order low-pass filters with gain 1/8; the first sample fills both (Linux).

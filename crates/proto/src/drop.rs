@@ -1,5 +1,5 @@
-//! Why packets and frames die. Every loss in the simulator carries one of these names, and at the end of a run each layer
-//! accounts for all it was given: in = out + dropped + held.
+//! Why packets and frames are dropped. Every loss in the simulator has one of these names, and at the end of a run each
+//! layer accounts for everything it was given: in = out + dropped + held.
 
 macro_rules! reasons {
     ($($layer:ident, $name:literal, $variant:ident, $doc:literal;)+) => {

@@ -3,6 +3,8 @@
 
 #[path = "gateway/checked.rs"]
 mod checked;
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 
 use checked::{Checked, exercise, small};
 use fourhop_proto::gateway::{Config, Side};
@@ -178,17 +180,18 @@ proptest! {
         let paper = Config::paper();
         run(Config { pacing, option, goodput_control: paper.goodput_control.filter(|_| control), ..paper }, ops).finish();
     }
-
-    /// What the fuzz target does, on random bytes.
-    #[test]
-    fn any_bytes_at_all(data in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        exercise(&data);
-    }
 }
 
-/// The corpus of the fuzz target, which reaches what it is about.
+/// What the fuzz target does, without a fuzzer.
 #[test]
-fn the_corpus_is_survived() {
+fn any_bytes_at_all() {
+    replay::replay(&["fuzz/corpus/gateway"], 2_000, |data| {
+        exercise(data);
+    });
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_target_reaches_what_it_is_about() {
     let download = exercise(include_bytes!("../../../fuzz/corpus/gateway/download"));
     assert!(download.waited > 0 && download.ended == 1, "{download:?}");
     let upload = exercise(include_bytes!("../../../fuzz/corpus/gateway/upload"));

@@ -1,17 +1,10 @@
 //! Errors as Python exceptions.
 
 use fourhop_sim::scenario;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-pyo3::create_exception!(
-    fourhop,
-    ScenarioError,
-    PyValueError,
-    "A scenario that cannot be used. `problems` lists what is wrong, each with file, line, column, key, what was found, \
-     what is allowed and a hint; `str()` is the same as text, a line each."
-);
+pyo3::import_exception!(fourhop.errors, ScenarioError);
 
 /// The Python exception of a scenario's problems.
 pub fn raise(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {

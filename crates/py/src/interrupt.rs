@@ -1,4 +1,4 @@
-//! Work that Ctrl-C ends, though it happens outside Python.
+//! Work outside Python that Ctrl-C can end.
 
 use fourhop_sim::batch::{Control, Task};
 use pyo3::prelude::*;

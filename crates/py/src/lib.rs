@@ -1,6 +1,7 @@
 //! `fourhop._core`: the simulator for Python. Conversions only; what a call means is documented in `fourhop_sim`.
 //!
-//! Scenarios and results cross as JSON texts: one shape, defined once by the simulator, and cheap beside a run.
+//! Scenarios and results are passed as JSON texts: the format is defined once by the simulator, and its cost is small
+//! compared with a run.
 
 mod error;
 mod interrupt;
@@ -15,11 +16,11 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::error::ScenarioError;
-    #[pymodule_export]
     use crate::run::PyRun;
     #[pymodule_export]
-    use crate::scenario::{catalog, check, ns2, places, quantity, reference, schema, to_toml};
+    use crate::scenario::{
+        catalog, check, flows_without_path, keys_meant, ns2, places, quantity, reference, schema, survey, to_toml,
+    };
 
     /// Version of the engine, part of what a result is stored under.
     #[pyfunction]

@@ -1,9 +1,9 @@
 //! One run of a scenario on a thread of its own, polled from Python.
 
 use crate::error::raise;
-use fourhop_sim::batch::Batch;
-use fourhop_sim::scenario::{self, Form};
-use fourhop_sim::trace::SeriesPaths;
+use fourhop_sim::batch::Task;
+use fourhop_sim::scenario::{self, Form, Overrides};
+use fourhop_sim::trace::{CaptureForm, SeriesPaths};
 use fourhop_sim::{PacedUdp, RunError, RunOptions, run};
 use fourhop_units::{Bytes, Rate};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -15,35 +15,40 @@ use std::time::Duration;
 /// A run in progress. Dropping it stops it and waits until it has ended.
 #[pyclass(name = "Run", module = "fourhop._core", frozen)]
 // The result is JSON already: the thread that ran the simulation also writes its text.
-pub struct PyRun(Mutex<Batch<String, RunError>>);
+pub struct PyRun(Mutex<Task<Result<String, RunError>>>);
 
 #[pymethods]
 impl PyRun {
-    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go; `series_dir` is where time series
+    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go, `pcap_merged` makes one file of those
+    /// of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
     /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
     /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own traffic.
     #[new]
-    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None))]
+    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false))]
     fn new(
         scenario_json: String,
         seed: u64,
         pcap_dir: Option<PathBuf>,
         series_dir: Option<PathBuf>,
         paced_udp: Option<(usize, u64, u64)>,
+        pcap_merged: bool,
+        pcap_lost: bool,
     ) -> PyResult<PyRun> {
         let paced_udp = paced_udp.map(|(flow, bps, payload)| {
             let rate = Rate::from_bps(bps).ok_or_else(|| PyValueError::new_err("rate: found 0, allowed: above 0"))?;
             PyResult::Ok(PacedUdp { flow, rate, payload: Bytes(payload) })
         });
         let series = series_dir.map(|dir| SeriesPaths::new(&dir, seed));
-        let options = RunOptions { pcap_dir, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
-        let batch = Batch::start(1, [seed], move |seed, control| {
+        let capture = CaptureForm { merged: pcap_merged, lost: pcap_lost };
+        let options =
+            RunOptions { pcap_dir, capture, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
+        let task = Task::start(move |control| {
             // Read on the thread, too: a large scenario takes a while, in which Python goes on.
-            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", &[], control)?;
+            let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", Overrides::NONE, control)?;
             let result = run(&scenario, seed, &options, control)?;
             Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
         });
-        Ok(PyRun(Mutex::new(batch)))
+        Ok(PyRun(Mutex::new(task)))
     }
 
     /// The finished run as JSON, waiting at most `timeout_s` without holding the interpreter; `None` if it has not
@@ -52,10 +57,10 @@ impl PyRun {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|_| PyValueError::new_err(format!("timeout_s: found {timeout_s}, allowed: 0 or more")))?;
         match py.detach(|| self.lock().poll(timeout)) {
-            None | Some((_, Err(RunError::Stopped))) => Ok(None),
-            Some((_, Ok(json))) => Ok(Some(json)),
-            Some((_, Err(RunError::Scenario(error)))) => Err(raise(py, &error)),
-            Some((_, Err(error @ (RunError::Trace { .. } | RunError::Series { .. })))) => {
+            None | Some(Err(RunError::Stopped)) => Ok(None),
+            Some(Ok(json)) => Ok(Some(json)),
+            Some(Err(RunError::Scenario(error))) => Err(raise(py, &error)),
+            Some(Err(error @ (RunError::Trace { .. } | RunError::Series { .. }))) => {
                 Err(PyOSError::new_err(error.to_string()))
             }
         }
@@ -63,18 +68,24 @@ impl PyRun {
 
     /// Simulated seconds so far, at most the scenario's duration; of a run that ends by packets, the like share of it.
     fn simulated_s(&self) -> f64 {
-        self.lock().simulated().as_secs_f64()
+        self.lock().control().progress().as_secs_f64()
     }
 
     /// Asks the run to end.
     fn stop(&self) {
-        self.lock().stop();
+        self.lock().control().stop();
     }
 }
 
 impl PyRun {
-    /// A run that panicked has said so; the batch itself is whole.
-    fn lock(&self) -> MutexGuard<'_, Batch<String, RunError>> {
+    /// A run that panicked has said so; the task itself is whole.
+    fn lock(&self) -> MutexGuard<'_, Task<Result<String, RunError>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PyRun {
+    fn drop(&mut self) {
+        self.lock().end();
     }
 }

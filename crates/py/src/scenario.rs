@@ -3,23 +3,33 @@
 use crate::error::raise;
 use crate::interrupt::interruptible;
 use fourhop_sim::batch::Control;
-use fourhop_sim::scenario::{self, Form, QUANTITIES, Scenario, ScenarioError};
+use fourhop_sim::scenario::{self, Form, Overrides, QUANTITIES, Scenario, ScenarioError};
 use fourhop_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// Reads a scenario and returns it as JSON with every key explicit.
+/// Reads a scenario and returns it as JSON with every key explicit. Problems with `overrides` are said to be in `given_by`.
 #[pyfunction]
-#[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml"))]
-pub fn check(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>, format: &str) -> PyResult<String> {
+#[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml", given_by="--set"))]
+pub fn check(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    format: &str,
+    given_by: &str,
+) -> PyResult<String> {
     let form = match format {
         "toml" => Form::Toml,
         "json" => Form::Json,
         other => return Err(PyValueError::new_err(format!("format: found {other:?}, allowed: \"toml\", \"json\""))),
     };
-    let (text, file) = (text.to_owned(), file.to_owned());
-    with(py, move |control| Ok(scenario::load(form, &text, &file, &overrides, control)?.to_json()))
+    let (text, file, given_by) = (text.to_owned(), file.to_owned(), given_by.to_owned());
+    with(py, move |control| {
+        let overrides = Overrides { file: &given_by, texts: &overrides };
+        Ok(scenario::load(form, &text, &file, overrides, control)?.to_json())
+    })
 }
 
 /// Reads a node-and-flow list of the comparisons with ns-2 and returns it as JSON with every key explicit.
@@ -37,7 +47,7 @@ pub fn ns2(
     let (transport, duration) = (transport.map(str::to_owned), duration.map(str::to_owned));
     with(py, move |control| {
         let form = Form::Ns2 { transport: transport.as_deref(), duration: duration.as_deref() };
-        Ok(scenario::load(form, &text, &file, &overrides, control)?.to_json())
+        Ok(scenario::load(form, &text, &file, Overrides::set(&overrides), control)?.to_json())
     })
 }
 
@@ -56,7 +66,7 @@ fn with_json<T: Send + 'static>(
     work: impl FnOnce(Scenario, &Control) -> Result<T, ScenarioError> + Send + 'static,
 ) -> PyResult<T> {
     let json = json.to_owned();
-    with(py, move |control| work(scenario::load(Form::Json, &json, "<scenario>", &[], control)?, control))
+    with(py, move |control| work(scenario::load(Form::Json, &json, "<scenario>", Overrides::NONE, control)?, control))
 }
 
 /// A scenario in JSON as TOML with every key explicit.
@@ -76,6 +86,28 @@ pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>)
         .filter(|instants| instants.is_sorted())
         .ok_or_else(|| PyValueError::new_err("times_s: found one that is below 0 or before the one before it"))?;
     with_json(py, scenario_json, move |scenario, control| scenario.places(seed, &instants, control))
+}
+
+/// The keys of a scenario (JSON) that `key` stands for: itself, or several, or none.
+#[pyfunction]
+pub fn keys_meant(py: Python<'_>, scenario_json: &str, key: &str) -> PyResult<Vec<String>> {
+    scenario::keys_meant(scenario_json, key).map_err(|error| raise(py, &error))
+}
+
+/// A line for each flow of the run with `seed` that no path of links leads along.
+#[pyfunction]
+pub fn flows_without_path(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<Vec<String>> {
+    with_json(py, scenario_json, move |scenario, control| {
+        Ok(scenario.flows_without_path(seed, control)?.iter().map(ToString::to_string).collect())
+    })
+}
+
+/// The network of a scenario (JSON) at the start of the run with `seed`, as JSON: places, gateways, links with their
+/// margins, flows.
+#[pyfunction]
+pub fn survey(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<String> {
+    let network = with_json(py, scenario_json, move |scenario, control| fourhop_sim::survey(&scenario, seed, control))?;
+    Ok(serde_json::to_string(&network).expect("INVARIANT: a survey is JSON"))
 }
 
 /// Takes a quantity apart: of what kind it is ("a time"), number and unit as written, and its value in the base unit of

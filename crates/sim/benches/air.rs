@@ -20,6 +20,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         positions,
         movement: None,
         radio: TwoRay::WAVELAN.into(),
+        site: None,
         node: node::Config::ns2(),
         routing,
         wired: None,

@@ -1,4 +1,4 @@
-//! One run from the command line, its result as one line of JSON: what benches and profilers start.
+//! One run from the command line with its result as one line of JSON, for benches and profilers.
 //!
 //! ```text
 //! run SCENARIO(.toml|.txt) [--seed N] [--duration 100s] [--transport newreno] [--set key=value]...

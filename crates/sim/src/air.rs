@@ -1,9 +1,10 @@
-//! The air as the world sees it: the neighbours of a frame, whether nodes stand still or move.
+//! The air as the world sees it: the neighbours of a frame, for fixed and for moving nodes.
 //!
-//! Where nodes stand still, they are those of the transmitter, computed once. Where they move, or signals fade, each
-//! transmission has a list of its own: who senses it, how strongly and how late, at the instant at which it begins. (ns-2.35 takes the
-//! receivers and delays then too, the power at each arrival, some microseconds later.) At 20 m/s a node moves some
-//! centimetres while a frame is on the air, and neither gains nor loses the frame for it.
+//! Where nodes stand still, they are those of the transmitter, computed once. Where nodes move, or signals fade, each
+//! transmission has its own list: which nodes sense it, how strongly and with what delay, at the instant at which it
+//! begins. (ns-2.35 also determines receivers and delays at that instant, but the power at each arrival, some
+//! microseconds later.) At 20 m/s a node moves some centimetres while a frame is on the air, which neither gains nor
+//! loses it the frame.
 
 use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;
@@ -25,13 +26,13 @@ pub enum Air {
     Moving(Box<Moving>),
 }
 
-/// Those who sense a frame, for each frame on the air.
+/// The nodes that sense a frame, for each frame on the air.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// Those who sense the frame that begins.
+    /// The nodes that sense the frame that begins.
     found: Vec<Neighbour>,
-    /// Those who sense each transmission on the air, by its index. Lists are used again: none is allocated once as many
-    /// frames have been on the air together as ever will.
+    /// The nodes that sense each transmission on the air, by its index. Lists are used again: none is allocated once as
+    /// many frames have been on the air together as ever will.
     kept: Vec<Vec<Neighbour>>,
 }
 
@@ -78,8 +79,8 @@ impl Air {
 
     /// Nodes that stand still at `positions` in a field of shadows and fading.
     pub fn standing(positions: &[Position], field: Field) -> Air {
-        let reach = field.propagation().reach_m();
-        let means = Channel::among(positions, reach, field.least_mean(), |a, b, _| field.mean(a, b));
+        let reach = field.reach_among(positions);
+        let means = Channel::among(positions, reach, field.least_mean(), |ends, _| field.mean(ends));
         if !field.fades() {
             return Air::Still(means);
         }
@@ -99,7 +100,7 @@ impl Air {
         }
     }
 
-    /// Those who sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
+    /// The nodes that sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
     pub fn begin(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),
@@ -117,7 +118,7 @@ impl Air {
         }
     }
 
-    /// Those who sense transmission `index` of `src`.
+    /// The nodes that sense transmission `index` of `src`.
     #[inline]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
@@ -204,7 +205,7 @@ mod tests {
         let propagation = Propagation {
             tx_power: Watt(1e-3),
             path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
-            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0 }),
+            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0, seed: None }),
             fading: Some(fading::Config { k: 1.0, doppler_hz: 3.0, wavelength_m: 0.125 }),
             cutoff: Watt(1e-13),
         };

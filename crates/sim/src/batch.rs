@@ -1,14 +1,11 @@
-//! Many runs of one scenario on all cores.
+//! Work on its own thread: how far it is, what it returns, and how to stop it.
 //!
-//! Worker threads take seeds from a shared list and hand back results as they finish. A run sees nothing but its seed
-//! and its [`Control`], so the result of a seed is the same on one thread and on many; only the order of completion
-//! differs.
+//! A run sees only its scenario, its seed and its [`Control`], so its result is the same whatever else runs.
 
-use fourhop_units::{Dur, Time};
-use std::collections::VecDeque;
+use fourhop_units::Time;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,7 +17,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control of its own, for a run outside a batch.
+    /// A control of its own, for work outside a task.
     pub fn new() -> Control {
         Control::default()
     }
@@ -51,117 +48,9 @@ impl Control {
     }
 }
 
-/// Runs in progress. Dropping it stops them and waits until they have ended.
-#[derive(Debug)]
-pub struct Batch<T, E> {
-    results: Receiver<(u64, Result<T, E>)>,
-    workers: Vec<JoinHandle<()>>,
-    runs: Vec<(u64, Control)>,
-    stop: Arc<AtomicBool>,
-}
-
-impl<T: Send + 'static, E: Send + 'static> Batch<T, E> {
-    /// Starts `work` for each of `seeds`, in their order, on at most `jobs` threads (at least one).
-    pub fn start<F>(jobs: usize, seeds: impl IntoIterator<Item = u64>, work: F) -> Batch<T, E>
-    where
-        F: Fn(u64, &Control) -> Result<T, E> + Send + Sync + 'static,
-    {
-        let stop = Arc::new(AtomicBool::new(false));
-        let control = || Control { stop: stop.clone(), progress_ns: Arc::default() };
-        let runs: Vec<_> = seeds.into_iter().map(|seed| (seed, control())).collect();
-        let waiting = Arc::new(Mutex::new(runs.iter().cloned().collect::<VecDeque<_>>()));
-        let (sender, results) = channel();
-        let work = Arc::new(work);
-        let threads = jobs.clamp(1, runs.len().max(1));
-        let workers = (0..threads).map(|_| spawn(waiting.clone(), work.clone(), sender.clone())).collect();
-        Batch { results, workers, runs, stop }
-    }
-}
-
-fn spawn<T, E, F>(
-    waiting: Arc<Mutex<VecDeque<(u64, Control)>>>,
-    work: Arc<F>,
-    results: Sender<(u64, Result<T, E>)>,
-) -> JoinHandle<()>
-where
-    T: Send + 'static,
-    E: Send + 'static,
-    F: Fn(u64, &Control) -> Result<T, E> + Send + Sync + 'static,
-{
-    std::thread::spawn(move || {
-        loop {
-            // The lock is held for the take only; a worker that panicked elsewhere leaves the list whole.
-            let next = waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
-            let Some((seed, control)) = next else { return };
-            if control.is_stopped() {
-                return;
-            }
-            if results.send((seed, work(seed, &control))).is_err() {
-                return;
-            }
-        }
-    })
-}
-
-impl<T, E> Batch<T, E> {
-    /// The next result, waiting at most `timeout` for it. `None` if none came, which [`Batch::is_finished`] explains.
-    ///
-    /// # Panics
-    /// If a run panicked, with its message.
-    pub fn poll(&mut self, timeout: Duration) -> Option<(u64, Result<T, E>)> {
-        match self.results.recv_timeout(timeout) {
-            Ok(result) => Some(result),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                self.join();
-                None
-            }
-        }
-    }
-
-    /// Have all workers ended and all results been taken?
-    pub fn is_finished(&self) -> bool {
-        self.workers.is_empty()
-    }
-
-    /// How far each run is, in the order of the seeds.
-    pub fn progress(&self) -> impl Iterator<Item = (u64, Time)> + '_ {
-        self.runs.iter().map(|(seed, control)| (*seed, control.progress()))
-    }
-
-    /// Simulated time of all runs together.
-    pub fn simulated(&self) -> Dur {
-        self.progress().map(|(_, now)| now.saturating_since(Time::ZERO)).sum()
-    }
-
-    /// Asks all runs to end early and starts no more; what they make of it still comes through [`Batch::poll`].
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// Waits for the workers and passes on a panic.
-    fn join(&mut self) {
-        for worker in self.workers.drain(..) {
-            if let Err(panic) = worker.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    }
-}
-
-impl<T, E> Drop for Batch<T, E> {
-    fn drop(&mut self) {
-        self.stop();
-        for worker in self.workers.drain(..) {
-            // A panic during a drop would abort; the run's message has been printed.
-            let _ = worker.join();
-        }
-    }
-}
-
-/// Work on a thread of its own that nobody has to wait for: dropping it stops its control and leaves the thread to end when
-/// it likes, or with the process, where the system does not look at the control, such as in front of a pipe that nobody
-/// writes.
+/// Work on its own thread that need not be waited for: dropping it stops its control and lets the thread end by itself,
+/// or with the process, where the system does not look at the control, such as in front of a pipe that nobody writes.
+/// [`Task::end`] waits.
 #[derive(Debug)]
 pub struct Task<T> {
     control: Control,
@@ -198,6 +87,17 @@ impl<T: Send + 'static> Task<T> {
             }
         }
     }
+
+    /// What the work shares with its owner.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Stops the work and waits until it has ended. If it panicked, its message has been printed.
+    pub fn end(&mut self) {
+        self.control.stop();
+        let _ = self.worker.take().map(JoinHandle::join);
+    }
 }
 
 impl<T> Drop for Task<T> {
@@ -209,68 +109,24 @@ impl<T> Drop for Task<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourhop_units::{NodeId, Purpose, Stream};
-
-    fn collect(jobs: usize, seeds: core::ops::Range<u64>) -> Vec<(u64, u64)> {
-        let mut batch = Batch::start(jobs, seeds, |seed, control| {
-            let mut stream = Stream::new(seed, NodeId(0), Purpose::Application);
-            let sum = (0..10_000).map(|_| u64::from(stream.bits32())).fold(0, u64::wrapping_add);
-            control.report(Time::from_secs(seed));
-            Ok::<_, ()>(sum)
-        });
-        let mut results = Vec::new();
-        while !batch.is_finished() {
-            results.extend(batch.poll(Duration::from_secs(5)).map(|(seed, r)| (seed, r.unwrap())));
-        }
-        assert_eq!(batch.simulated(), Dur::from_secs(batch.progress().map(|(seed, _)| seed).sum()));
-        results.sort_unstable();
-        results
-    }
 
     #[test]
-    fn results_do_not_depend_on_the_number_of_threads() {
-        let one = collect(1, 0..40);
-        assert_eq!(one.len(), 40);
-        assert_eq!(one, collect(4, 0..40));
-        assert_eq!(collect(8, 0..0), []);
-    }
-
-    #[test]
-    fn stopping_keeps_what_is_there_and_starts_no_more() {
-        let mut batch = Batch::start(2, 0..1000, |seed, control| {
+    fn ending_a_task_waits_for_it() {
+        let kept = Arc::new(());
+        let held = kept.clone();
+        let mut task = Task::start(move |control| {
+            control.report(Time::from_secs(3));
             while !control.is_stopped() {
                 std::thread::yield_now();
             }
-            Err::<(), _>(seed)
+            Arc::strong_count(&held)
         });
-        assert_eq!(batch.poll(Duration::from_millis(1)), None);
-        assert!(!batch.is_finished());
-        batch.stop();
-        let mut seeds = Vec::new();
-        while !batch.is_finished() {
-            seeds.extend(batch.poll(Duration::from_secs(5)).map(|(seed, _)| seed));
-        }
-        assert!(seeds.len() <= 2, "{seeds:?}");
-    }
-
-    #[test]
-    fn dropping_ends_the_runs() {
-        let (begun, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let (begins, ends) = (begun.clone(), ended.clone());
-        let batch = Batch::start(2, 0..5, move |_, control| {
-            begins.fetch_add(1, Ordering::SeqCst);
-            while !control.is_stopped() {
-                std::thread::yield_now();
-            }
-            ends.fetch_add(1, Ordering::SeqCst);
-            Ok::<_, ()>(())
-        });
-        while begun.load(Ordering::SeqCst) < 2 {
-            std::thread::yield_now();
-        }
-        drop(batch);
-        assert_eq!(ended.load(Ordering::SeqCst), 2);
-        assert_eq!(Arc::strong_count(&ended), 1, "the workers have let go of the work");
+        assert_eq!(task.poll(Duration::from_millis(1)), None);
+        task.end();
+        assert_eq!(Arc::strong_count(&kept), 1, "the thread has let go of the work");
+        assert_eq!(task.control().progress(), Time::from_secs(3));
+        assert_eq!(task.poll(Duration::ZERO), Some(2), "what it made of it is still there");
+        assert_eq!(task.poll(Duration::ZERO), None);
     }
 
     #[test]
@@ -293,14 +149,5 @@ mod tests {
     #[should_panic(expected = "out of luck")]
     fn a_panic_in_a_task_is_passed_on() {
         Task::start(|_| -> () { panic!("out of luck") }).poll(Duration::from_secs(5));
-    }
-
-    #[test]
-    #[should_panic(expected = "seed 3 is unlucky")]
-    fn a_panic_in_a_run_is_passed_on() {
-        let mut batch = Batch::start(1, 3..4, |seed, _| -> Result<(), ()> { panic!("seed {seed} is unlucky") });
-        while !batch.is_finished() {
-            batch.poll(Duration::from_secs(5));
-        }
     }
 }

@@ -1,11 +1,11 @@
-//! Who hears whom: for each node the others within sensing range, with the power and the delay of its signal there, in
+//! Neighbour lists: for each node the others within sensing range, with the power and the delay of its signal there, in
 //! the order in which a frame reaches them.
 //!
-//! Nodes stand still: everything is computed once. Cells of the size of the sensing range keep the search linear in the
-//! number of nodes.
+//! This is for fixed nodes: everything is computed once. Cells of the size of the sensing range keep the search linear
+//! in the number of nodes.
 
 use crate::spread::Spread;
-use crate::topology::distance;
+use crate::topology::{Position, distance};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_units::{Dur, NodeId, Watt};
 use std::collections::BTreeMap;
@@ -56,16 +56,16 @@ pub struct Channel {
 impl Channel {
     /// All pairs of `positions` (metres) that receive each other at `cs_threshold` or more.
     pub fn new(positions: &[(f64, f64)], radio: &TwoRay, cs_threshold: Watt) -> Channel {
-        Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, _, metres| radio.received(metres))
+        Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, metres| radio.received(metres))
     }
 
-    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more; `power` says
-    /// how much, of the two places and their distance.
+    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more of the first;
+    /// `power` says how much, of the two nodes with their places and of their distance.
     pub fn among(
-        positions: &[(f64, f64)],
+        positions: &[Position],
         range: f64,
         least: Watt,
-        power: impl Fn((f64, f64), (f64, f64), f64) -> Watt,
+        power: impl Fn([(NodeId, Position); 2], f64) -> Watt,
     ) -> Channel {
         let cell = |(x, y): (f64, f64)| ((x / range).floor() as i64, (y / range).floor() as i64);
         let mut cells: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
@@ -78,9 +78,9 @@ impl Channel {
             let (column, row) = cell((x, y));
             for nearby in (column - 1..=column + 1).flat_map(|c| (row - 1..=row + 1).map(move |r| (c, r))) {
                 for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
-                    let (ox, oy) = positions[other as usize];
-                    let distance = distance((x, y), (ox, oy));
-                    let power = power((x, y), (ox, oy), distance);
+                    let ends = [(NodeId(n as u32), (x, y)), (NodeId(other), positions[other as usize])];
+                    let distance = distance(ends[0].1, ends[1].1);
+                    let power = power(ends, distance);
                     if power >= least {
                         channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
                     }
@@ -103,7 +103,7 @@ impl Channel {
         all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
-    /// Those who sense `node`, in the order in which its frames reach them.
+    /// The nodes that sense `node`, in the order in which its frames reach them.
     #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
         &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]

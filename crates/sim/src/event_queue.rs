@@ -1,11 +1,11 @@
 //! The order of events.
 //!
-//! Every state machine owns one slot, which holds at most one pending event and can be moved to another time. Order is
-//! law: by time, then by class, then by node, so that it depends neither on the machine nor on the order of insertion.
+//! Every state machine owns one slot, which holds at most one pending event and can be moved to another time. The order
+//! is fixed: by time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
 //!
-//! Most events are planned for the next instants: the end of a SIFS, of a frame, of a short back-off. So the first few
-//! events stand sorted in an array, where a new one finds its place after a step or two, and only what is later than all of
-//! these goes into [`Blocks`], which are sorted when their time comes.
+//! Most events are scheduled for the next instants: the end of a SIFS, of a frame, of a short back-off. The first few
+//! events are therefore kept sorted in an array, where a new one finds its place after a step or two, and only events
+//! later than all of these go into `Blocks`, which are sorted when their time comes.
 
 mod blocks;
 
@@ -168,7 +168,8 @@ impl EventQueue {
         }
     }
 
-    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it stands there and stays.
+    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it is there and stays
+    /// there.
     fn replace(&mut self, slot: Slot, present: Key, key: Key) {
         let near = self.near.as_mut_slice();
         if present < self.horizon

@@ -1,10 +1,10 @@
-//! Who may be near a place while nodes move, without looking at all of them.
+//! Finds the moving nodes near a position without looking at all of them.
 //!
-//! Nodes are registered in square cells as long as the reach plus some slack, and registered again before they can have
-//! moved by more than the slack: from its leg each node's next such instant is known. A query looks at 9 cells and takes
-//! exact positions there, so it finds exactly the nodes in reach, at a cost that follows from the density of nodes and
-//! not from their number. Cells are kept by a hash of their coordinates, each as a list through the nodes themselves:
-//! nothing is allocated once the grid stands, and the area need not be known.
+//! Nodes are registered in square cells whose side is the range plus some slack, and are registered again before they
+//! can have moved by more than the slack; the leg of each node gives the next such instant. A query looks at 9 cells
+//! and takes exact positions there, so it finds exactly the nodes in range, at a cost that depends on the density of
+//! nodes and not on their number. Cells are found by a hash of their coordinates, and each is a linked list through the
+//! nodes themselves: nothing is allocated once the grid is built, and the area need not be known.
 
 use crate::mobility::{Leg, Mobility, NEVER};
 use crate::topology::{Position, distance};

@@ -2,11 +2,11 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`scenario`] | what a person writes: TOML, JSON, ns-2's reference files, checked and resolved |
+//! | [`scenario`] | what users write: TOML, JSON, ns-2's reference files, checked and resolved |
 //! | [`topology`] | where the nodes stand |
 //! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
-//! | [`channel`] | who hears whom, where nodes stand still |
+//! | [`channel`] | neighbour lists of fixed nodes |
 //! | [`propagation`] | path loss, shadowing and fading |
 //! | [`mobility`] | how nodes move |
 //! | [`grid`] | which of the moving nodes are near |
@@ -17,6 +17,7 @@
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
+//! | [`survey()`] | the network of a run at its start, for pictures |
 //! | [`PacedUdp`] | paced UDP in the place of a flow |
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,7 @@ mod run;
 pub mod scenario;
 pub mod setup;
 pub mod spread;
+mod survey;
 pub mod topology;
 pub mod trace;
 mod translate;
@@ -45,3 +47,4 @@ pub mod world;
 
 pub use paced_udp::PacedUdp;
 pub use run::{RunError, RunOptions, run};
+pub use survey::{Survey, SurveyedFlow, SurveyedLink, survey};

@@ -1,9 +1,9 @@
-//! What a run looks at while it goes on: bytes of the flows at the borders of the measured interval and of its batches.
+//! Measurements during a run: bytes of the flows at the borders of the measured interval and of its batches.
 //!
-//! The interval is cut by time, into parts equally long, or by packets, into parts in which equally much was delivered
-//! (batch means as the measurement papers take them: so many packets, the first batch dropped). Packets are counted
-//! every [`LOOK_EVERY`], not event by event: a part then ends a few packets late, at a known instant with a known number
-//! of bytes, so that its rate is exact all the same.
+//! The interval is cut by time, into parts of equal length, or by packets, into parts with equal numbers of delivered
+//! packets (batch means as in the papers: a number of packets, with the first batch dropped). Packets are counted every
+//! [`LOOK_EVERY`], not event by event: a part then ends a few packets late, at a known instant with a known number of
+//! bytes, so its rate is exact nevertheless.
 
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario};
 use crate::setup::FlowEnds;

@@ -1,5 +1,5 @@
-//! What lies beyond the radios of a world: the wired side, hosts that are attached to nodes, the trace. What nodes put out
-//! goes here.
+//! Everything of a world besides its radios: the wired side, hosts that are attached to nodes, the trace. Outputs of
+//! nodes go here.
 
 use crate::trace::Tap;
 use crate::wired::Wired;
@@ -35,7 +35,7 @@ impl Outside {
         }
     }
 
-    /// Lets happen what is due in a slot of the wired side. Packets for gateways go to `up`.
+    /// Handles the event that is due in a slot of the wired side. Packets for gateways go to `up`.
     pub fn handle_wired_event(&mut self, now: Time, slot: usize, up: &mut Vec<(NodeId, Ipv4Packet)>) {
         if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.outputs, &mut self.tap) {
             self.take_outputs(now, host);

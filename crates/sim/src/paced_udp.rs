@@ -1,5 +1,5 @@
-//! Paced UDP in the place of one flow's own traffic: what the path of a flow carries at a rate, whatever the scenario
-//! sends there, which is how the papers find the upper bound for TCP.
+//! Paced UDP in place of one flow's own traffic: what the path of a flow carries at a given rate, whatever traffic the
+//! scenario has there. This is how the papers find the upper bound for TCP.
 
 use crate::scenario::{App, FlowTransport, NetworkFlow, Problem, ScenarioError};
 use crate::setup::{Setup, Traffic};

@@ -1,4 +1,4 @@
-//! What a run yields: numbers with their units in their names, as they are written to JSON.
+//! The result of a run: numbers with their units in their names, as they are written to JSON.
 
 use fourhop_units::{Dur, Time};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use crate::paced_udp::PacedUdp;
 use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
-use crate::trace::{FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
+use crate::trace::{CaptureForm, FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::ccm::{self, Ccm};
@@ -22,13 +22,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 use thiserror::Error;
 
-/// What a run leaves behind besides its numbers.
+/// The outputs of a run besides its numbers.
 #[derive(Clone, Default, Debug)]
 pub struct RunOptions {
-    /// Folder for capture files, one per node; with several runs each wants its own.
+    /// Folder for capture files; with several runs each needs its own.
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
+    /// What capture files are like.
+    pub capture: CaptureForm,
     /// Files of the time series, which are recorded if the scenario asks for them too.
     pub series: Option<SeriesPaths>,
     /// What one flow sends instead of its own traffic.
@@ -52,7 +54,7 @@ pub enum RunError {
     /// Time series could not be written.
     #[error("{path}: cannot write time series: {source}")]
     Series {
-        /// The file of the flows, beside which that of the queues lies.
+        /// The file of the flows; that of the queues is in the same folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
@@ -62,7 +64,7 @@ pub enum RunError {
     Stopped,
 }
 
-/// Runs `scenario` with `seed`. The result is a function of these two, but for `wall_s`.
+/// Runs `scenario` with `seed`. The result is a function of these two, except `wall_s`.
 ///
 /// # Errors
 /// If the scenario has no network for this seed, captures or series cannot be written, or `control` stops the run.
@@ -85,8 +87,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
                 let number = scenario.number(end.node);
                 options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
             });
-            let files = PcapFolder::create(folder, count, nodes, megahertz).map_err(failed)?;
-            Some(files.with_wires(folder, ends).map_err(failed)?)
+            Some(PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?)
         }
         None => None,
     };

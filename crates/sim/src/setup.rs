@@ -1,12 +1,13 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
-//! engine write it down directly.
+//! engine construct it directly.
 
 use crate::air::Air;
 use crate::channel::Channel;
 use crate::mobility::{Mobility, Movement};
-use crate::propagation::Propagation;
+use crate::propagation::site::Site;
+use crate::propagation::{Field, PathLoss, Propagation};
 use crate::spread::TooWide;
-use crate::topology::Graph;
+use crate::topology::{Graph, Position};
 use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
 use crate::world::World;
@@ -19,11 +20,12 @@ use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
-use fourhop_proto::phy::sinr;
 use fourhop_proto::phy::two_ray::TwoRay;
+use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
 /// no secret, and the same in every run.
@@ -41,7 +43,7 @@ pub enum Radio {
 /// The `sinr` radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SinrRadio {
-    /// What signals meet on their way.
+    /// Propagation of signals.
     pub propagation: Propagation,
     /// The receiver of every node.
     pub receiver: sinr::Config,
@@ -55,7 +57,42 @@ impl From<TwoRay> for Radio {
     }
 }
 
-/// How packets find their way.
+impl Radio {
+    /// Least power of a link between nodes with these thresholds.
+    fn link(&self, thresholds: &phy::Config) -> Watt {
+        match self {
+            Radio::Threshold(_) => thresholds.rx_threshold,
+            Radio::Sinr(radio) => radio.link,
+        }
+    }
+
+    /// Propagation of signals; with the `threshold` radio it depends on the distance alone.
+    fn propagation(&self, thresholds: &phy::Config) -> Propagation {
+        match self {
+            Radio::Threshold(law) => Propagation {
+                tx_power: law.tx_power,
+                path_loss: PathLoss::TwoRay(*law),
+                shadowing: None,
+                fading: None,
+                cutoff: thresholds.cs_threshold,
+            },
+            Radio::Sinr(radio) => radio.propagation,
+        }
+    }
+
+    /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of the other.
+    pub fn graph(&self, thresholds: &phy::Config, site: Option<&Arc<Site>>, places: &[Position]) -> Graph {
+        let link = self.link(thresholds);
+        let open = Propagation { shadowing: None, fading: None, cutoff: link, ..self.propagation(thresholds) };
+        let Some(site) = site else { return Graph::new(places, open.range_m(link)) };
+        let field = open.field(0).with_site(Some(site.clone()));
+        Graph::among(places, field.reach_among(places), |[a, b]| {
+            field.mean([a, b]) >= link && field.mean([b, a]) >= link
+        })
+    }
+}
+
+/// Routing of packets.
 #[derive(Clone, Debug)]
 pub enum Routing {
     /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
@@ -111,6 +148,8 @@ pub struct Setup {
     pub movement: Option<Movement>,
     /// Transmitter, propagation, and with `sinr` the receiver.
     pub radio: Radio,
+    /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
+    pub site: Option<Arc<Site>>,
     /// Options of the nodes.
     pub node: node::Config,
     /// Routing of all nodes with radios.
@@ -157,18 +196,32 @@ const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 impl Setup {
     /// Neighbours that receive at least `least` of each other, node by node.
     pub fn links(&self, channel: &Channel, least: Watt) -> Vec<Vec<usize>> {
-        (0..self.positions.len())
+        let heard: Vec<Vec<usize>> = (0..self.positions.len())
             .map(|n| {
-                let mut links: Vec<_> = channel
+                let mut heard: Vec<_> = channel
                     .neighbours(NodeId(n as u32))
                     .iter()
                     .filter(|neighbour| neighbour.power >= least)
                     .map(|neighbour| neighbour.node.index())
                     .collect();
-                links.sort_unstable();
-                links
+                heard.sort_unstable();
+                heard
             })
-            .collect()
+            .collect();
+        let hears = |a: usize, b: usize| heard[b].binary_search(&a).is_ok();
+        heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
+    }
+
+    /// What the signals of the run with `seed` meet.
+    fn field(&self, seed: u64) -> Field {
+        self.radio.propagation(&self.node.phy).field(seed).with_site(self.site.clone())
+    }
+
+    /// The least power of a link, and who hears whom with it at the start of the run with `seed`, before fading.
+    pub fn heard(&self, seed: u64) -> (Watt, Channel) {
+        let (field, link) = (self.field(seed), self.radio.link(&self.node.phy));
+        let range = field.reach_among(&self.positions);
+        (link, Channel::among(&self.positions, range, link, |ends, _| field.mean(ends)))
     }
 
     /// The world at time zero for one seed, and where its flows end.
@@ -178,7 +231,7 @@ impl Setup {
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> Result<(World, Vec<FlowEnds>), TooWide> {
         let mobility = self.movement.as_ref().map(|movement| Mobility::new(movement, &self.positions, seed));
         let (air, routers) = match &self.radio {
-            Radio::Threshold(law) => {
+            Radio::Threshold(law) if self.site.is_none() => {
                 let (cs_threshold, rx_threshold) = (self.node.phy.cs_threshold, self.node.phy.rx_threshold);
                 let channel = || Channel::new(&self.positions, law, cs_threshold);
                 match mobility {
@@ -193,14 +246,13 @@ impl Setup {
                     }
                 }
             }
-            Radio::Sinr(radio) => {
-                let field = radio.propagation.field(seed);
-                let means = || {
-                    let range = radio.propagation.reach_m();
-                    Channel::among(&self.positions, range, radio.link, |a, b, _| field.mean(a, b))
-                };
-                let routers = self.routers(seed, || self.links(&means(), radio.link));
-                let cutoff = radio.propagation.cutoff;
+            Radio::Threshold(_) | Radio::Sinr(_) => {
+                let field = self.field(seed);
+                let cutoff = field.propagation().cutoff;
+                let routers = self.routers(seed, || {
+                    let (link, heard) = self.heard(seed);
+                    self.links(&heard, link)
+                });
                 let air = match mobility {
                     None => Air::standing(&self.positions, field),
                     Some(mobility) => Air::moving(mobility, field, cutoff),
@@ -223,7 +275,7 @@ impl Setup {
             }
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {
-            Some(host) => (node, wired.add_endpoint(host, endpoint)),
+            Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
             None => (node, nodes[node.index()].add_endpoint(endpoint)),
         };
         let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();
@@ -242,11 +294,7 @@ impl Setup {
 
     /// Radio hops from each of `gateways` to each node at time zero.
     fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
-        let range = match &self.radio {
-            Radio::Threshold(law) => law.range_m(self.node.phy.rx_threshold),
-            Radio::Sinr(radio) => radio.propagation.range_m(radio.link),
-        };
-        let graph = Graph::new(&self.positions, range);
+        let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.positions);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
 

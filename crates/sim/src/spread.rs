@@ -1,9 +1,10 @@
-//! How long after its first receiver a frame may reach its last one.
+//! The time that may pass between a frame reaching its first and its last receiver.
 //!
-//! The world hands a frame to all of its receivers before it takes it from the first of them: [`World`](crate::world::World)
-//! walks the beginnings of its copies, then their ends. That is the order of time as long as no frame is shorter than the way
-//! of light from its nearest receiver to its farthest. An ACK takes 304 µs at 1 Mbit/s, 28 µs at 24 Mbit/s: 91 and 8 km. A
-//! network that is larger is refused when it is built.
+//! The world hands a frame to all of its receivers before it takes it from the first of them:
+//! [`World`](crate::world::World) visits the beginnings of its copies, then their ends. This is the order of time as
+//! long as no frame is shorter than the difference in propagation delay between its nearest and its farthest receiver.
+//! An ACK takes 304 µs at 1 Mbit/s, 28 µs at 24 Mbit/s: 91 and 8 km. A network that is larger is refused when it is
+//! built.
 
 use fourhop_proto::mac::ShortestFrame;
 use fourhop_proto::phy::two_ray::LIGHT_SPEED;
@@ -65,7 +66,7 @@ impl TooWide {
     }
 }
 
-/// The way of light in `delay`.
+/// The distance that light travels in `delay`.
 fn metres(delay: Dur) -> f64 {
     delay.as_secs_f64() * LIGHT_SPEED
 }

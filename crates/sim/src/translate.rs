@@ -1,4 +1,4 @@
-//! From a scenario to a [`Setup`]. The options of the layers are the scenario's own matter; here flows find their
+//! Translates a scenario to a [`Setup`]. The scenario itself sets the options of the layers; here flows get their
 //! applications.
 
 use crate::batch::Control;
@@ -25,6 +25,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         positions: network.positions.clone(),
         movement: scenario.movement.clone(),
         radio: scenario.radio_setup(),
+        site: scenario.site(),
         node: node::Config {
             phy: scenario.receiver_config(),
             mac: scenario.mac_config(),

@@ -1,8 +1,8 @@
 //! The world: nodes, the air between them, and virtual time.
 //!
-//! A transmission is one entry in the event queue for as long as any copy of it is on the air. It walks its receivers in
-//! the order in which the frame reaches them, first with the beginnings, then with the ends, and goes on without touching
-//! the queue as long as nothing else comes first.
+//! A transmission is one entry in the event queue for as long as any copy of it is on the air. It visits its receivers
+//! in the order in which the frame reaches them, first for the beginnings, then for the ends, and continues without
+//! touching the queue as long as no other event comes first.
 
 use crate::air::Air;
 use crate::batch::Control;
@@ -42,7 +42,7 @@ pub struct World {
     receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
-    /// What lies beyond the radios; the slots of the wired side follow those of the nodes.
+    /// Everything besides the radios; the slots of the wired side follow those of the nodes.
     outside: Outside,
     /// Packets that have come to gateways by wire; reused.
     up: Vec<(NodeId, Ipv4Packet)>,
@@ -179,7 +179,7 @@ impl World {
     /// [`World::drain_delivered`], and it sends by [`World::inject`].
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
-            Some(host) => self.outside.wired.attach(host),
+            Some(host) => self.outside.wired.host_mut(host).attach(),
             None => self.nodes[node.index()].attach(),
         }
     }
@@ -188,7 +188,7 @@ impl World {
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {
             Some(host) => {
-                self.outside.wired.inject(host, packet, &mut self.outside.outputs);
+                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.outputs);
                 self.take_outputs(node);
             }
             None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
@@ -273,7 +273,7 @@ impl World {
         plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
     }
 
-    /// Lets something come to a node by another way than the air.
+    /// Delivers something to a node other than over the air.
     fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Vec<Output>)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         call(node, self.now, ear, &mut self.outside.outputs);
@@ -369,10 +369,11 @@ impl World {
             } else {
                 ear.handle_departure(now, tx, frame, &self.rules)
             };
-            if let Some(tap) = &mut self.outside.tap
-                && heard != Heard::Nothing
-            {
-                tap.received(now, neighbour.node, neighbour.power, frame);
+            if let Some(tap) = &mut self.outside.tap {
+                match heard {
+                    Heard::Lost(reason) => tap.lost(now, neighbour.node, neighbour.power, frame, reason),
+                    Heard::Overheard | Heard::ForUs => tap.received(now, neighbour.node, neighbour.power, frame),
+                }
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
@@ -448,7 +449,7 @@ impl Limit {
     }
 }
 
-/// Plans the events of hosts and wires anew where they may have changed. Their slots follow those of `nodes` nodes.
+/// Reschedules the events of hosts and wires where they may have changed. Their slots follow those of `nodes` nodes.
 fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
     while let Some(slot) = wired.take_changed() {
         queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));

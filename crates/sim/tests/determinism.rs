@@ -1,12 +1,12 @@
 //! A run is a function of its scenario and its seed: the same on every repetition and on any number of threads, to the
 //! last byte of its capture files, and another one for another seed.
 
-use fourhop_sim::batch::{Batch, Control};
+use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::{Scenario, load_toml};
 use fourhop_sim::{RunOptions, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Mutex;
 
 /// Files of the folder `scenarios`, each with what makes it short.
 const SCENARIOS: [(&str, &[&str]); 12] = [
@@ -130,14 +130,14 @@ fn the_same_seed_gives_the_same_captures_and_a_capture_changes_nothing() {
 /// Results by seed, and a folder of captures for each, made on `jobs` threads.
 fn batch(case: &Case, jobs: usize, name: &str) -> (BTreeMap<u64, String>, PathBuf) {
     let folder = folder(name);
-    let (scenario, captures) = (case.scenario.clone(), folder.clone());
-    let mut batch = Batch::start(jobs, 1..=5, move |seed, control| {
-        Ok::<_, ()>(result(&scenario, seed, Some(&captures.join(seed.to_string())), control))
+    let waiting = Mutex::new(1..=5);
+    let next = || waiting.lock().unwrap().next();
+    let run = |seed: u64| result(&case.scenario, seed, Some(&folder.join(seed.to_string())), &Control::new());
+    let results = std::thread::scope(|scope| {
+        let work = || std::iter::from_fn(next).map(|seed| (seed, run(seed))).collect::<Vec<_>>();
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
-    let mut results = BTreeMap::new();
-    while !batch.is_finished() {
-        results.extend(batch.poll(Duration::from_secs(1)).map(|(seed, result)| (seed, result.unwrap())));
-    }
     (results, folder)
 }
 

@@ -3,8 +3,12 @@
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::load_toml;
+use fourhop_sim::trace::CaptureForm;
 use fourhop_sim::{RunOptions, run};
 use pcap_file::pcap::PcapReader;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use pcap_file::{DataLink, TsResolution};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,6 +21,11 @@ const PROFILES: [&str; 2] = ["ns2", "standard"];
 
 /// Everything that travels: TCP with handshake and close, UDP, ping, AODV, ARP, with and without RTS.
 fn capture(profile: &str, test: &str) -> (Vec<PathBuf>, RunResult) {
+    let (folder, result) = capture_as(CaptureForm::default(), profile, test);
+    ((0..3).map(|node| folder.join(format!("node-{node}.pcap"))).collect(), result)
+}
+
+fn capture_as(capture: CaptureForm, profile: &str, test: &str) -> (PathBuf, RunResult) {
     let text = format!(
         "profile = '{profile}'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 2\n[mac]\nrts_threshold = '100B'\n\
          [[flows]]\nfrom = 0\nto = 2\ntransport = 'newreno'\n\
@@ -26,9 +35,9 @@ fn capture(profile: &str, test: &str) -> (Vec<PathBuf>, RunResult) {
     );
     let scenario = load_toml(&text, "captured.toml", &[]).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pcap").join(format!("{test}-{profile}"));
-    let options = RunOptions { pcap_dir: Some(folder.clone()), ..RunOptions::default() };
+    let options = RunOptions { pcap_dir: Some(folder.clone()), capture, ..RunOptions::default() };
     let result = run(&scenario, 1, &options, &Control::new()).unwrap();
-    ((0..3).map(|node| folder.join(format!("node-{node}.pcap"))).collect(), result)
+    (folder, result)
 }
 
 struct Record {
@@ -149,6 +158,87 @@ fn a_frame_received_is_the_frame_sent() {
     assert!(count > 100, "{count}");
 }
 
+/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was wrong, what is said about it.
+type Merged = (Duration, Vec<u8>, u32, Option<String>);
+
+/// The names of the interfaces of a merged file, and the packets of each.
+fn merged(folder: &Path) -> Vec<(String, Vec<Merged>)> {
+    let mut reader = PcapNgReader::new(File::open(folder.join("capture.pcapng")).unwrap()).unwrap();
+    let mut interfaces: Vec<(String, Vec<Merged>)> = Vec::new();
+    let mut last = Duration::ZERO;
+    while let Some(block) = reader.next_block() {
+        match block.unwrap() {
+            Block::InterfaceDescription(interface) => {
+                let [InterfaceDescriptionOption::IfName(name), resolution] = &interface.options[..] else {
+                    panic!("{interface:?}")
+                };
+                assert_eq!(*resolution, InterfaceDescriptionOption::IfTsResol(9), "nanoseconds");
+                interfaces.push((name.to_string(), Vec::new()));
+            }
+            Block::EnhancedPacket(packet) => {
+                assert!(packet.timestamp >= last, "in the order of time");
+                last = packet.timestamp;
+                let EnhancedPacketOption::Flags(flags) = packet.options[0] else { panic!("{packet:?}") };
+                let comment = packet.options.get(1).map(|option| match option {
+                    EnhancedPacketOption::Comment(text) => text.to_string(),
+                    other => panic!("{other:?}"),
+                });
+                let packets = &mut interfaces[packet.interface_id as usize].1;
+                packets.push((packet.timestamp, packet.data.into_owned(), flags, comment));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    interfaces
+}
+
+#[test]
+fn a_merged_file_has_what_the_files_of_the_nodes_have() {
+    for profile in PROFILES {
+        let (files, _) = capture(profile, "apart");
+        let (folder, _) = capture_as(CaptureForm { merged: true, lost: false }, profile, "merged");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        let interfaces = merged(&folder);
+        assert_eq!(
+            interfaces.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["node-0", "node-1", "node-2"]
+        );
+        for (file, (_, packets)) in files.iter().zip(interfaces) {
+            let mut reader = PcapReader::new(File::open(file).unwrap()).unwrap();
+            let mut packets = packets.into_iter();
+            while let Some(apart) = reader.next_packet() {
+                let apart = apart.unwrap();
+                let (at, bytes, flags, comment) = packets.next().expect("as many");
+                assert_eq!((at, &bytes[..]), (apart.timestamp, &apart.data[..]));
+                // Received with a signal, or sent.
+                assert_eq!((flags, comment), (if bytes[2] == 15 { 1 } else { 2 }, None));
+            }
+            assert_eq!(packets.count(), 0);
+        }
+    }
+}
+
+#[test]
+fn lost_frames_show_with_a_bad_check_sequence_and_nothing_else_changes() {
+    for profile in PROFILES {
+        let (folder, result) = capture_as(CaptureForm { merged: true, lost: true }, profile, "lost");
+        let (without, _) = capture_as(CaptureForm { merged: true, lost: false }, profile, "not-lost");
+        let collisions = result.drops["radio"]["collision"];
+        assert!(collisions > 10, "{collisions}");
+        let mut lost = 0;
+        for ((_, all), (_, good)) in merged(&folder).into_iter().zip(merged(&without)) {
+            // Flags of radiotap: the check sequence was wrong.
+            let (bad, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, bytes, ..)| bytes[8] == 0x40);
+            assert_eq!(rest, good);
+            for (_, bytes, flags, comment) in &bad {
+                assert_eq!((bytes[2], *flags, comment.as_deref()), (15, 1 << 24 | 1, Some("lost: collision")));
+            }
+            lost += bad.len() as u64;
+        }
+        assert_eq!(lost, collisions, "{profile}");
+    }
+}
+
 fn tshark(file: &Path, arguments: &[&str]) -> Vec<String> {
     let checks = ["ip", "tcp", "udp"].map(|protocol| format!("-o{protocol}.check_checksum:TRUE"));
     let output = Command::new("tshark").args(checks).arg("-n").arg("-r").arg(file).args(arguments).output().unwrap();
@@ -205,6 +295,30 @@ fn tshark_decodes_every_frame_without_complaint() {
             assert!(segments > 100, "{}: {segments} segments with data", file.display());
         }
     }
+}
+
+#[test]
+fn tshark_names_the_interfaces_of_a_merged_file_and_the_frames_that_were_lost() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures were not checked with it").unwrap();
+        return;
+    }
+    let (folder, result) = capture_as(CaptureForm { merged: true, lost: true }, "standard", "merged-tshark");
+    let file = folder.join("capture.pcapng");
+    let bad = "radiotap.flags.badfcs == 1";
+    assert_eq!(tshark(&file, &["-Y", bad]).len() as u64, result.drops["radio"]["collision"]);
+    let complaints = tshark(&file, &["-Y", "_ws.malformed || _ws.expert.severity == error"]);
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    let names = tshark(&file, &["-T", "fields", "-e", "frame.interface_name"]).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(names, BTreeSet::from(["node-0", "node-1", "node-2"].map(String::from)));
+    let reasons =
+        tshark(&file, &["-Y", bad, "-T", "fields", "-e", "frame.comment"]).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(reasons, BTreeSet::from(["lost: collision".to_owned()]));
+    // A frame on the air is seen by its sender at its beginning and by its receivers at its end, all in one order of time.
+    let sent = "radiotap.dbm_antsignal";
+    let fields = tshark(&file, &["-T", "fields", "-e", "frame.time_epoch", "-e", sent]);
+    let times: Vec<f64> = fields.iter().map(|line| line.split('\t').next().unwrap().parse().unwrap()).collect();
+    assert!(times.is_sorted() && fields.iter().any(|line| line.ends_with('\t')));
 }
 
 #[test]

@@ -21,7 +21,9 @@ use std::time::{Duration, Instant};
 
 /// What all scenarios have: lists cannot be begun by `--set`.
 const BASE: &str = "[[flows]]\nfrom = 0\nto = \"last\"\ntransport = \"newreno\"\nstart = \"100ms\"\n\
-                    [[flows]]\nfrom = \"last\"\nto = 0\ntransport = \"ping\"\nstart = \"400ms\"\n";
+                    [[flows]]\nfrom = \"last\"\nto = 0\ntransport = \"ping\"\nstart = \"400ms\"\n\
+                    [[nodes]]\nnode = 0\n\
+                    [[walls]]\ncorners = [[\"1m\", \"-9m\"], [\"1m\", \"9m\"]]\nloss = \"1dB\"\n";
 const FLOWS: usize = 2;
 /// Networks in a round, which has a seed of its own.
 const CASES: u32 = 40;
@@ -40,8 +42,9 @@ fn keys() -> Vec<(String, &'static Key)> {
     let of = |name: &'static str, keys: &'static [Key]| {
         let places = match name {
             "" => vec![String::new()],
-            // The base has no links of their own: `[wired]` makes a line.
-            "wires" => Vec::new(),
+            // The base has no links of their own: `[wired]` makes a line. Measured losses go with nodes that stand still alone.
+            "wires" | "losses" => Vec::new(),
+            "nodes" | "walls" => vec![format!("{name}[0].")],
             "flows" => (0..FLOWS).map(|flow| format!("flows[{flow}].")).collect(),
             _ => vec![format!("{name}.")],
         };
@@ -85,6 +88,11 @@ fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
         Kind::Positions => {
             let reach = 10f64.powi(stream.below(5) as i32 + 1);
             let mut place = || format!("['{:.1}m', '{:.1}m']", stream.unit() * reach, stream.unit() * reach);
+            format!("[{}]", (0..5).map(|_| place()).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Coordinates => {
+            let spread = 10f64.powi(-(stream.below(5) as i32));
+            let mut place = || format!("[{}, {}]", 50.0 + stream.unit() * spread, stream.unit() * spread);
             format!("[{}]", (0..5).map(|_| place()).collect::<Vec<_>>().join(", "))
         }
         Kind::Waypoints => {
@@ -142,7 +150,7 @@ fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<
             match keys.iter().find(|(path, _)| *path == problem.key) {
                 // A section that means nothing here, or cannot be mended key by key.
                 None => given.retain(|path, _| path.split('.').next() != Some(section)),
-                Some(_) if round > ATTEMPTS / 2 && !section.starts_with("flows") => {
+                Some(_) if round > ATTEMPTS / 2 && !section.ends_with(']') => {
                     given.retain(|path, _| path.split('.').next() != Some(section));
                 }
                 Some((path, key)) => {

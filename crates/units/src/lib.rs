@@ -1,11 +1,11 @@
-//! Units of everything the other crates compute with.
+//! The units of the quantities that the other crates use.
 //!
-//! Each quantity is a type of its own, so that adding two powers in dBm, comparing two TCP sequence numbers with `<` or
+//! Each quantity has its own type, so that adding two powers in dBm, comparing two TCP sequence numbers with `<` or
 //! passing seconds as a bare number does not compile. Time is integer nanoseconds; nothing here reads a clock.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`time`] | [`Time`] (an instant) and [`Dur`] (a length), both integer nanoseconds |
+//! | [`time`] | [`Time`] (an instant) and [`Dur`] (a duration), both integer nanoseconds |
 //! | [`data`] | [`Bytes`] and [`Rate`]; their quotient is a [`Dur`] |
 //! | [`power`] | [`Watt`], [`Dbm`], [`Db`] |
 //! | [`seq`] | [`Seq`], a TCP sequence number that wraps |

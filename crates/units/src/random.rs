@@ -1,7 +1,7 @@
 //! Named streams of random numbers.
 //!
-//! Every consumer draws from its own stream, named by (seed, node, purpose). One more draw in one layer of one node shifts
-//! no other stream, so two variants of a scenario share their random numbers wherever they behave alike.
+//! Every consumer draws from its own stream, named by (seed, node, purpose). An additional draw in one layer of one
+//! node shifts no other stream, so two variants of a scenario share their random numbers wherever they behave alike.
 
 use crate::{Dur, NodeId};
 use rand_core::{Rng, SeedableRng};

@@ -11,7 +11,7 @@ use core::ops::{Add, AddAssign};
 pub struct Seq(u32);
 
 impl Seq {
-    /// The number as it stands in the header.
+    /// The number as it is in the header.
     pub const fn from_wire(raw: u32) -> Seq {
         Seq(raw)
     }

@@ -1,4 +1,4 @@
-//! Instants and lengths of time in integer nanoseconds.
+//! Instants and durations in integer nanoseconds.
 
 use core::fmt;
 use core::iter::Sum;
@@ -48,7 +48,7 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// How long ago `earlier` was; zero if it lies ahead.
+    /// How long ago `earlier` was; zero if it is in the future.
     pub const fn saturating_since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
@@ -62,7 +62,7 @@ impl Time {
         }
     }
 
-    /// The first multiple of `step` that lies after this instant.
+    /// The first multiple of `step` after this instant.
     ///
     /// # Panics
     /// If `step` is zero.
@@ -72,7 +72,7 @@ impl Time {
 }
 
 impl Dur {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Dur = Dur(0);
     /// Longer than any run.
     pub const MAX: Dur = Dur(u64::MAX);
@@ -141,7 +141,7 @@ impl Dur {
         self.0 / unit.0
     }
 
-    /// Is this no time at all?
+    /// Is this zero?
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -170,7 +170,7 @@ impl Sub<Dur> for Time {
 impl Sub<Time> for Time {
     type Output = Dur;
     /// # Panics
-    /// If `earlier` lies ahead (in builds with overflow checks); see [`Time::saturating_since`].
+    /// If `earlier` is in the future (in builds with overflow checks); see [`Time::saturating_since`].
     fn sub(self, earlier: Time) -> Dur {
         Dur(self.0 - earlier.0)
     }

@@ -4,30 +4,61 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from fourhop.cli import best_rate, check, demo, explain, list_, reproduce, results, run, schema, sweep, validate
+from fourhop.cli import (
+    best_rate,
+    check,
+    compare,
+    demo,
+    draw,
+    explain,
+    list_,
+    plot,
+    reproduce,
+    results,
+    run,
+    schema,
+    sweep,
+    validate,
+)
 
 app = typer.Typer(
     name="fourhop",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run.command)
-app.command("check")(check.command)
-app.command("schema")(schema.command)
-app.command("list")(list_.command)
-app.command("sweep")(sweep.command)
-app.command("results")(results.command)
-app.command("best-rate")(best_rate.command)
-app.command("explain")(explain.command)
-app.command("demo")(demo.command)
-app.command("reproduce")(reproduce.command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run.command,
+    "check": check.command,
+    "schema": schema.command,
+    "list": list_.command,
+    "sweep": sweep.command,
+    "results": results.command,
+    "compare": compare.command,
+    "plot": plot.command,
+    "best-rate": best_rate.command,
+    "draw": draw.command,
+    "explain": explain.command,
+    "demo": demo.command,
+    "reproduce": reproduce.command,
+}
+
+
+def _summary(command: Callable[..., None]) -> str:
+    """The first sentence of what a command says of itself."""
+    paragraph = (command.__doc__ or "").partition("\n\n")[0]
+    return " ".join(paragraph.partition(". ")[0].split()).rstrip(".") + "."
+
+
+for _name, _command in COMMANDS.items():
+    # Without `short_help` the list of commands would cut what does not fit on a line.
+    app.command(_name, short_help=_summary(_command))(_command)
 app.add_typer(validate.app, name="validate")
 
 

@@ -22,7 +22,7 @@ def command(
     trials: Annotated[int, typer.Option(metavar="N", help="Rates to try.")] = 16,
     runs: Annotated[int, typer.Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
     set_: common.Set = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
@@ -47,9 +47,17 @@ def command(
     if json:
         typer.echo(json_.dumps(found.to_dict()))
         return
-    typer.echo("offered kbit/s  goodput kbit/s  lost %")
-    for trial in sorted(found.trials, key=lambda trial: trial.offered_bps):
-        mark = "  <- best" if trial == found.best else ""
-        typer.echo(f"{trial.offered_bps / 1e3:14.1f}  {trial.goodput_bps / 1e3:14.1f}  {trial.loss * 100:6.2f}{mark}")
+    from fourhop.cli import tables
+
+    rows = [
+        (
+            f"{trial.offered_bps / 1e3:.1f}",
+            f"{trial.goodput_bps / 1e3:.1f}",
+            f"{trial.loss * 100:.2f}",
+            "<- best" if trial == found.best else "",
+        )
+        for trial in sorted(found.trials, key=lambda trial: trial.offered_bps)
+    ]
+    tables.console().print(tables.table((">offered kbit/s", ">goodput kbit/s", ">lost %", ""), rows))
     if found.best is None:
         typer.echo(f"every rate lost more than {loss:.3g} of what was offered")

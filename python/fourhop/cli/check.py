@@ -22,3 +22,5 @@ def command(
     with common.errors():
         scenario = common.load(file, set_, transport, duration)
         typer.echo(scenario.to_toml().rstrip() if resolved else f"{file}: ok: {scenario.describe()}")
+        for line in scenario.flows_without_path():
+            common.say(f"warning: {line}")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,10 +20,30 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
 
-File = Annotated[Path, typer.Argument(help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")]
+
+def keys(incomplete: str) -> list[str]:
+    """Keys of a scenario that begin so, for the shell to complete."""
+    from fourhop.scenario import schema
+
+    def of(section: dict[str, Any], prefix: str) -> Iterator[str]:
+        for name, value in section.get("properties", {}).items():
+            yield from of(value, f"{prefix}{name}.") if value.get("type") == "object" else (f"{prefix}{name}=",)
+
+    return [key for key in of(schema(), "") if key.startswith(incomplete)]
+
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Csv = Annotated[
+    bool, typer.Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
+]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key, as radio.rate=11Mbps. May be repeated."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", autocompletion=keys, help="Override a key, as radio.rate=11Mbps. May be repeated."
+    ),
 ]
 Transport = Annotated[
     str | None, typer.Option("--transport", metavar="NAME", help="Transport of the TCP flows of a .txt file.")
@@ -40,15 +60,27 @@ def say(message: str) -> None:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right into one message and an exit code, without a traceback."""
-    from fourhop._core import ScenarioError
-    from fourhop.errors import FourhopError, IncompleteError
+    """Turn what the user can put right, or stopped, into one message and an exit code; warnings become lines."""
+    from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:
-        yield
-    except (ScenarioError, FourhopError) as error:
+        with _warned():
+            yield
+    except FourhopError as error:
         tell(error)
         raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
+    except SweepInterrupted as stop:
+        say(str(stop))
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def one_of(**given: bool) -> None:
+    """Raise what `errors` turns into a message if more than one of these switches is on."""
+    from fourhop.errors import FourhopError
+
+    on = [f"--{name}" for name, value in given.items() if value]
+    if len(on) > 1:
+        raise FourhopError(f"{' and '.join(on)}: found {len(on)}, allowed: one of them")
 
 
 def tell(error: BaseException) -> None:
@@ -57,6 +89,22 @@ def tell(error: BaseException) -> None:
         say(f"error: {line}")
     for note in getattr(error, "__notes__", []):
         say(f"note: {note}")
+
+
+@contextmanager
+def _warned() -> Iterator[None]:
+    """Say what the package warns of, a line each."""
+    import warnings
+
+    from fourhop.errors import FourhopWarning
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FourhopWarning)
+        warnings.showwarning = show
+        yield
 
 
 def load(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,59 +12,69 @@ import typer
 from fourhop.cli import common
 
 if TYPE_CHECKING:
-    from fourhop.result import Result
+    from fourhop.study.estimate import Sample
+    from fourhop.sweeps.result import SweepResult
 
 HOPS = range(1, 9)
+TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the figure goes.")] = Path("demo"),
-    runs: Annotated[int, typer.Option(metavar="N", help="Runs for each chain.")] = 10,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Simulated time of each run.")] = "100s",
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the figure goes, and every run: `fourhop plot DIR` has more.")
+    ] = Path("demo"),
+    runs: Annotated[int, typer.Option(metavar="N", help="Runs for each chain and transport.")] = 10,
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
-    """Goodput of TCP NewReno over 1 to 8 hops (AODV, 2 Mbit/s, 200 m apart): a table, a PNG and a PDF."""
-    with common.errors():
-        from fourhop import ScenarioError, store
-        from fourhop.cli.display import Display
-        from fourhop.errors import FourhopError
-        from fourhop.runner import Interrupted, run
-        from fourhop.scenario import Scenario
+    """Show what pacing is for: TCP NewReno, Vegas and TCP-AP over 1 to 8 hops, goodput and delay as table and figure.
 
-        store.writable(out)
+    The chains are those of the papers: radios 200 m apart, 2 Mbit/s, AODV, as in ns-2.35. DIR is a folder as `fourhop
+    sweep` writes it, so the same command goes on where it was interrupted.
+    """
+    with common.errors():
+        from fourhop import ScenarioError
+        from fourhop.cli.display import SweepDisplay
+        from fourhop.errors import FourhopError
+        from fourhop.scenario import Scenario
+        from fourhop.sweeps.describe import Sweep
+        from fourhop.sweeps.execute import sweep
+
         try:
-            scenarios = {hops: Scenario.chain(hops=hops, transport="newreno", duration=duration) for hops in HOPS}
+            chain = Scenario.chain(hops=1, duration=duration)
         except ScenarioError as error:
             (problem,) = error.problems
             raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
-
-        common.say(f"{runs} runs of {duration} for each chain of {HOPS[0]} to {HOPS[-1]} hops")
-        results: dict[int, Result] = {}
-        interrupted = False
-        try:
-            with Display(total=runs * len(HOPS)) as display:
-                for hops, scenario in scenarios.items():
-                    display.begin("1 hop: " if hops == 1 else f"{hops} hops: ", runs * len(results))
-                    results[hops] = run(scenario, runs, jobs=jobs, progress=display.update)
-        except Interrupted:
-            interrupted = True
-            common.say(f"interrupted: {len(results)} of {len(HOPS)} chains finished")
-        if results:
-            _show(results, runs, out)
-        if interrupted:
-            raise typer.Exit(common.INTERRUPTED)
+        described = Sweep(chain, {"transport": TRANSPORTS, "topology.hops": HOPS}, runs=runs, name="demo", source="")
+        common.say(f"{runs} runs of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops")
+        with SweepDisplay() as display:
+            result = sweep(described, out=out, jobs=jobs, progress=display.update)
+        _show(result, out)
 
 
-def _show(results: dict[int, Result], runs: int, out: Path) -> None:
-    from fourhop import plots
-    from fourhop.cli import tables
+def _show(result: SweepResult, out: Path) -> None:
+    from fourhop import plots, shown, style
+    from fourhop.study import draw, sweepchart
+    from fourhop.study.cells import Cells
+    from fourhop.study.measures import MEASURES
 
-    rows = [
-        (str(hops), tables.kbps(result.aggregate), *tables.counts(result.summary.row(0, named=True)))
-        for hops, result in results.items()
-    ]
-    columns = (">hops", ">goodput kbit/s", *tables.COUNTS)
-    tables.console().print(tables.table(columns, rows))
-    curve = [(hops, result.aggregate) for hops, result in results.items()]
-    written = plots.save(plots.over_hops({"NewReno, AODV": curve}), out / "goodput-over-hops")
-    typer.echo(f"\n± and the bars: 95 % interval over {runs} runs. Figure: {', '.join(map(str, written))}")
+    cells = Cells.of(result)
+    names = [style.TRANSPORTS[name] for name in TRANSPORTS]
+    charts = []
+    for what in ("goodput", "delay"):
+        rows = [
+            [str(hops), *(_text(MEASURES[what].of(cell)) for cell in each.by("transport").values())]
+            for hops, each in cells.by("hops").items()
+        ]
+        typer.echo(f"{MEASURES[what].title}\n")
+        typer.echo("\n".join([*shown.table(["hops", *names], rows, [True] * (1 + len(names))), ""]))
+        charts.append(replace(sweepchart.chart(cells, what, x="hops", by="transport"), y_log=True))
+    written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
+    over = f"over {result.sweep.runs} runs" if (result.sweep.runs or 0) > 1 else "within the run"
+    typer.echo(f"± and whiskers: 95 % interval {over}. Figure: {', '.join(map(str, written))}")
+
+
+def _text(sample: Sample) -> str:
+    interval = sample.interval
+    width = "" if interval.half_width is None else f" ± {interval.half_width:.1f}"
+    return "-" if math.isnan(interval.mean) else f"{interval.mean:.1f}{width}"

@@ -21,7 +21,7 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
-    """Show round trips, delay, variation, pacing interval and window of one flow over time: a figure, medians."""
+    """Show what one flow measured and did over time: a figure, its goodput, and the medians of the rest."""
     with common.errors():
         from fourhop.explanation import explain
         from fourhop.runner import Interrupted

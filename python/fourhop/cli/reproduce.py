@@ -81,7 +81,6 @@ def _reproduce(
     found: list[Found], out: Path, *, quick: bool, jobs: int | None, dask: str | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
-    from fourhop._core import ScenarioError
     from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
     from fourhop.study import execute
@@ -103,7 +102,7 @@ def _reproduce(
                     )
                     display.end()
                 records.append(execute.record(each, results, out, quick=quick))
-            except (FourhopError, ScenarioError) as error:
+            except FourhopError as error:
                 failed.append(each.name)
                 common.say(f"error: {each.name}: {error}")
     return records, failed
@@ -115,7 +114,7 @@ def _list(found: list[Found]) -> None:
     rows = [
         (each.name, str(len(each.study.checks)), ", ".join(each.study.profiles), each.study.title) for each in found
     ]
-    tables.console().print(tables.table(("figure", ">checks", "profiles", "title"), rows))
+    tables.console().print(tables.table(("figure", ">checks", "profiles", "title"), rows, wrapped=(3,)))
 
 
 def _show(records: list[dict[str, Any]]) -> None:
@@ -129,13 +128,9 @@ def _show(records: list[dict[str, Any]]) -> None:
             rows.append((_name(record), check["statement"], check["paper"], measured, *verdicts))
     profiles = list(records[0]["profiles"]) if records else []
     out = tables.console()
-    shown = tables.table(
-        ("figure", "check", "the paper", f"measured ({profiles[0] if profiles else ''})", *profiles), rows
-    )
+    columns = ("figure", "check", "the paper", f"measured ({profiles[0] if profiles else ''})", *profiles)
     # Sentences are wrapped; the verdicts never are.
-    for column in shown.columns[1:4]:
-        column.no_wrap = False
-    out.print(shown)
+    out.print(tables.table(columns, rows, wrapped=(1, 2, 3)))
 
 
 def _outcomes(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -12,15 +12,26 @@ from fourhop.cli import common
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print a table of the last sweep as CSV on stdout and nothing else.")
+    ] = False,
+    table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The table for --csv, as flows; summary if not given.")
+    ] = None,
 ) -> None:
     """List a folder of runs: its last sweep, all runs by scenario, and files that are none."""
     with common.errors():
         from fourhop.cli import tables
         from fourhop.errors import FourhopError
         from fourhop.sweeps import inventory, manifest
-        from fourhop.sweeps.result import SweepResult
+        from fourhop.sweeps.result import SweepResult, Table
         from fourhop.sweeps.runstore import RunStore
 
+        if table is not None and not csv:
+            raise FourhopError(f"--table: found {table} alone, allowed: with --csv")
+        if csv:
+            typer.echo(SweepResult.load(folder).to_csv(table=cast(Table, table or "summary")), nl=False)
+            return
         store = RunStore(folder)
         if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():
             raise FourhopError(f"{folder}: found no runs of a sweep, allowed: a folder that `fourhop sweep` wrote")

@@ -29,24 +29,30 @@ def command(
     ] = "aggregate",
     max_runs: Annotated[int, typer.Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
     set_: common.Set = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
+    csv: common.Csv = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
     ] = None,
     pcap: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write packet captures here, one file a node.")
     ] = None,
+    pcap_merged: Annotated[
+        bool, typer.Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
+    ] = False,
+    pcap_lost: Annotated[
+        bool, typer.Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
     """Run a scenario: a table per flow with 95 % intervals, or one JSON object."""
     with common.errors():
-        from fourhop.errors import FourhopError, IncompleteError
+        from fourhop.errors import IncompleteError
         from fourhop.runner import Interrupted, run
 
-        if runs is not None and precision is not None:
-            raise FourhopError("--runs and --precision: found both, allowed: one of them")
+        common.one_of(json=json, csv=csv)
         scenario = common.load(file, set_, transport, duration)
         from fourhop.cli.display import Display
 
@@ -57,7 +63,7 @@ def command(
             with Display() as display:
                 result = run(
                     scenario,
-                    1 if runs is None else runs,
+                    runs,
                     seed,
                     precision,
                     jobs,
@@ -66,6 +72,8 @@ def command(
                     pcap,
                     precision_of=precision_of,
                     max_runs=max_runs,
+                    pcap_merged=pcap_merged,
+                    pcap_lost=pcap_lost,
                 )
         except Interrupted as stop:
             code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result
@@ -74,7 +82,7 @@ def command(
         except IncompleteError as stop:
             code, wrong, result = common.INCOMPLETE, stop, stop.result
         if result is not None:
-            _show(result, json)
+            _show(result, json=json, csv=csv)
             if result.note is not None:
                 common.say(f"note: {result.note}")
             if out is not None and (not isinstance(wrong, IncompleteError) or wrong.saved):
@@ -87,9 +95,11 @@ def command(
             raise typer.Exit(code)
 
 
-def _show(result: Result, json: bool) -> None:
+def _show(result: Result, *, json: bool, csv: bool) -> None:
     if json:
         typer.echo(result.to_json())
+    elif csv:
+        typer.echo(result.to_csv(), nl=False)
     else:
         from fourhop.cli import tables
 

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from fourhop.cli.display import LINE_S, Bar, clock
+from fourhop.cli.display import Bar, clock
 
 if TYPE_CHECKING:
     from fourhop.sweeps.execute import SweepProgress
@@ -22,7 +22,7 @@ class StudyDisplay(Bar):
         self._runs = 0
         self._title = ""
         self._fresh = True
-        self._started = self._printed = time.monotonic()
+        self._started = time.monotonic()
         self._reused = 0.0
 
     def begin(self, title: str, runs: int) -> None:
@@ -40,11 +40,7 @@ class StudyDisplay(Bar):
         elapsed = time.monotonic() - self._started
         left = clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
         of = f"{self._title}: run {report.done} of {report.wanted or 'some'}"
-        if self.on_terminal:
-            self.show(share, of, left)
-        elif time.monotonic() - self._printed > LINE_S:
-            self._printed = time.monotonic()
-            print(", ".join(filter(None, [of, f"{share:.0%} of all", left])), file=sys.stderr, flush=True)
+        self.show(share, of, left)
 
     def end(self) -> None:
         """The sweep is done."""

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),
@@ -26,30 +28,29 @@ def command(
         str | None,
         typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
     ] = None,
+    csv: common.Csv = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
 ) -> None:
     """Run every point of a sweep. Runs that are kept are not computed again, so an interrupted sweep goes on."""
     with common.errors():
         from fourhop.cli.display import SweepDisplay
-        from fourhop.errors import SweepInterrupted
         from fourhop.sweeps import document
         from fourhop.sweeps.execute import sweep
 
         described = document.load(file)
         folder = Path("out") / file.stem if out is None else out
-        try:
-            with SweepDisplay() as display:
-                result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
-        except SweepInterrupted as stop:
-            common.say(str(stop))
-            raise typer.Exit(common.INTERRUPTED) from None
-        _show(result, folder)
+        with SweepDisplay() as display:
+            result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
+        _show(result, folder, csv=csv)
 
 
-def _show(result: SweepResult, folder: Path) -> None:
-    from fourhop.cli import tables
+def _show(result: SweepResult, folder: Path, *, csv: bool) -> None:
+    if csv:
+        typer.echo(result.to_csv(), nl=False)
+    else:
+        from fourhop.cli import tables
 
-    tables.show_sweep(result)
+        tables.show_sweep(result)
     runs = "run" if result.computed == 1 else "runs"
     common.say(f"{result.computed} {runs} computed, {result.reused} reused")
     if result.note is not None:

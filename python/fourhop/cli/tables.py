@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import polars as pl
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
+from rich.text import Text
 
 from fourhop.result import Result, span
 from fourhop.stats import Interval
@@ -17,6 +20,8 @@ from fourhop.sweeps.result import SweepResult
 
 # Where stdout is no terminal there is no width to fit: wide enough that no table wraps.
 _WIDE = 160
+# Least width of a column of sentences.
+_PHRASE = 16
 # Scenarios that a list of runs shows.
 _LISTED = 50
 
@@ -32,14 +37,66 @@ def kbps(interval: Interval) -> str:
     return f"{interval.mean / 1e3:.1f}{width}"
 
 
-def table(columns: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> Table:
-    """A plain table; columns named with a leading `>` are set to the right."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left", no_wrap=True)
-    for row in rows:
-        made.add_row(*row)
-    return made
+class Fitted:
+    """Rows as a table, or, where the screen is too narrow for one, below each other: a line for each value.
+
+    Neither cuts a number or a name.
+    """
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str]], wrapped: Sequence[int]) -> None:
+        self._titles = [column.removeprefix(">") for column in columns]
+        self._right = [column.startswith(">") for column in columns]
+        self._rows = rows
+        self._wrapped = wrapped
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Called by rich with the width there is."""
+        if self._least_width() > options.max_width:
+            yield Text("\n".join(self._lines(options.max_width)), overflow="fold")
+            return
+        made = Table(box=None, pad_edge=False, header_style="bold")
+        for index, title in enumerate(self._titles):
+            justify: Literal["left", "right"] = "right" if self._right[index] else "left"
+            made.add_column(title, justify=justify, no_wrap=index not in self._wrapped)
+        for row in self._rows:
+            made.add_row(*row)
+        yield made
+
+    def _least_width(self) -> int:
+        """Of the table: columns are two apart, and those that are wrapped as wide as a phrase."""
+        columns = zip(self._titles, *self._rows, strict=True)
+        widths = [max(map(cell_len, texts)) for texts in columns]
+        least = [min(width, _PHRASE) if index in self._wrapped else width for index, width in enumerate(widths)]
+        return sum(least) + 2 * (len(least) - 1)
+
+    def _lines(self, width: int) -> Iterator[str]:
+        label = max(map(cell_len, self._titles[1:]), default=0)
+        for row in self._rows:
+            yield from textwrap.wrap(
+                f"{self._titles[0]} {row[0]}", width, break_long_words=False, break_on_hyphens=False
+            )
+            for title, value in zip(self._titles[1:], row[1:], strict=True):
+                begin = f"  {title:<{label}}  "
+                if not value:
+                    continue
+                if len(begin) + cell_len(value) <= width:
+                    yield begin + value
+                else:
+                    yield f"  {title}"
+                    indent = " " * 4
+                    yield from textwrap.wrap(
+                        value,
+                        width,
+                        initial_indent=indent,
+                        subsequent_indent=indent,
+                        break_long_words=False,
+                        break_on_hyphens=False,
+                    )
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], wrapped: Sequence[int] = ()) -> Fitted:
+    """Rows for the screen; columns named with a leading `>` are set to the right, those `wrapped` hold sentences."""
+    return Fitted(columns, rows, wrapped)
 
 
 COUNTS = (">resent", ">timeouts", ">RTT ms")

@@ -45,20 +45,20 @@ def ns2(
         typer.Option(metavar="N", help="Runs of each entry; 10 if not given, up to 20 while ± is above 2 %."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")] = False,
+    json: common.Json = False,
 ) -> None:
     """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""
     with common.errors():
         from fourhop import validate
+        from fourhop.agreement import Agreement
         from fourhop.cli.display import EntryDisplay
-        from fourhop.compare import Comparison
 
         entries = validate.select(validate.read_reference(reference), only or [])
         if not json:
             # Loaded by now, so that the table follows Ctrl-C at once.
             from fourhop.cli import tables  # noqa: F401
 
-        comparison = Comparison(entries, seeds=seeds, jobs=jobs)
+        comparison = Agreement(entries, seeds=seeds, jobs=jobs)
         for row in comparison.rows:
             if row.verdict == "error":
                 common.say(f"{row.entry.name}: error: {row.reason}")

@@ -65,8 +65,8 @@ def _records(out: Path) -> list[Record]:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             for each in record["profiles"].values():
-                # Records of earlier versions name no main claims.
-                each["outcomes"] = [{"main": False, **outcome} for outcome in each["outcomes"]]
+                # Records of earlier versions name no main claims and say nothing in brief.
+                each["outcomes"] = [{"main": False, "brief": it["measured"], **it} for it in each["outcomes"]]
             found.append(record)
         except (OSError, ValueError) as error:
             raise FourhopError(
@@ -93,9 +93,11 @@ def pages(records: list[Record]) -> dict[str, str]:
         "counted": _counted,
         "counts": _counts,
         "duration": _duration,
-        "claims": _claims,
+        "main_claims": _main,
+        "main_figure": _main_figure,
         "outcomes": _outcomes,
         "profiles": _profiles,
+        "prose": _prose,
     }
     templates.globals |= {
         "asset": _asset,
@@ -129,14 +131,21 @@ def _outcomes(records: list[Record], profile: str) -> list[Record]:
     return [each for record in records for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]]
 
 
-def _claims(records: list[Record], *, main: bool = False) -> list[tuple[Record, int]]:
-    """The checks of figures, all or the main claims, as figure and number of the check."""
-    return [
-        (record, number)
+def _main(records: list[Record], profile: str) -> dict[str, list[tuple[Record, Record]]]:
+    """The main claims, as the figure and what became of the claim, by verdict."""
+    found = [
+        (record, each)
         for record in records
-        for number, check in enumerate(next(iter(record["profiles"].values()))["outcomes"])
-        if check["main"] or not main
+        for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]
+        if each["main"]
     ]
+    by_verdict = {name: [pair for pair in found if pair[1]["verdict"] == name] for name in _VERDICTS}
+    return {name: pairs for name, pairs in by_verdict.items() if pairs}
+
+
+def _main_figure(records: list[Record]) -> Record | None:
+    """The figure of the first main claim."""
+    return next((record for record in records for profile in record["profiles"] if _main([record], profile)), None)
 
 
 def _notes(outcome: Record) -> list[str]:
@@ -146,21 +155,47 @@ def _notes(outcome: Record) -> list[str]:
     return list(filter(None, (outcome["reason"] or asked, thought, outcome.get("method", ""))))
 
 
+def _prose(text: str) -> str:
+    """A text of a study, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("`")]
+    return Markup().join(Markup(f"<code>{part}</code>") if n % 2 else part for n, part in enumerate(parts))
+
+
 def _panels(record: Record) -> list[list[dict[str, Any]]]:
-    """Each chart once for each profile, side by side where there is room, and on the same scale."""
+    """Each chart once for each profile, side by side where there is room, and on the same scale.
+
+    Charts of one quantity over the same places are on the same scale in the whole figure.
+    """
     rows: dict[str, dict[str, Chart]] = {}
     for profile, each in record["profiles"].items():
         for plain in each["charts"]:
             rows.setdefault(plain["name"], {})[profile] = Chart.from_dict(plain)
+    alike: dict[object, list[Chart]] = {}
+    for row in rows.values():
+        alike.setdefault(_quantity(row), []).extend(row.values())
     return [
-        [_panel(record, profile, chart, list(row.values())) for profile, chart in row.items()] for row in rows.values()
+        [_panel(record, profile, chart, list(row.values()), alike[_quantity(row)]) for profile, chart in row.items()]
+        for row in rows.values()
     ]
 
 
-def _panel(record: Record, profile: str, chart: Chart, row: list[Chart]) -> dict[str, Any]:
+def _quantity(row: dict[str, Chart]) -> tuple[object, ...]:
+    """What a row of charts shows: the quantity, and over what.
+
+    Charts over other places, as short chains beside long ones, are there because one scale would not do for both.
+    """
+    chart = next(iter(row.values()))
+    places = {str(x) for each in row.values() for line in each.lines for x in line.x}
+    over = None if chart.kind == "series" else frozenset(places)
+    return chart.kind, chart.x_label, chart.y_label, chart.y_min, chart.y_max, chart.y_log, over
+
+
+def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: list[Chart]) -> dict[str, Any]:
     key = _id(record, chart.name, profile)
-    label = f"{record['title']}, {chart.name.replace('_', ' ')}, profile {profile}"
-    drawing = None if chart.kind == "table" else describe(chart, row)
+    label = f"{record['title']}, {chart.name.replace('_', ' ')}, {_NAMES.get(profile, profile)}"
+    drawing = None if chart.kind == "table" else describe(chart, row, alike)
     return {
         "profile": profile,
         "key": key,

@@ -45,7 +45,19 @@ from fourhop.study.claims import (
     ordered,
     rises,
 )
-from fourhop.study.estimate import Estimate, Sample, combine, growth, peak, ratio, run_by_run, share, slope, trough
+from fourhop.study.estimate import (
+    Estimate,
+    Sample,
+    combine,
+    growth,
+    peak,
+    percent,
+    ratio,
+    run_by_run,
+    share,
+    slope,
+    trough,
+)
 from fourhop.study.study import STEADY, Check, Data, Profile, Study, Why
 from fourhop.study.variants import Variants
 
@@ -82,6 +94,7 @@ __all__ = [
     "most",
     "ordered",
     "peak",
+    "percent",
     "ratio",
     "rises",
     "run_by_run",

@@ -107,9 +107,14 @@ class Cells:
         """Names of the flows, in the order of the scenario."""
         return list(dict.fromkeys(name for cell in self._cells for run in cell.runs for name in run.flows))
 
+    @property
+    def runs(self) -> list[Run]:
+        """The runs of all cells."""
+        return [run for cell in self._cells for run in cell.runs]
+
     def values(self, key: str) -> list[Any]:
         """The values of a varied key, in the order of the sweep."""
-        full = self._key(key)
+        full = self.key(key)
         seen: list[Any] = []
         for cell in self._cells:
             if cell.parameters[full] not in seen:
@@ -118,7 +123,7 @@ class Cells:
 
     def where(self, **keys: object) -> Cells:
         """The cells with these values; raises `FourhopError` if there are none."""
-        wanted = {self._key(key): value for key, value in keys.items()}
+        wanted = {self.key(key): value for key, value in keys.items()}
         chosen = [cell for cell in self._cells if all(cell.parameters[key] == value for key, value in wanted.items())]
         if not chosen:
             allowed = "; ".join(f"{key}: {', '.join(map(str, self.values(key)))}" for key in wanted)
@@ -140,7 +145,18 @@ class Cells:
 
     def goodput(self, flow: str | None = None, **keys: object) -> Sample:
         """Goodput in kbit/s of one flow, or of all together."""
-        return self._rate("goodput_bps", flow, keys)
+        cell = self._one(keys)
+        if flow is not None and cell.runs and flow not in cell.runs[0].flows:
+            allowed = ", ".join(cell.runs[0].flows)
+            raise FourhopError(f"sweep {self._name}: found no flow {flow!r}, allowed: {allowed}")
+        names = list(cell.runs[0].flows) if flow is None and cell.runs else [cast(str, flow)]
+        values = [1e-3 * math.fsum(run.flows[name]["goodput_bps"] for name in names) for run in cell.runs]
+        if len(cell.runs) == 1:
+            batches = _batches(cell.runs[0], names)
+            if len(batches) > 1:
+                each = tuple(1e-3 * math.fsum(batch) for batch in batches)
+                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
+        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
 
     def throughput(self, flow: str | None = None, **keys: object) -> Sample:
         """Throughput (repeated bytes included) in kbit/s of one flow, or of all together; one value a run."""
@@ -260,20 +276,6 @@ class Cells:
 
         return self.measure(of, unit, **keys)
 
-    def _rate(self, column: str, flow: str | None, keys: Mapping[str, object]) -> Sample:
-        cell = self._one(keys)
-        if flow is not None and cell.runs and flow not in cell.runs[0].flows:
-            allowed = ", ".join(cell.runs[0].flows)
-            raise FourhopError(f"sweep {self._name}: found no flow {flow!r}, allowed: {allowed}")
-        names = list(cell.runs[0].flows) if flow is None and cell.runs else [cast(str, flow)]
-        values = [1e-3 * math.fsum(run.flows[name][column] for name in names) for run in cell.runs]
-        if len(cell.runs) == 1:
-            batches = _batches(cell.runs[0], names)
-            if len(batches) > 1:
-                each = tuple(1e-3 * math.fsum(batch) for batch in batches)
-                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
-        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
-
     def _one(self, keys: Mapping[str, object]) -> Cell:
         """The only cell with these keys."""
         chosen = self.where(**keys)._cells if keys else self._cells
@@ -292,8 +294,8 @@ class Cells:
         """Batches belong together within one run only."""
         return tuple((self._name, cell.index, cell.runs[0].seed, batch) for batch in range(batches))
 
-    def _key(self, key: str) -> str:
-        """The varied key that `key` names."""
+    def key(self, key: str) -> str:
+        """The varied key that `key` names, whole or by its last part."""
         names = [full for full in self.keys if full == key] or [
             full for full in self.keys if full.rsplit(".", 1)[-1] == key
         ]

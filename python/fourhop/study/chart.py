@@ -90,6 +90,8 @@ class Chart:
     rows: tuple[tuple[str, ...], ...] = ()
     name: str = ""
     caption: str = ""
+    y_log: bool = False
+    """Logarithmic, where every mean is above zero."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -141,15 +143,21 @@ def lines(
 def curves(
     of: Mapping[str, Mapping[Any, Sample | Estimate]], x_label: str, y_label: str, *, x_log: bool = False
 ) -> Chart:
-    """Curves by their labels, each with what was measured by its place on the axis of x."""
-    return Chart("lines", _lines(of), x_label, y_label, x_log=x_log)
+    """Curves by their labels, each with what was measured by its place on the axis of x; gains are in %."""
+    return Chart("lines", _lines(of), x_label, y_label, _least(of), x_log=x_log)
 
 
 def groups(
     of: Mapping[str, Mapping[str, Sample | Estimate]], y_label: str = f"goodput ({KBPS})", *, y_max: float | None = None
 ) -> Chart:
-    """Groups of bars: by the label of a colour what was measured, by the name of each group."""
-    return Chart("bars", _lines(of), "", y_label, y_max=y_max)
+    """Groups of bars: by the label of a colour what was measured, by the name of each group; gains are in %."""
+    return Chart("bars", _lines(of), "", y_label, _least(of), y_max)
+
+
+def _least(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> float | None:
+    """Where the axis of y begins: a gain may be a loss."""
+    gains = (isinstance(each, Estimate) and each.gain for points in of.values() for each in points.values())
+    return None if any(gains) else 0.0
 
 
 def _lines(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> tuple[Line, ...]:
@@ -157,10 +165,10 @@ def _lines(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> tuple[Line, ...
 
 
 def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scale: float = 1.0) -> Line:
-    """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`."""
+    """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`; gains are in %."""
     each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
-    plain = [at for place in places if (at := _plain(place)) is not None]
+    plain = [at for place in places if (at := as_number(place)) is not None]
     if plain and len(plain) == len(places):
         places = list(plain)
     return Line(label, places, *(list(column) for column in zip(*each, strict=True)))  # type: ignore[arg-type]
@@ -286,7 +294,8 @@ def _measured(cell: Cells, y: Measure) -> Sample | Estimate:
 
 
 def _unit(cells: Cells, y: Measure) -> str:
-    return _measured(next(iter(cells)), y).unit
+    measured = _measured(next(iter(cells)), y)
+    return "%" if isinstance(measured, Estimate) and measured.gain else measured.unit
 
 
 def _y_label(y: Measure, unit: str) -> str:
@@ -299,10 +308,10 @@ def _label(value: Any, labels: Mapping[Any, str] | None) -> str:
     return (labels or {}).get(value, str(value))
 
 
-def _plain(place: float | str) -> float | None:
+def as_number(place: float | str) -> float | None:
     """A number, or a quantity with its unit, as a number on an axis; `None` for a word.
 
-    >>> _plain("100ms"), _plain("11Mbps"), _plain("50%"), _plain(3), _plain("newreno")
+    >>> as_number("100ms"), as_number("11Mbps"), as_number("50%"), as_number(3), as_number("newreno")
     (0.1, 11.0, 0.5, 3, None)
     """
     if not isinstance(place, str):
@@ -319,6 +328,9 @@ def _plain(place: float | str) -> float | None:
 def _point(measured: Sample | Estimate | Interval, scale: float) -> list[float | None]:
     interval = measured.interval if isinstance(measured, Sample) else measured
     value = interval.mean if isinstance(interval, Interval) else interval.value
+    if isinstance(interval, Estimate) and interval.gain:
+        ends = (value, interval.low, interval.high)
+        return [None if x is None or not math.isfinite(x) else 100.0 * (x - 1.0) for x in ends]
     return [None if x is None or not math.isfinite(x) else scale * x for x in (value, interval.low, interval.high)]
 
 

@@ -10,9 +10,9 @@ by name they answer claims by name, for `every` and `most`.
 >>> from fourhop.study import Sample, above
 >>> gain = Sample((30.0, 31.0, 32.0), (1, 2, 3)) / Sample((20.0, 20.5, 20.0), (1, 2, 3))
 >>> print(above(gain, 1.2))
-above 1.2: holds: 1.54 [1.4, 1.67]
+above +20 %: holds: +53.7 [+40.4, +67.4] %
 >>> print(above(gain, 1.8).or_partly(above(gain, 1.0)))
-above 1.8: fails: 1.54 [1.4, 1.67]
+above +80 %: fails: +53.7 [+40.4, +67.4] %
 >>> judge(above(gain, 1.8).or_partly(above(gain, 1.0)))
 'partly'
 >>> every(above({"over 4 hops": gain, "over 8 hops": gain}, 1.2)).holds
@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, Protocol, overload
 
-from fourhop.study.estimate import Estimate, Sample, number, slope
+from fourhop.study.estimate import Estimate, Sample, number, percent, slope
 
 P = ParamSpec("P")
 
@@ -47,6 +47,8 @@ class Claim:
     """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
     measured: str
     """What was measured, with its interval, for readers."""
+    brief: str = ""
+    """The same for a line of prose, where it is long."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -119,26 +121,37 @@ def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
 @criterion
 def above(measured: Measured, bound: float) -> Claim:
     """The measured thing is above `bound`."""
-    return _between(measured, bound, math.inf, f"above {number(bound)}")
+    return _between(measured, bound, math.inf, f"above {_told(measured, bound)}")
 
 
 @criterion
 def below(measured: Measured, bound: float) -> Claim:
     """The measured thing is below `bound`."""
-    return _between(measured, -math.inf, bound, f"below {number(bound)}")
+    return _between(measured, -math.inf, bound, f"below {_told(measured, bound)}")
 
 
 @criterion
 def about(measured: Measured, value: float, within: float = 0.15) -> Claim:
     """The measured thing is `value`, give or take the share `within` of it."""
     reach = abs(value) * within
+    if _is_gain(measured):
+        return between(measured, value - reach, value + reach)
     return _between(measured, value - reach, value + reach, f"{number(value)} ± {within:.0%}")
 
 
 @criterion
 def between(measured: Measured, low: float, high: float) -> Claim:
     """The measured thing lies between `low` and `high`."""
-    return _between(measured, low, high, f"between {number(low)} and {number(high)}")
+    return _between(measured, low, high, f"between {_told(measured, low)} and {_told(measured, high)}")
+
+
+def _is_gain(measured: Measured) -> bool:
+    return isinstance(measured, Estimate) and measured.gain
+
+
+def _told(measured: Measured, bound: float) -> str:
+    """A bound in the words of what is held against it."""
+    return f"{percent(bound)} %" if _is_gain(measured) else number(bound)
 
 
 def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
@@ -154,6 +167,7 @@ def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
         words,
         holds,
         str(estimate),
+        "",
         None if math.isnan(estimate.value) else estimate.value,
         bottom,
         top,
@@ -200,6 +214,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         f"{words} {len(claims)}: {what}",
         holds,
         f"{held} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
+        f"{held} of {len(claims)} hold, weakest {name}: {worst.brief or worst.measured}",
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
     )

@@ -54,15 +54,26 @@ def figure(chart: Chart | Drawing) -> Figure:
     with matplotlib.rc_context(_STYLE):
         # A long legend does not take its room from what is drawn.
         made, axes = style.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
-        axes.grid(axis="y", color=_GRID, linewidth=0.6)
-        _axes(axes, drawing)
-        for index, curve in enumerate(drawing.curves):
-            if drawing.kind == "bars":
-                _bars(axes, curve, index, drawing)
-            else:
-                _line(axes, curve, drawing)
-        if len(drawing.curves) > 1:
+        _content(axes, drawing)
+        # A single curve, too, says what it is.
+        if any(curve.label for curve in drawing.curves):
             made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
+    return made
+
+
+def side_by_side(charts: Sequence[Chart]) -> Figure:
+    """Charts of the same curves beside each other, under one legend."""
+    import matplotlib
+
+    drawings = [describe(chart) for chart in charts]
+    with matplotlib.rc_context(_STYLE):
+        made, first = style.figure(WIDTH_IN * len(drawings), HEIGHT_IN)
+        first.remove()
+        for place, drawing in enumerate(drawings):
+            axes = style.empty(made.add_subplot(1, len(drawings), place + 1))
+            _content(axes, drawing)
+        handles, labels = axes.get_legend_handles_labels()
+        made.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False)
     return made
 
 
@@ -79,17 +90,36 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for stands, page in _PAGE.items():
         text = text.replace(stands, page)
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    meant = set(re.findall(r'(?:xlink:href="|url\()#([^")]+)', text))
+    text = re.sub(r' id="([^"]+)"', lambda each: f' id="{prefix}-{each[1]}"' if each[1] in meant else "", text)
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
     # The size follows the page, the proportions the figure.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    return re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    return re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", _lean, text))
+
+
+def _lean(tag: re.Match[str]) -> str:
+    """A tag without what nobody sees: places to a millionth of a point, and fonts where the page has its own."""
+    text = re.sub(r"font-family: [^;\"]+;? ?", "", re.sub(r"\s+", " ", tag[0]))
+    return re.sub(r"(?<![\w.])-?\d+\.\d{3,}", lambda place: f"{float(place[0]):.2f}".rstrip("0").rstrip("."), text)
+
+
+def _content(axes: Axes, drawing: Drawing) -> None:
+    axes.grid(axis="y", color=_GRID, linewidth=0.6)
+    _axes(axes, drawing)
+    for index, curve in enumerate(drawing.curves):
+        if drawing.kind == "bars":
+            _bars(axes, curve, index, drawing)
+        else:
+            _line(axes, curve, drawing)
 
 
 def _axes(axes: Axes, drawing: Drawing) -> None:
-    if drawing.x.log:
-        axes.set_xscale("log")
-        axes.minorticks_off()
+    for log, scale in ((drawing.x.log, axes.set_xscale), (drawing.y.log, axes.set_yscale)):
+        if log:
+            scale("log")
+            axes.minorticks_off()
     for axis, to_draw in ((axes.xaxis, drawing.x), (axes.yaxis, drawing.y)):
         axis.set_ticks([place for place, _ in to_draw.ticks], [label for _, label in to_draw.ticks])
         axis.set_label_text(to_draw.label)

@@ -16,13 +16,6 @@ from typing import overload
 from fourhop import style
 from fourhop.study.chart import Chart, Kind, Line
 
-_TRANSPORTS = {
-    "NewReno": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "RBP": 4, "C3TCP": 5, "SACK": 6, "Reno": 6,
-    "window limit": 3, "Westwood+": 4, "CUBIC": 5,
-}  # fmt: skip
-"""Colours of the palette by what a label begins with: a transport has the same in every chart. The last ones share
-theirs with systems that they are not drawn beside."""
-
 DASHES: tuple[tuple[float, ...], ...] = ((), (4.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.6))
 """Strokes and gaps, in widths of the line."""
 
@@ -94,15 +87,20 @@ class Drawing:
     """Values last until the next one, rather than changing evenly towards it."""
 
 
-def describe(chart: Chart, beside: Sequence[Chart] = ()) -> Drawing:
-    """How a chart is drawn, on the same scale as those `beside` it. A table is not drawn."""
-    groups = list(dict.fromkeys(str(x) for line in chart.lines for x in line.x)) if chart.kind == "bars" else []
+def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] = ()) -> Drawing:
+    """How a chart is drawn. A table is not drawn.
+
+    It has both scales in common with the row that it stands in (`beside`, itself among them), which shows the same of
+    every profile, and the one of y with those `alike`, which show the same quantity.
+    """
+    row = [line for each in (beside or (chart,)) for line in each.lines]
+    groups = list(dict.fromkeys(str(x) for line in row for x in line.x)) if chart.kind == "bars" else []
     styles = _styles([line.label for line in chart.lines], bars=chart.kind == "bars")
     curves = tuple(
         _curve(index, line, groups, *style, series=chart.kind == "series")
         for index, (line, style) in enumerate(zip(chart.lines, styles, strict=True))
     )
-    y = _y_axis(chart, [line for each in (chart, *beside) for line in each.lines])
+    y = _y_axis(chart, [*row, *(line for each in alike for line in each.lines)])
     curves = tuple(
         replace(
             curve,
@@ -111,21 +109,23 @@ def describe(chart: Chart, beside: Sequence[Chart] = ()) -> Drawing:
         )
         for curve in curves
     )
-    return Drawing(chart.kind, _x_axis(chart, curves, groups), y, curves, chart.steps)
+    return Drawing(chart.kind, _x_axis(chart, row, groups), y, curves, chart.steps)
 
 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
     """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
 
-    What shares a colour differs by its dash; bars, which have none, by how pale they are.
+    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name is that of
+    the transport as it is: it has the line without gaps and the full colour.
     """
-    known = [next((c for name, c in _TRANSPORTS.items() if label.startswith(name)), None) for label in labels]
+    known = [style.transport_place(label) for label in labels]
     count = len(style.OKABE_ITO)
     left = itertools.cycle([place for place in range(count) if place not in known] or range(count))
     places = [next(left) if place is None else place for place in known]
     made: list[tuple[str | None, tuple[float, ...]]] = []
+    names = [len(label.partition(" (")[0]) for label in labels]
     for index, place in enumerate(places):
-        before = places[:index].count(place)
+        before = sum((names[i], i) < (names[index], index) for i, other in enumerate(places) if other == place)
         colour = None if place == count - 1 else style.OKABE_ITO[place]
         dash = DASHES[(index if known[index] is None else before) % len(DASHES)]
         made.append((_pale(style.OKABE_ITO[place], before) if bars and before else colour, dash))
@@ -158,17 +158,18 @@ def _curve(
     )
 
 
-def _x_axis(chart: Chart, curves: Sequence[Curve], groups: Sequence[str]) -> Axis:
+def _x_axis(chart: Chart, lines: Sequence[Line], groups: Sequence[str]) -> Axis:
     name, unit = _name_and_unit(chart.x_label)
     if chart.kind == "bars":
         room = max(8, _CHARACTERS // max(1, len(groups)))
-        ticks = tuple(
-            (float(place), textwrap.fill(group, room, break_long_words=False))
-            for place, group in enumerate(groups)
-            if group
-        )
+        labels = [textwrap.fill(group, room, break_long_words=False) for group in groups]
+        reach = [max(map(len, label.split("\n"))) for label in labels]
+        if any(sum(pair) / 2.0 + 1.0 > _CHARACTERS / len(groups) for pair in itertools.pairwise(reach)):
+            # Where neighbours would touch, every other one stands a line lower.
+            labels = ["\n" * (place % 2) + label for place, label in enumerate(labels)]
+        ticks = tuple((float(place), label) for place, label in enumerate(labels) if label.strip())
         return Axis(name, unit, -0.5, max(0, len(groups) - 1) + 0.5, ticks)
-    places = sorted({x for curve in curves for x in curve.x})
+    places = sorted({_short(float(x)) for line in lines for x in line.x})
     if not places:
         return Axis(name, unit, 0.0, 1.0, ())
     scale = math.log10 if chart.x_log else float
@@ -204,19 +205,36 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
     means = [y for line in lines for y in line.y if y is not None]
     pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
     ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
+    if chart.y_log and means and min(means) > 0.0:
+        # Beyond half and twice the outermost means intervals are cut off, as they may reach zero.
+        low = max(min([*means, *ends]), 0.5 * min(means)) / (1.0 + 2.0 * _MARGIN)
+        high = min(max([*means, *ends]), 2.0 * max(means)) * (1.0 + 2.0 * _MARGIN)
+        return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks_log(low, high), log=True)
+    if chart.kind == "bars":
+        means.append(0.0)
     top = max([*means, *ends], default=1.0)
     low = min([*means, *ends], default=0.0) if chart.y_min is None else chart.y_min
     margin = _MARGIN * ((top - low) or 1.0)
     high = top + margin
-    if chart.y_min is None:
-        low -= margin
-    else:
-        # One wide interval must not flatten every curve: beyond twice the largest value it is cut off.
-        largest = max(means, default=0.0)
+    # One wide interval must not flatten everything: beyond twice the largest value it is cut off, and where the axis
+    # has no given end, beyond as much again as the values differ.
+    largest = max(means, default=0.0)
+    if chart.y_min is not None:
         high = 2.0 * largest if high > 2.0 * largest > low else high
+    else:
+        low -= margin
+        if (reach := largest - min(means, default=0.0)) > 0.0:
+            low, high = max(low, largest - 2.0 * reach), min(high, largest + reach)
     high = high if chart.y_max is None else chart.y_max
     high = high if high > low else low + 1.0
-    return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high))
+    return Axis(
+        *_name_and_unit(chart.y_label), _short(low), _short(high), _ticks(low, high, whole=_counts(chart, means))
+    )
+
+
+def _counts(chart: Chart, means: Sequence[float]) -> bool:
+    """Whether a chart over time shows what is counted, or the numbers of states: nothing lies between two of them."""
+    return chart.kind == "series" and bool(means) and all(mean.is_integer() for mean in means)
 
 
 def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float, str], ...]:
@@ -227,6 +245,17 @@ def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float
     values = [_short(float(value)) for value in found if low <= value <= high]
     digits = max((len(f"{value:.6g}".partition(".")[2]) for value in values if abs(value) < 1e6), default=0)
     return tuple((value, f"{value + 0.0:.{digits}f}") for value in values)
+
+
+def _ticks_log(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """1, 2 and 5 times the powers of ten between the two.
+
+    >>> [label for _, label in _ticks_log(90.0, 1300.0)]
+    ['100', '200', '500', '1000']
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [_short(step * 10.0**power) for power in powers for step in (1, 2, 5)]
+    return tuple((value, f"{value:.6g}") for value in values if low <= value <= high)
 
 
 def _name_and_unit(label: str) -> tuple[str, str]:

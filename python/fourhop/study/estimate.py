@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fourhop import stats
 from fourhop.stats import CONFIDENCE, Interval, Method
@@ -34,6 +34,8 @@ class Estimate:
     """Unit of the value; empty for a ratio."""
     method: str = ""
     """How the interval was made, for readers."""
+    gain: bool = False
+    """Whether it is a ratio that readers are told as a gain or a loss: 1.2 as +20 %. All reports do so."""
 
     @property
     def low(self) -> float | None:
@@ -48,11 +50,11 @@ class Estimate:
         return None if bounds is None else bounds[1]
 
     def __str__(self) -> str:
-        """`1.84 [1.71, 1.98]`, with the unit if there is one."""
-        unit = f" {self.unit}" if self.unit else ""
+        """`12 [7.03, 17] kbit/s`, and of a ratio `+84 [+71.2, +98] %`."""
+        told, unit = (percent, " %") if self.gain else (number, f" {self.unit}" if self.unit else "")
         if self.low is None or self.high is None:
-            return f"{number(self.value)}{unit} (no interval)"
-        return f"{number(self.value)} [{number(self.low)}, {number(self.high)}]{unit}"
+            return f"{told(self.value)}{unit} (no interval)"
+        return f"{told(self.value)} [{told(self.low)}, {told(self.high)}]{unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Sample:
     >>> slow = Sample((10.0, 12.0, 14.0), (1, 2, 3), "kbit/s")
     >>> fast = Sample((20.0, 24.0, 28.0), (1, 2, 3), "kbit/s")
     >>> print(fast / slow)
-    2 [2, 2]
+    +100 [+100, +100] %
     >>> print(fast - slow)
     12 [7.03, 17] kbit/s
     """
@@ -95,8 +97,8 @@ class Sample:
         return combine([(1.0, self)])
 
     def __truediv__(self, other: Sample) -> Estimate:
-        """The ratio of the means."""
-        return ratio(self, other)
+        """The ratio of the means, told as a gain."""
+        return replace(ratio(self, other), gain=True)
 
     def __sub__(self, other: Sample) -> Estimate:
         """The difference of the means."""
@@ -133,7 +135,7 @@ def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> E
 
 
 def ratio(over: Sample, under: Sample) -> Estimate:
-    """The ratio of two means with Fieller's interval."""
+    """The ratio of two means with Fieller's interval, told as it is; `over / under` is told as a gain."""
     below = under.mean
     value = math.nan if below == 0.0 or math.isnan(below) else over.mean / below
     together = paired([over, under])
@@ -220,7 +222,8 @@ def _extreme(estimates: Sequence[Estimate], pick: Callable[..., float], word: st
         return pick(low for low, _ in known), pick(high for _, high in known)
 
     method = f"{word} of {len(estimates)}, simultaneous"
-    return Estimate(value, bounds, estimates[0].unit, "; ".join(filter(None, (estimates[0].method, method))))
+    first = estimates[0]
+    return Estimate(value, bounds, first.unit, "; ".join(filter(None, (first.method, method))), first.gain)
 
 
 def number(value: float) -> str:
@@ -232,6 +235,18 @@ def number(value: float) -> str:
     if math.isnan(value):
         return "unknown"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def percent(ratio: float) -> str:
+    """A ratio as a gain or a loss in percent: three significant digits, one after the point at most.
+
+    >>> [percent(x) for x in (1.84321, 0.9557, 1.0, 1.00049, 12.5, float("nan"))]
+    ['+84.3', '-4.4', '0', '0', '+1150', 'unknown']
+    """
+    if math.isnan(ratio):
+        return "unknown"
+    gain = round(100.0 * (ratio - 1.0), 1) + 0.0
+    return f"{gain:+.0f}" if abs(gain) >= 100.0 else f"{gain:+.3g}" if gain else "0"
 
 
 def _around(value: float, half_width: float | None) -> Bounds:

@@ -11,7 +11,7 @@ import math
 import subprocess
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ from fourhop.study.study import Check, Data, Profile
 
 if TYPE_CHECKING:
     import distributed
-    import polars as pl
 
     from fourhop.sweeps.describe import Sweep
     from fourhop.sweeps.execute import SweepProgress
@@ -55,7 +54,7 @@ class Job:
     @property
     def runs(self) -> int:
         """How many runs it is; with a precision target the least number."""
-        return len(self.sweep.points) * (self.sweep.runs if self.sweep.target is None else 3)
+        return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property
     def title(self) -> str:
@@ -98,7 +97,7 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
         mine = {name: result for (which, name), result in results.items() if which == profile}
         data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
         outcomes = [outcome(check, data, quick=quick) for check in study.checks.values()]
-        charts = [_chart(name, draw, caption, data, found) for name, (caption, draw) in study.charts.items()]
+        charts = [_chart(name, draw, caption, data, mine, found) for name, (caption, draw) in study.charts.items()]
         place = out / DATA / found.paper / found.figure
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
         for chart in charts:
@@ -140,7 +139,8 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         # check is one in either.
         if not quick or isinstance(error, TypeError | AttributeError | NameError):
             raise FourhopError(f"check {check.name}, profile {data.profile}: {_line(error)}") from error
-        return {**base, "verdict": "not judged", "measured": f"unknown: {_line(error)}", "criterion": "", "reason": ""}
+        unknown = {"measured": f"unknown: {_line(error)}", "brief": "unknown", "criterion": "", "reason": ""}
+        return {**base, "verdict": "not judged", **unknown}
     verdict: Verdict = "not judged" if quick else judge(claim)
     why = None if quick else reason(claim)
     return {
@@ -149,6 +149,7 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         "criterion": claim.criterion,
         "weaker": None if claim.weaker is None else claim.weaker.criterion,
         "measured": claim.measured,
+        "brief": claim.brief or claim.measured,
         "value": _finite(claim.value),
         "low": _finite(claim.low),
         "high": _finite(claim.high),
@@ -184,14 +185,43 @@ def commit(path: Path) -> str:
         return "unknown"
 
 
-def _chart(name: str, draw: Callable[[Data], Chart], caption: str, data: Data, found: Found) -> Chart:
-    from dataclasses import replace
-
+def _chart(
+    name: str,
+    draw: Callable[[Data], Chart],
+    caption: str,
+    data: Data,
+    results: Mapping[str, SweepResult],
+    found: Found,
+) -> Chart:
+    mine = replace(data)
     try:
-        return replace(draw(data), name=name, caption=caption)
+        drawn = draw(mine)
+        whole = [caption, *dict.fromkeys(ran(results[sweep]) for sweep in mine.used)]
+        return replace(drawn, name=name, caption=" ".join(filter(None, whole)))
     except Exception as error:
         where = f"{found.path}: chart {name}, profile {data.profile}"
         raise FourhopError(f"{where}: {_line(error)}") from error
+
+
+def ran(result: SweepResult) -> str:
+    """What a sweep ran, as a sentence for captions: how often, with which seeds, for how long."""
+    times = result.runs["point"].value_counts()["count"]
+    seeds = result.runs["seed"].unique()
+    if not len(seeds):
+        return "Nothing was run."
+    runs, seed = _span(times.min(), times.max()), _span(seeds.min(), seeds.max())
+    scenarios = [point.scenario for point in result.sweep.points]
+    packets = [scenario.packets for scenario in scenarios if scenario.packets is not None]
+    lengths = [f"until {_span(min(packets), max(packets))} packets arrived"] if packets else []
+    if timed := [scenario.duration_s for scenario in scenarios if scenario.packets is None]:
+        lengths.append(f"of {_span(min(timed), max(timed))} s")
+    several = ("" if runs == "1" else "s", "" if len(seeds) == 1 else "s")
+    return f"Each point: {runs} run{several[0]} {' or '.join(lengths)}, seed{several[1]} {seed}."
+
+
+def _span(least: object, most: object) -> str:
+    shown = [f"{each:,g}" if isinstance(each, float) else f"{each:,}" for each in (least, most)]
+    return "–".join(dict.fromkeys(shown))
 
 
 def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, Any]:
@@ -199,7 +229,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
     tables = {"flows": result.flows, "runs": result.runs}
     files = []
     for table, frame in tables.items():
-        for suffix, content in (("parquet", _parquet(frame)), ("csv", _csv(frame))):
+        for suffix, content in (("parquet", frame.write_parquet), ("csv", frame.write_csv)):
             path = place / f"{stem}-{table}.{suffix}"
             write(path, content)
             files.append(path.name)
@@ -247,11 +277,7 @@ def _write_chart(chart: Chart, path: Path) -> None:
             chart.y_label or "y": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
         }  # fmt: skip
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-    write(path, _csv(frame))
-
-
-def _parquet(frame: pl.DataFrame) -> Callable[[Path], object]:
-    return lambda path: frame.write_parquet(path)
+    write(path, frame.write_csv)
 
 
 def _pdf(chart: Chart) -> Callable[[Path], object]:
@@ -259,10 +285,6 @@ def _pdf(chart: Chart) -> Callable[[Path], object]:
     from fourhop.study import draw
 
     return lambda path: draw.figure(chart).savefig(path, format="pdf", metadata={"CreationDate": None})
-
-
-def _csv(frame: pl.DataFrame) -> Callable[[Path], object]:
-    return lambda path: frame.write_csv(path)
 
 
 def write(path: Path, write: Callable[[Path], object]) -> None:

@@ -78,8 +78,13 @@ def chosen(papers: Path, wanted: str | None) -> list[str]:
     if not hits and "/" in wanted and (papers / f"{wanted}.py").is_file():
         hits = [wanted]
     if not hits:
-        allowed = sorted({name.split("/")[0] for name in known}) if "/" not in wanted else known
-        near = difflib.get_close_matches(wanted, [*allowed, *known], 1)
+        papers_known = sorted({name.split("/")[0] for name in known})
+        paper = wanted.split("/")[0]
+        if paper in papers_known:
+            allowed = candidates = [name for name in known if name.startswith(f"{paper}/")]
+        else:
+            allowed, candidates = papers_known, [*papers_known, *known]
+        near = difflib.get_close_matches(wanted, candidates, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FourhopError(f"study: found {wanted!r}, allowed: {', '.join(allowed)}{hint}")
     return hits

@@ -63,17 +63,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Data:
-    """What the sweeps of a study measured; each sweep is an attribute, `data.chain`."""
+    """What the sweeps of a study measured; each sweep is an attribute, `data.chain`, and `data["chain"]`."""
 
     profile: Profile
     sweeps: Mapping[str, Cells] = field(repr=False)
+    used: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The sweeps that were asked for, in that order: what a chart is made of."""
 
     def __getattr__(self, name: str) -> Cells:
         """The cells of a sweep."""
         if name.startswith("__"):
             raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Cells:
+        """The cells of the sweep of that name."""
         if name not in self.sweeps:
             raise FourhopError(f"found no sweep {name!r}, allowed: {', '.join(self.sweeps)}")
+        self.used[name] = None
         return self.sweeps[name]
 
 
@@ -204,7 +211,7 @@ def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict
 
 def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
     """The sweep with short runs, and few of them."""
-    runs = min(sweep.runs, QUICK_RUNS)
+    runs = min(sweep.replications, QUICK_RUNS)
     if sweep.variants is not None:
         variants = {name: _short(scenario, keys) for name, scenario in sweep.variants.items()}
         return replace(sweep, variants=variants, runs=runs, precision=None)

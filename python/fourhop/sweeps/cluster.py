@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fourhop._core import Run, ScenarioError
-from fourhop.errors import FourhopError
+from fourhop._core import Run
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.recorded import Staging, Table, gone, written
 from fourhop.sweeps import runfile
 from fourhop.sweeps.local import Finished
@@ -156,9 +156,7 @@ def _connect(address: str) -> Client:
     try:
         import distributed
     except ModuleNotFoundError:
-        raise FourhopError(
-            "cluster: found no package distributed, allowed: fourhop with the extra dask (pip install 'fourhop[dask]')"
-        ) from None
+        raise FourhopError("cluster: the package distributed is missing: pip install distributed") from None
     try:
         # A client that finds nobody tries on for long, and goes away with tracebacks: so look first.
         parts = urlsplit(address)

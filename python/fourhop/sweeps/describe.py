@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from fourhop import quantity
-from fourhop._core import ScenarioError
-from fourhop.errors import FourhopError
+from fourhop import _core, quantity
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.limits import MAX_RUNS, MAX_SEED, MIN_RUNS, POINTS_LIMIT, RUNS_LIMIT, within
-from fourhop.scenario import Scenario
+from fourhop.scenario import WITH, Scenario, plain
 from fourhop.sweeps import problems
 from fourhop.sweeps.schedule import Rule, aggregate_goodput, flow_goodputs
 
@@ -27,8 +27,6 @@ VARIANT = "variant"
 
 EVERY_FLOW = "flows[*]."
 """Beginning of a key of every entry of `[[flows]]`."""
-
-_NO_TCP = ("udp", "ping")
 
 # Keys that are no parameter of a point: every point runs with the same seeds, and a name changes nothing.
 _FIXED = {"seed": "the seeds are those of the sweep, the same at every point", "name": "a name changes no result"}
@@ -73,8 +71,8 @@ class Sweep:
     """Keys whose values advance together, so all of them have equally many; they change faster than those of `over`."""
     variants: Mapping[str, Scenario] | None = field(default=None, kw_only=True)
     """Scenarios by name, instead of `base`: points that differ by more than a key. The slowest to change."""
-    runs: int = field(default=1, kw_only=True)
-    """Replications of each point; ignored with `precision`."""
+    runs: int | None = field(default=None, kw_only=True)
+    """Replications of each point; 1 if neither this nor `precision` is given."""
     seed: int | None = field(default=None, kw_only=True)
     """Seed of the first replication, the next ones use the next seeds; the scenario's if not given."""
     precision: str | float | None = field(default=None, kw_only=True)
@@ -108,16 +106,20 @@ class Sweep:
         if len(set(lengths.values())) > 1:
             each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
             self._refuse("zipped", f"values of different number: {each}", "equally many of each key")
+        if self.runs is not None and self.precision is not None:
+            self._refuse("runs, precision", "both", "one of the two")
         try:
             if self.target is None:
-                within("runs", self.runs, 1, RUNS_LIMIT)
+                self._set("runs", within("runs", self.replications, 1, RUNS_LIMIT))
             else:
-                within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT)
+                self._set("max_runs", within("max_runs", self.max_runs, MIN_RUNS, RUNS_LIMIT))
+            if self.seed is not None:
+                self._set("seed", within("seed", self.seed, 0, MAX_SEED - self.wanted))
         except FourhopError as error:
             raise FourhopError(f"{self.source}: {error}" if self.source else str(error)) from None
         if self.precision_of not in ("aggregate", "flows"):
             self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
-        if not 0 <= self.first_seed <= MAX_SEED - self.wanted:
+        if not self.first_seed <= MAX_SEED - self.wanted:
             self._refuse("seed", self.first_seed, f"0 to {MAX_SEED} less the number of runs")
         if not self.name:
             self._set("name", self._scenarios[0][1].name if self.base is not None else "variants")
@@ -144,7 +146,12 @@ class Sweep:
     @property
     def wanted(self) -> int:
         """Runs of each point; with a precision target the largest number allowed."""
-        return self.runs if self.precision is None else self.max_runs
+        return self.replications if self.precision is None else self.max_runs
+
+    @property
+    def replications(self) -> int:
+        """Runs of each point, unless a precision decides."""
+        return 1 if self.runs is None else self.runs
 
     @property
     def target(self) -> float | None:
@@ -155,7 +162,7 @@ class Sweep:
     def rule(self) -> Rule:
         """How many runs every point gets."""
         if self.target is None:
-            return Rule(self.runs, self.runs)
+            return Rule(self.replications, self.replications)
         judged = aggregate_goodput if self.precision_of == "aggregate" else flow_goodputs
         return Rule(MIN_RUNS, self.max_runs, self.target, judged)
 
@@ -172,15 +179,17 @@ class Sweep:
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """Every point in order. Raises `FourhopError` with the problems of every point that cannot be."""
+        # Before there is a row for each: a slip in a range would take all memory.
+        varied = [*self.over.values(), *itertools.islice(self.zipped.values(), 1)]
+        count = math.prod(len(tuple(values)) for values in varied) * len(self._scenarios)
+        if count > POINTS_LIMIT:
+            self._refuse("", f"{count} points", f"at most {POINTS_LIMIT}")
         rows = [dict(zip(self.over, values, strict=True)) for values in itertools.product(*self.over.values())]
         if self.zipped:
             columns = [
                 dict(zip(self.zipped, values, strict=True)) for values in zip(*self.zipped.values(), strict=True)
             ]
             rows = [{**row, **column} for row in rows for column in columns]
-        count = len(rows) * len(self._scenarios)
-        if count > POINTS_LIMIT:
-            self._refuse("", f"{count} points", f"at most {POINTS_LIMIT}")
         made: list[Point] = []
         wrong: list[str] = []
         for variant, scenario in self._scenarios:
@@ -210,18 +219,11 @@ class Sweep:
         """The keys of the scenario that a key of the sweep stands for."""
         if key != TRANSPORT and not key.startswith(EVERY_FLOW):
             return [key]
-        resolved = scenario.resolved
-        flows = resolved.get("flows", [])
-        if key != TRANSPORT:
-            if not flows:
-                self._refuse(key, "a scenario without [[flows]]", "a scenario with some, or traffic.KEY for [traffic]")
-            return [f"flows[{i}].{key.removeprefix(EVERY_FLOW)}" for i in range(len(flows))]
-        named = [(f"flows[{i}]", flow) for i, flow in enumerate(flows)]
-        if "traffic" in resolved:
-            named.insert(0, ("traffic", resolved["traffic"]))
-        paths = [f"{place}.transport" for place, flow in named if flow["transport"] not in _NO_TCP]
-        if not paths:
+        paths = _core.keys_meant(scenario.resolved_json, key)
+        if not paths and key == TRANSPORT:
             self._refuse(key, "a scenario without a TCP flow", "a scenario with one")
+        if not paths:
+            self._refuse(key, "a scenario without [[flows]]", "a scenario with some, or traffic.KEY for [traffic]")
         return paths
 
     def _values(self, part: str, key: str, values: Iterable[Any]) -> tuple[Any, ...]:
@@ -229,20 +231,20 @@ class Sweep:
             self._refuse(f"{part}.{key}", "a key that cannot be varied", "any other key of a scenario", _FIXED[key])
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
             self._refuse(f"{part}.{key}", problems.shown(values), "a list or a range of values")
-        plain = tuple(_plain(value) for value in values)
-        if not plain:
+        read = tuple(plain(value) for value in values)
+        if not read:
             self._refuse(f"{part}.{key}", "no value", "at least one")
-        for value in plain:
+        for value in read:
             if not isinstance(value, bool | int | float | str | list):
                 self._refuse(f"{part}.{key}", f"a {type(value).__name__}", "texts, numbers, truths, lists of them")
-        once = {json.dumps(value) for value in plain}
-        if part == "over" and len(once) < len(plain):
+        once = {json.dumps(value) for value in read}
+        if part == "over" and len(once) < len(read):
             self._refuse(f"{part}.{key}", "a value twice", "each once")
-        return plain
+        return read
 
     def _problem(self, problem: Any, row: Mapping[str, object]) -> str:
         """A problem of a point: one with a varied value is named after it, any other by where it stands."""
-        if problem["file"] != "--set":
+        if problem["file"] != WITH:
             return problems.problem(problem)
         part = next((part for part in ("over", "zipped") if problem["key"] in getattr(self, part)), None)
         key = problem["key"]
@@ -258,10 +260,3 @@ class Sweep:
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-
-
-def _plain(value: Any) -> Any:
-    """A value of a sweep as JSON has it: numpy's numbers become Python's, tuples lists."""
-    if hasattr(value, "item") and not isinstance(value, str | bytes):
-        return value.item()
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from fourhop import quantity
-from fourhop._core import ScenarioError
-from fourhop.errors import FourhopError
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.limits import POINTS_LIMIT
-from fourhop.scenario import Scenario, read
+from fourhop.scenario import WITH, Scenario, read
 from fourhop.sweeps import problems
 from fourhop.sweeps.describe import Sweep
 
@@ -54,6 +53,8 @@ def load(path: str | Path) -> Sweep:
     path = Path(path)
     file = str(path)
     document = _parse(read(path), file)
+    if "topology" in document:
+        raise FourhopError(f"{file}: found a scenario, allowed: a sweep (`fourhop run` runs it)")
     wrong = [
         problems.line(file, key, "an unknown key", ", ".join(sorted(_KINDS)), problems.did_you_mean(key, _KINDS))
         for key in document
@@ -128,7 +129,7 @@ def _scenario(path: Path, key: str, given: object, changes: Mapping[str, object]
     except ScenarioError as error:
         lines = [
             problems.line(file, f"set.{each['key']}", each["found"], each["allowed"], each["hint"])
-            if each["file"] == "--set"
+            if each["file"] == WITH
             else problems.problem(each)
             for each in error.problems
         ]
@@ -141,7 +142,7 @@ def _varied(file: str, part: str, table: Mapping[str, Any]) -> dict[str, list[An
     wrong = []
     for key, value in _flat(table).items():
         try:
-            made[key] = _values(value)
+            made[key] = values(value)
         except ValueError as error:
             wrong.append(f"{file}: {part}.{key}: {error}")
     problems.refuse(wrong)
@@ -159,7 +160,8 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _values(value: object) -> list[Any]:
+def values(value: object) -> list[Any]:
+    """The values that a list or a range stands for. Raises `ValueError` for neither."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):

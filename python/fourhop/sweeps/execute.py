@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fourhop.errors import FourhopError, SweepInterrupted
 from fourhop.limits import JOBS_LIMIT, within
 from fourhop.recorded import Staging, gone, written
+from fourhop.scenario import Scenario
 from fourhop.sweeps import runfile
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.local import Executor, Finished, Threads
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import distributed
 
     from fourhop.rundata import RunData
-    from fourhop.scenario import Scenario
 
 _REPORT_S = 0.2
 
@@ -54,7 +54,7 @@ class SweepProgress:
 
 
 def sweep(
-    description: Sweep | Scenario | None = None,
+    description: Sweep | Scenario | str | Path | None = None,
     over: Mapping[str, Iterable[Any]] | None = None,
     zipped: Mapping[str, Iterable[Any]] | None = None,
     *,
@@ -71,7 +71,8 @@ def sweep(
     was stored already changes a table.
 
     Args:
-        description: a `Sweep`, or the scenario to vary; then `over`, `zipped` and `options` are those of `Sweep`.
+        description: a `Sweep`, or the scenario to vary, or the name of its file; then `over`, `zipped` and `options`
+            are those of `Sweep`.
         over: keys with their values, all combinations.
         zipped: keys whose values advance together.
         out: folder for the runs and the tables. Runs that are there are not computed again, whichever sweep they were
@@ -99,7 +100,8 @@ def sweep(
             raise FourhopError("sweep: found keys beside a Sweep, allowed: one of the two; a Sweep holds its own")
         made = description
     else:
-        made = Sweep(description, over or {}, zipped or {}, **options)
+        base = None if description is None else Scenario.of(description)
+        made = Sweep(base, over or {}, zipped or {}, **options)
     jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else None
 
     temporary = None
@@ -239,4 +241,4 @@ class _Reports:
 
 def _wanted(sweep: Sweep) -> int | None:
     """Runs there will be; `None` where a precision target decides."""
-    return None if sweep.target is not None else len(sweep.points) * sweep.runs
+    return None if sweep.target is not None else len(sweep.points) * sweep.replications

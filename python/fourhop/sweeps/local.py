@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from fourhop._core import Run, ScenarioError
-from fourhop.errors import FourhopError
+from fourhop._core import Run
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.sweeps.schedule import Task
 
 _LEAST_NAP_S = 0.0005

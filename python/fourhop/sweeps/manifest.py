@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 
 from fourhop import store
-from fourhop._core import ScenarioError, version
-from fourhop.errors import FourhopError
+from fourhop._core import version
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.scenario import Scenario
 from fourhop.sweeps import columns, runfile, seriesfile
 from fourhop.sweeps.describe import Sweep
@@ -95,7 +95,7 @@ def _sweep(content: dict[str, Any]) -> Sweep:
     return Sweep.of_points(
         [(point["parameters"], scenario) for point, scenario in zip(content["points"], scenarios, strict=True)],
         keys=described["keys"],
-        runs=described["runs"],
+        runs=described["runs"] if described["precision"] is None else None,
         seed=described["seed"],
         precision=described["precision"],
         precision_of=described["precision_of"],
@@ -115,7 +115,7 @@ def _document(content: Content, note: str | None, folder: Path) -> dict[str, obj
         "sweep": {
             "name": sweep.name,
             "keys": list(sweep.keys),
-            "runs": sweep.runs,
+            "runs": None if sweep.target is not None else sweep.replications,
             "seed": sweep.first_seed,
             "precision": sweep.target,
             "precision_of": sweep.precision_of,

@@ -15,10 +15,15 @@ _SHOWN = 20
 """Problems listed before the rest is only counted: one slip can be wrong at every point."""
 
 
+MISSING = "nothing"
+"""What is found where something is missing."""
+
+
 def line(file: str, key: str, found: object, allowed: str, hint: str | None = None) -> str:
     """`file.toml: over.tcp.window: found 0, allowed: ... (hint)`."""
     place = ": ".join(filter(None, [file, key]))
-    return f"{place}: found {found}, allowed: {allowed}" + (f" ({hint})" if hint else "")
+    what = "missing" if found == MISSING else f"found {found}"
+    return f"{place}: {what}, allowed: {allowed}" + (f" ({hint})" if hint else "")
 
 
 def problem(problem: Problem) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
+from fourhop.shown import Shown, described, to_csv
 from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.manifest import Content, PointRuns
@@ -157,13 +158,17 @@ class SweepResult:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index."""
-        return tables.summary(self.points, self.runs, self._flow_runs, [each.met for each in self.per_point])
+        """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index.
+
+        It prints as a table with every column, means together with their intervals.
+        """
+        met = [each.met for each in self.per_point]
+        return Shown(tables.summary(self.points, self.runs, self._flow_runs, met))
 
     @cached_property
     def flow_summary(self) -> pl.DataFrame:
         """One row per (point, flow), with the columns of `Result.summary`."""
-        return tables.flow_summary(self.points, self._flow_runs)
+        return Shown(tables.flow_summary(self.points, self._flow_runs))
 
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""
@@ -193,9 +198,21 @@ class SweepResult:
         return Result(scenario, tuple(runs), note, series)
 
     def pandas(self, table: Table = "runs") -> pd.DataFrame:
-        """A table as a pandas frame (with the extra `pandas`)."""
+        """A table as a pandas frame. Raises `FourhopError` without the extra `pandas`."""
         frame: pl.DataFrame = getattr(self, table)
-        return frame.to_pandas()
+        try:
+            return frame.to_pandas()
+        except ImportError as error:
+            raise FourhopError(f"pandas: a package is missing ({error}): pip install pandas pyarrow") from None
+
+    def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
+        """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
+
+        Raises `FourhopError` for a table that there is not, or if the file cannot be written.
+        """
+        if table not in TABLES:
+            raise FourhopError(f"table: found {table!r}, allowed: {', '.join(TABLES)}")
+        return to_csv(getattr(self, table), path)
 
     def save(self, folder: str | Path) -> Path:
         """Write all tables but the time series as Parquet, and sweep.json with what they are of, into `folder`.
@@ -221,12 +238,16 @@ class SweepResult:
         missed = sum(each.met is False for each in self.per_point)
         if missed:
             return f"precision not met at {missed} of {len(self.per_point)} points after {self.sweep.max_runs} runs"
-        if self.sweep.target is None and self.sweep.runs == 1:
+        if self.sweep.target is None and self.sweep.replications == 1:
             return (
                 "one run a point, so no interval over replications: ± is by batch means within the run. "
                 "Use more runs for intervals to quote"
             )
         return None
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what ran, and the summary."""
+        return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
         """One line: what ran, and how much of it was new."""

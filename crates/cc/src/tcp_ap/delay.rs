@@ -1,7 +1,7 @@
-//! The n-hop delay: how long a segment needs from the sender to the node n hops on.
+//! The n-hop delay: the time a segment needs from the sender to the node n hops away.
 //!
-//! Section 4.3 of the paper: of a round trip over h hops each link takes its transmission times and a queueing delay t_q,
-//! the same at every node and in both directions. With T the sum of all links' times to send one bit,
+//! Section 4.3 of the paper: a round trip over h hops consists, for each link, of its transmission times and a queueing
+//! delay t_q, the same at every node and in both directions. With T the sum of all links' times to send one bit,
 //!
 //! ```text
 //! RTT = 2 h t_q + (s_data + s_ACK) T      so      t_q = (RTT - (s_data + s_ACK) T) / 2h
@@ -46,7 +46,7 @@ impl Estimator {
         }
     }
 
-    /// The delay over n hops that a round trip tells; `None` before anything is known of hops and rates, or where the
+    /// The delay over n hops derived from a round trip; `None` before anything is known of hops and rates, or where the
     /// links alone would take longer than the round trip by more than the delay.
     pub fn n_hop_delay(&mut self, params: &Params, mss: u32, rtt: Dur) -> Option<Dur> {
         // A path whose links have rates of their own says its length too.

@@ -1,23 +1,23 @@
-//! TCP with Adaptive Pacing: segments leave inside TCP's window one n-hop delay apart, stretched by how much recent round
-//! trips vary.
+//! TCP with Adaptive Pacing: within TCP's window, segments leave one n-hop delay apart, stretched by the variation of
+//! recent round trips.
 //!
-//! Source: ElRakabawy, Klemm, Lindemann, "TCP with Adaptive Pacing for Multihop Wireless Networks", MobiHoc 2005, sections
-//! 4.2 to 4.4 and Figure 8; rates that differ from link to link: the same authors' gateway paper (Computer Networks 52,
-//! 2008, section 4.2). Window and recovery are NewReno's, or SACK's where the registry says so; this file only sets
-//! [`Window::pacing`]. When the stack lets a segment go is its own matter (`fourhop_proto::tcp::Release`).
+//! Source: ElRakabawy, Klemm, Lindemann, "TCP with Adaptive Pacing for Multihop Wireless Networks", MobiHoc 2005,
+//! sections 4.2 to 4.4 and Figure 8; rates that differ from link to link: the same authors' gateway paper (Computer
+//! Networks 52, 2008, section 4.2). Window and recovery are those of NewReno, or of SACK where the registry says so;
+//! this file only sets [`Window::pacing`]. The stack decides when a segment leaves (`fourhop_proto::tcp::Release`).
 //!
 //! Two sets of parameters: [`Params::paper`] follows the text, [`Params::authors_code`] the ns-2 agent that the authors
-//! published; each difference is a field. [`delay`] and [`variation`] hold the two halves of the arithmetic, [`Pace`] puts
-//! them together: for a sender here, for a gateway in `fourhop_proto::gateway`.
+//! published; each difference is a field. [`delay`] and [`variation`] hold the two halves of the arithmetic, and
+//! [`Pace`] combines them: for a sender here, for a gateway in `fourhop_proto::gateway`.
 //!
-//! Behind a gateway that tells the wired part of the round trip ([`Hint::WiredRtt`]; the gateway paper, section 4.2), that
-//! part is taken off each round trip first, and hops are those to the gateway.
+//! Behind a gateway that reports the wired part of the round trip ([`Hint::WiredRtt`]; the gateway paper, section 4.2),
+//! that part is first subtracted from each round trip, and hops are those to the gateway.
 //!
-//! Arithmetic is in whole nanoseconds. The interval differs from that of real numbers by at most 10 ppm plus
+//! Arithmetic is in whole nanoseconds. The interval differs from the exact real-valued result by at most 10 ppm plus
 //! (10 ns / (1 - alpha)), as long as mean round trips are at least 100 us; `tests` compares with `f64`.
 //!
-//! Deviations: samples above [`MAX_SAMPLE`] count as that much. The first sample is the first average. With fewer than N
-//! samples the variation is that of those there are; with one it is zero.
+//! Deviations: samples above [`MAX_SAMPLE`] count as [`MAX_SAMPLE`]. The first sample is the first average. With fewer
+//! than N samples the variation is computed from the samples there are; with one it is zero.
 
 pub mod delay;
 mod pace;
@@ -78,7 +78,7 @@ pub struct Params {
     pub data_overhead: u32,
     /// Bytes that count for an acknowledgement. Paper: 40. Code: 112.
     pub ack_bytes: u32,
-    /// Rate of every link, whatever the interface or the path say. Code: 2 Mbit/s.
+    /// Rate of every link, regardless of the interface and the path. Code: 2 Mbit/s.
     pub link_rate: Option<Rate>,
     /// A queueing delay per hop above this is replaced by its average. Code: 0.5 s.
     pub queue_limit: Option<Dur>,
@@ -131,13 +131,13 @@ impl Params {
     }
 }
 
-/// TCP-AP's state. The ring of samples is the only part that grows, with N; in a kernel it is a map beside the socket.
+/// TCP-AP's state. The ring of samples is the only part that grows, with N; in a kernel it is a map next to the socket.
 #[derive(Clone, Debug)]
 pub struct TcpAp {
     params: Params,
     name: &'static str,
     pace: Pace,
-    /// The wired part of a round trip, as a gateway last told.
+    /// The wired part of a round trip, as last reported by a gateway.
     wired: Dur,
 }
 

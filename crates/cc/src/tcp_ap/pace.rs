@@ -1,4 +1,4 @@
-//! From round trips to the time between two segments.
+//! Computes the time between two segments from round trips.
 
 use super::delay::{self, Estimator};
 use super::variation::{self, Spread, Variation};

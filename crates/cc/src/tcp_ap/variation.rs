@@ -1,4 +1,4 @@
-//! How much the last N samples vary, as a share of their mean.
+//! The variation of the last N samples as a share of their mean.
 
 use fourhop_units::Dur;
 

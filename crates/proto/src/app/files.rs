@@ -1,10 +1,11 @@
 //! Short files over TCP, one after the other: Pareto sizes, exponential pauses (ElRakabawy et al. 2005, section 5.2).
 //!
-//! A file is on its way from when it is written until its last byte is acknowledged; then the pause begins. The time on
-//! the way is what the papers divide by for their averaged goodput: pauses do not count.
+//! A file is on its way from the time it is written until its last byte is acknowledged; then the pause begins. The
+//! averaged goodput of the papers divides by this time: pauses do not count.
 //!
-//! The paper does not say whether a file has a connection of its own. Both are here; where all share one, its window and
-//! its estimates outlive the pauses, as in ns-2, whose agents have no connections to close.
+//! The paper does not say whether each file has its own connection. Both variants are implemented; where all files
+//! share one connection, its window and its estimates survive the pauses, as in ns-2, whose agents have no connections
+//! to close.
 
 use fourhop_units::{Bytes, Dur, Stream, Time};
 

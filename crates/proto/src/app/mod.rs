@@ -1,4 +1,4 @@
-//! Traffic sources, what makes the packets of a flow, and what takes them in.
+//! Traffic sources, which make the packets of a flow, and their receivers.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with so many under way at
-//! most, as ping's adaptive mode has it.
+//! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with a limited number
+//! under way, as in ping's adaptive mode.
 
 use fourhop_units::{Bytes, Dur, Time};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub struct Config {
     pub payload: Bytes,
 }
 
-/// Requests whose replies are still waited for; older ones count as lost.
+/// Requests that still await their replies; older ones count as lost.
 const OUTSTANDING: usize = 1024;
 
 /// When a request counts as lost where their number is limited; after the interval, if that is longer.
@@ -31,24 +31,14 @@ pub struct Pinger {
     config: Config,
     next: Time,
     sent: u64,
-    received: u64,
     outstanding: VecDeque<(u16, Time)>,
-    rtt_sum: Dur,
     round_trips: Vec<Dur>,
 }
 
 impl Pinger {
     /// A source that has sent nothing yet.
     pub fn new(config: Config) -> Pinger {
-        Pinger {
-            config,
-            next: config.start,
-            sent: 0,
-            received: 0,
-            outstanding: VecDeque::new(),
-            rtt_sum: Dur::ZERO,
-            round_trips: Vec::new(),
-        }
+        Pinger { config, next: config.start, sent: 0, outstanding: VecDeque::new(), round_trips: Vec::new() }
     }
 
     /// When the next request is due.
@@ -76,8 +66,6 @@ impl Pinger {
             && let Some((_, sent)) = self.outstanding.remove(index)
         {
             let rtt = now.saturating_since(sent);
-            self.received += 1;
-            self.rtt_sum += rtt;
             self.round_trips.push(rtt);
             if self.config.outstanding.is_some() {
                 // What waited for this answer is due now, not when it would have been sent without waiting.
@@ -103,7 +91,7 @@ impl Pinger {
 
     /// Replies received, duplicates not counted.
     pub fn received(&self) -> u64 {
-        self.received
+        self.round_trips.len() as u64
     }
 
     /// Payload of a request in bytes.
@@ -113,7 +101,7 @@ impl Pinger {
 
     /// Sum of all round trips.
     pub fn rtt_sum(&self) -> Dur {
-        self.rtt_sum
+        self.round_trips.iter().copied().sum()
     }
 
     /// The newest round trip.

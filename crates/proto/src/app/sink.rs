@@ -1,14 +1,15 @@
-//! The receiving side of UDP: which datagrams are here for the first time.
+//! The receiving side of UDP: which datagrams arrive for the first time.
 //!
-//! A datagram can arrive twice though its source sent it once. Where a neighbour gets a frame and none of the ACKs comes
-//! back, the MAC gives the frame up, and routing sends the packet again over another way (RFC 3561 section 6.12). Goodput
-//! counts a datagram once, so its receiver remembers, as receivers of ESP do (RFC 4303 section 3.4.3), the numbers of the
-//! newest in a sliding window, which moves by words rather than bits (RFC 6479). Numbers wrap (RFC 1982).
+//! A datagram can arrive twice although its source sent it once. If a neighbour receives a frame and none of its ACKs
+//! comes back, the MAC gives the frame up, and routing sends the packet again over another path (RFC 3561 section
+//! 6.12). Goodput counts a datagram once, so the receiver remembers the sequence numbers of the newest datagrams in a
+//! sliding window, as receivers of ESP do (RFC 4303 section 3.4.3); the window moves by words rather than bits (RFC
+//! 6479). Sequence numbers wrap (RFC 1982).
 //!
-//! What is older than the window cannot be told from what was seen and counts as late: it has arrived and is not delivered,
-//! as RFC 4303 has it. The window is as wide as a million numbers because each node on the way may hold a packet in its
-//! send buffer, 30 s at a time, while later ones pass it by: of 195 datagrams a second in a network of 50 moving nodes, some
-//! came 24,096 numbers, two minutes, behind others.
+//! A datagram older than the window cannot be distinguished from a repeated one and counts as late: it has arrived but
+//! is not delivered, as in RFC 4303. The window is a million numbers wide because each node on the path may hold a
+//! packet in its send buffer for 30 s at a time while later ones overtake it: of 195 datagrams a second in a network of
+//! 50 moving nodes, some came 24,096 numbers, two minutes, behind others.
 
 use crate::counters::counters;
 use std::collections::VecDeque;

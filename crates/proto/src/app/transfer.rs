@@ -1,7 +1,7 @@
 //! A TCP transfer: opens at its start, writes its bytes, closes when they are written or at its stop.
 //!
-//! An endless transfer writes more than any run can carry. As ns-2's FTP, a stop ends the supply; what is outstanding is
-//! still repaired.
+//! An endless transfer writes more than any run can carry. As with ns-2's FTP, a stop ends the supply; outstanding data
+//! is still retransmitted.
 
 use fourhop_units::{Bytes, Time};
 
@@ -60,7 +60,7 @@ impl Transfer {
         }
     }
 
-    /// Has all been written that ever will, so that the connection is to be closed once it stands?
+    /// Has everything been written, so that the connection is to be closed once it is established?
     pub fn is_supplied(&self) -> bool {
         self.stage == Stage::Ended
     }

@@ -1,7 +1,7 @@
 //! The receiver's side: which measurement belongs to which acknowledgement.
 //!
-//! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and each
-//! measurement goes back once: a duplicate acknowledgement that covers nothing new carries none.
+//! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and
+//! each measurement is returned once: a duplicate acknowledgement that covers nothing new carries none.
 
 use crate::mac::options::{Echo, Path};
 use crate::wire::TcpSegment;
@@ -25,7 +25,7 @@ struct Arrived {
 pub struct Covered {
     /// Bandwidth and delay of the path.
     pub echo: Echo,
-    /// How long the packet was on its way, without waits in queues, where the simulator has told.
+    /// How long the packet was on its way, without waits in queues, if the simulator reports it.
     pub forward: Option<Dur>,
 }
 

@@ -1,5 +1,5 @@
-//! Full control of the window: the module acknowledges to the local TCP itself (Kliazovich, Granelli 2005, end of
-//! section IV), keeps what the peer has not acknowledged, and sends it again when it is lost.
+//! Full control of the window: the module acknowledges data to the local TCP itself (Kliazovich, Granelli 2005, end of
+//! section IV), keeps what the peer has not acknowledged, and retransmits it when it is lost.
 //!
 //! ```text
 //!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
@@ -7,13 +7,14 @@
 //!                                   └── pump ──► down
 //! ```
 //!
-//! Up to `told` the module answers for the stream, from there on TCP does. Until there is a measurement, `told` is `una`
-//! and everything passes as it came; TCP's retransmissions of what is above `told` always pass. Neither SYN nor FIN is
-//! ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
+//! Up to `told` the module is responsible for the stream; beyond it TCP is. Until there is a measurement, `told` is
+//! `una` and everything passes unchanged; TCP's retransmissions of data above `told` always pass. Neither SYN nor FIN
+//! is ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
 //!
-//! Assumed, as the paper says no more than that acknowledgements are generated: twice the window is kept; loss is three
-//! duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial acknowledgement sends the next
-//! segment (RFC 6582); SACK is not looked at. A peer that is silent for 16 time-outs resets the connection.
+//! The paper says only that acknowledgements are generated. We assume the following: twice the window is kept; loss is
+//! detected by three duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial
+//! acknowledgement triggers the next segment (RFC 6582); SACK is not used. A peer that is silent for 16 time-outs
+//! resets the connection.
 
 use super::rto::Rto;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -50,7 +51,7 @@ pub struct Limits {
     pub segment: u32,
 }
 
-/// What the local TCP says by now, for what is sent again.
+/// The latest acknowledgement number, window and time stamps of the local TCP, for retransmissions.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     ack: Seq,
@@ -88,7 +89,7 @@ struct Stream {
     window: Option<u64>,
     newest: Option<Newest>,
     peer: Option<Peer>,
-    /// Window field that TCP was told last.
+    /// Window field last sent to TCP.
     told_window: u16,
     duplicates: u32,
     /// Loss recovery ends here.
@@ -98,7 +99,7 @@ struct Stream {
     timer: Option<Time>,
     /// Has the peer acknowledged the SYN?
     open: bool,
-    /// Given up: TCP is told so whenever it speaks.
+    /// Given up: every segment of TCP is answered with a reset.
     dead: bool,
 }
 
@@ -110,14 +111,6 @@ pub struct LocalAcks {
 
 fn span(from: Seq, to: Seq) -> u64 {
     u64::from(to.offset_from(from))
-}
-
-fn earlier(a: Seq, b: Seq) -> Seq {
-    if a.before(b) { a } else { b }
-}
-
-fn later(a: Seq, b: Seq) -> Seq {
-    if a.before(b) { b } else { a }
 }
 
 fn end_of(segment: &TcpSegment) -> Seq {
@@ -138,7 +131,7 @@ impl LocalAcks {
         };
         if flags.rst {
             // RFC 5961 section 3.2: only the number that the peer expects resets.
-            segment.seq = earlier(segment.seq, stream.sent);
+            segment.seq = segment.seq.min(stream.sent);
             out.down.push(segment);
             self.stream = None;
             return;
@@ -158,9 +151,9 @@ impl LocalAcks {
         }
         if segment.seq_len() == 0 {
             // What TCP has sent may be kept here: the peer refuses a number beyond its window.
-            segment.seq = earlier(segment.seq, stream.sent);
+            segment.seq = segment.seq.min(stream.sent);
             if stream.window.is_some() {
-                segment.seq = earlier(segment.seq, later(stream.edge, stream.una));
+                segment.seq = segment.seq.min(stream.edge.max(stream.una));
             }
             out.down.push(segment);
         } else {
@@ -247,7 +240,7 @@ impl LocalAcks {
         stream.arm(now);
     }
 
-    /// When [`LocalAcks::handle_timeout`] wants to be called.
+    /// When [`LocalAcks::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.stream.as_ref()?.timer
     }
@@ -305,14 +298,14 @@ impl Stream {
             self.peer = Some(Peer { ports, next: end, clock, window: segment.window, at });
             return true;
         };
-        peer.next = later(peer.next, end);
+        peer.next = peer.next.max(end);
         if let Some(clock) = clock
             && peer.clock.is_none_or(|old| clock.wrapping_sub(old) < 1 << 31)
         {
             peer.clock = Some(clock);
         }
         let news = !at.before(peer.at);
-        peer.at = later(peer.at, at);
+        peer.at = peer.at.max(at);
         news
     }
 
@@ -345,8 +338,8 @@ impl Stream {
     /// The peer has acknowledged more.
     fn advance(&mut self, now: Time, ack: Seq, out: &mut Segments) {
         self.una = ack;
-        self.sent = later(self.sent, ack);
-        self.told = later(self.told, ack);
+        self.sent = self.sent.max(ack);
+        self.told = self.told.max(ack);
         self.duplicates = 0;
         self.rto.acknowledged(now, ack);
         self.timer = None;
@@ -404,7 +397,7 @@ impl Stream {
             if !end.after(self.sent) {
                 continue;
             }
-            // With nothing under way a segment goes whatever the window: it is also the probe of a closed one.
+            // With nothing in flight a segment goes whatever the window: it is also the probe of a closed one.
             if let Some(window) = self.window
                 && self.una != self.sent
                 && (span(self.una, end) > window || end.after(self.edge))
@@ -417,7 +410,7 @@ impl Stream {
         }
     }
 
-    /// Acknowledges to the local TCP what may be held, or tells it that the window has opened.
+    /// Acknowledges to the local TCP the data that may be held, or announces that the window has opened.
     fn tell(&mut self, out: &mut Segments) {
         if self.limits.window.is_none() || !self.open {
             return;
@@ -428,7 +421,7 @@ impl Stream {
             if segment.flags.fin || end_of(segment).after(right) {
                 break;
             }
-            told = later(told, end_of(segment));
+            told = told.max(end_of(segment));
         }
         let (offered, last) = (self.bytes(self.offered()), self.bytes(self.told_window));
         let segment = u64::from(self.limits.segment);
@@ -440,7 +433,7 @@ impl Stream {
         }
     }
 
-    /// The time-out runs while there is something under way that TCP does not answer for.
+    /// The time-out runs while there is data in flight that TCP does not answer for.
     fn arm(&mut self, now: Time) {
         if self.una == self.sent || !self.told.after(self.una) {
             self.timer = None;
@@ -460,7 +453,7 @@ impl Stream {
     /// Where TCP's window may end: within the peer's, and within twice the own.
     fn right(&self) -> Seq {
         match self.window {
-            Some(window) => earlier(self.edge, self.una + 2 * window as u32),
+            Some(window) => self.edge.min(self.una + 2 * window as u32),
             None => self.edge,
         }
     }
@@ -498,7 +491,7 @@ impl Stream {
     fn acknowledge(&mut self, out: &mut Segments) {
         let (Some(peer), Some(newest)) = (self.peer.filter(|_| self.open), self.newest) else { return };
         // TCP refuses a number beyond its own window, as that of a probe may be.
-        let seq = earlier(peer.next, newest.ack + (u32::from(newest.window) << self.limits.own_shift));
+        let seq = peer.next.min(newest.ack + (u32::from(newest.window) << self.limits.own_shift));
         let timestamps = peer.clock.zip(newest.timestamps);
         let timestamps = timestamps.map(|(value, ours)| Timestamps { value, echo: ours.value });
         let segment = TcpSegment {
@@ -522,8 +515,6 @@ fn reset(ports: (u16, u16), seq: Seq, ack: Seq) -> TcpSegment {
         seq,
         ack,
         flags: TcpFlags { rst: true, ack: true, ..TcpFlags::default() },
-        window: 0,
-        options: TcpOptions::default(),
-        payload: 0,
+        ..TcpSegment::default()
     }
 }

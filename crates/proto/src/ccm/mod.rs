@@ -1,5 +1,5 @@
-//! C3TCP's congestion control module: sits below TCP and sets its window by what the links on the path measured
-//! (Kliazovich, Granelli 2005, section IV and figure 4). TCP above it is not touched and may be any.
+//! C3TCP's congestion control module: it is located below TCP and sets TCP's window from the measurements of the links
+//! on the path (Kliazovich, Granelli 2005, section IV and figure 4). The TCP above it is unchanged and may be any.
 //!
 //! ```text
 //!           TCP                                        TCP
@@ -70,8 +70,8 @@ impl Ccm {
         (!options.is_empty()).then(|| Carried { options, forward, ..Carried::default() })
     }
 
-    /// A segment for the local TCP, on its way for `hops` links, 0 where that cannot be told; since `created` where the
-    /// simulator tells. Lowers its window field, or leaves the segment as it is.
+    /// A segment for the local TCP, which has travelled `hops` links (0: unknown), since `created` if the simulator
+    /// reports it. Lowers its window field, or leaves the segment as it is.
     pub fn handle_incoming(
         &mut self,
         now: Time,

@@ -1,4 +1,5 @@
-//! When a module that keeps segments sends them again (RFC 6298, a clock of 1 ns, one segment timed at a time).
+//! The retransmission timer of a module that keeps segments (RFC 6298 with a clock of 1 ns, one segment timed at a
+//! time).
 
 use fourhop_units::{Dur, Seq, Time};
 

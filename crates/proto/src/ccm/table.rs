@@ -129,7 +129,7 @@ impl Modules {
         false
     }
 
-    /// When [`Modules::handle_timeout`] wants to be called.
+    /// When [`Modules::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let waits = !self.pending.down.is_empty() || !self.pending.up.is_empty();
         let timers = self.flows.iter().filter_map(|flow| flow.local.as_ref()?.acks.next_timeout());
@@ -201,7 +201,7 @@ fn collect(flow: &mut Flow, now: Time, out: &mut Packets) {
     }
 }
 
-/// Gives a packet the options that its module wants it to have.
+/// Adds the options of its module to a packet.
 fn measured(module: &mut Ccm, packet: &mut Ipv4Packet) {
     if let Body::Tcp(segment) = &packet.body
         && let Some(carried) = module.handle_outgoing(segment)

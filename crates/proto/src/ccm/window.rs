@@ -1,11 +1,12 @@
 //! The sender's side: the product of bandwidth and delay, written into the window field of arriving segments.
 //!
-//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward from the echo, D_backward from the way
-//! of the acknowledgement itself.
+//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward come from the echo, D_backward from
+//! the path of the acknowledgement itself.
 //!
-//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window is.
-//! Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP knows them by that
-//! (RFC 5681 section 2). Without a handshake seen, the scale of the field is not known and the segment is left alone.
+//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window
+//! is. Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP recognises them by it
+//! (RFC 5681 section 2). If the handshake was not seen, the scale of the field is not known and the segment is left
+//! alone.
 
 use crate::mac::options::{Back, Echo};
 use crate::wire::TcpSegment;
@@ -108,9 +109,9 @@ impl SenderWindow {
         self.estimate.filter(|estimate| now.saturating_since(estimate.at) <= self.options.hold)
     }
 
-    /// The window that the local TCP was told last, in bytes.
+    /// The window last sent to the local TCP, in bytes.
     pub fn written(&self) -> Option<u64> {
-        Some(u64::from(self.last?.written) << self.shift()?)
+        Some(u64::from(self.last?.written) << self.shifts()?.0)
     }
 
     /// A segment of the local TCP.
@@ -157,7 +158,7 @@ impl SenderWindow {
             self.segment = self.segment.max(u32::from(mss));
             return;
         }
-        let Some(shift) = self.shift().filter(|_| segment.flags.ack && !segment.flags.rst) else { return };
+        let Some((shift, _)) = self.shifts().filter(|_| segment.flags.ack && !segment.flags.rst) else { return };
         let advertised = segment.window;
         let again = |last: &Passed| last.ack == segment.ack && segment.payload == 0 && !segment.flags.fin;
         let repeated = self.last.filter(again);
@@ -192,11 +193,6 @@ impl SenderWindow {
     /// What counts as one segment, in bytes.
     pub fn segment_size(&self) -> u32 {
         self.segment
-    }
-
-    /// Shift of the window field in arriving segments, once it is known.
-    fn shift(&self) -> Option<u8> {
-        Some(self.shifts()?.0)
     }
 
     /// Shifts of the window field in arriving segments and in those of the local TCP, once they are known.

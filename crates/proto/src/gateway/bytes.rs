@@ -1,4 +1,4 @@
-//! Packets as bytes at a gateway, whole or cut off behind their headers; how they are read is in [`crate::wire::bytes`].
+//! Packets as bytes at a gateway, whole or truncated after their headers; [`crate::wire::bytes`] reads them.
 
 use super::packet::{FiveTuple, Packet, TcpView};
 use crate::wire::bytes::{self, Ipv4Head};

@@ -1,4 +1,4 @@
-//! CoDel (RFC 8289): drops at the head of a queue whose packets have waited too long for too long.
+//! CoDel (RFC 8289): drops at the head of a queue whose packets have had too high a delay for too long.
 //!
 //! Written from the RFC's section 5. The control law's division by a square root is done with integers.
 

@@ -8,7 +8,7 @@ use fourhop_units::Dur;
 pub struct Config {
     /// Are flows from the wired to the wireless side paced? The paper, section 4.3.
     pub pacing: bool,
-    /// Is the wired part of the round trip told to wireless senders? Section 4.2.
+    /// Is the wired part of the round trip reported to wireless senders? Section 4.2.
     pub option: bool,
     /// Are flows throttled that run ahead of the others? Section 4.4.
     pub goodput_control: Option<GoodputControl>,

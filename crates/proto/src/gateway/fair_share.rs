@@ -1,5 +1,5 @@
-//! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whatever it could
-//! use. What goes to the wireless side leaves at that rate, from a queue of its own; what comes from there passes.
+//! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whether or
+//! not it can use it. Packets to the wireless side leave at that rate from a queue per flow; packets from there pass.
 
 use super::hash::HashKey;
 use super::packet::Packet;
@@ -74,7 +74,7 @@ impl<P: Packet> FairShare<P> {
         self.handle_timeout(now, out);
     }
 
-    /// Lets go what is due.
+    /// Sends the packets that are due.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         while let Some(&(at, slot)) = self.due.first()
             && at <= now

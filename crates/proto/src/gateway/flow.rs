@@ -1,4 +1,4 @@
-//! One flow at the gateway: what has been seen of it, and its pacing queue.
+//! One flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
 use super::goodput::Throttle;
@@ -163,7 +163,7 @@ impl<P> Flow<P> {
         (self.up.as_ref().map_or(0, |up| up.acked()), self.down.as_ref().map_or(0, |down| down.meter.acked()))
     }
 
-    /// Is data under way or waiting?
+    /// Is data in flight or waiting?
     pub fn is_busy(&self) -> bool {
         self.up.as_ref().is_some_and(|up| up.is_outstanding())
             || self.down.as_ref().is_some_and(|down| down.meter.is_outstanding() || !down.queue.is_empty())

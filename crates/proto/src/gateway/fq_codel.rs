@@ -1,8 +1,8 @@
-//! FQ-CoDel (RFC 8290) for what goes to the wireless side: flows hashed into queues, served by deficit round robin with new
-//! flows first, each queue under CoDel.
+//! FQ-CoDel (RFC 8290) for packets to the wireless side: flows hashed into queues, served by deficit round robin with
+//! new flows first, each queue under CoDel.
 //!
-//! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know), or the
-//! wireless interface itself: then as many leave as keep its queue at [`Config::backlog`] packets.
+//! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
+//! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
 //!
 //! Left out: ECN.
 
@@ -69,7 +69,7 @@ pub struct FqCodel<P> {
     held: usize,
     /// The shaper is busy until then.
     free_at: Time,
-    /// Packets at the wireless interface, as last told, and those given to it since.
+    /// Packets at the wireless interface, as last reported, and those given to it since.
     backlog: usize,
 }
 
@@ -141,7 +141,7 @@ impl<P: Packet> FqCodel<P> {
         (siphash(self.key, words) % self.queues.len() as u64) as u32
     }
 
-    /// Section 4.1.1: what is too much goes from the head of the longest queue.
+    /// Section 4.1.1: on overflow, packets are dropped from the head of the longest queue.
     fn drop_from_fattest(&mut self, out: &mut Vec<Action<P>>) {
         let Some(fattest) = self.queues.iter_mut().max_by_key(|queue| queue.bytes) else { return };
         if let Some((_, packet)) = fattest.packets.pop_front() {
@@ -173,15 +173,12 @@ impl<P: Packet> FqCodel<P> {
     fn dequeue(&mut self, now: Time, out: &mut Vec<Action<P>>) -> Option<P> {
         loop {
             let from_new = !self.new.is_empty();
-            let index = *if from_new { self.new.front() } else { self.old.front() }?;
+            let list = if from_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
             let queue = &mut self.queues[index as usize];
             if queue.deficit <= 0 {
                 queue.deficit += i64::from(self.config.quantum.max(1));
-                if from_new {
-                    self.new.pop_front()
-                } else {
-                    self.old.pop_front()
-                };
+                list.pop_front();
                 self.old.push_back(index);
                 continue;
             }
@@ -198,11 +195,7 @@ impl<P: Packet> FqCodel<P> {
                 }
             }
             queue.codel.handle_empty();
-            if from_new {
-                self.new.pop_front()
-            } else {
-                self.old.pop_front()
-            };
+            list.pop_front();
             if from_new && !self.old.is_empty() {
                 // An empty new queue waits for a round among the old ones, so that it cannot come back as new at once.
                 self.old.push_back(index);

@@ -1,14 +1,15 @@
-//! The gateway: looks into what passes, paces what goes to the wireless side.
+//! The gateway: inspects passing packets and paces those to the wireless side.
 //!
-//! - Data of wired senders waits in a queue of its flow until the interval since the last has passed (section 4.3). The
-//!   interval is TCP-AP's, from the flow's own round trips over the radio, which begin when a packet leaves the queue.
-//!   Whatever else of that flow goes the same way stays behind it.
-//! - Acknowledgements for wireless senders carry how long the wired side took (section 4.2).
-//! - Flows that run ahead are slowed down ([`super::goodput`]).
+//! - Data of wired senders waits in a queue per flow until the interval since the previous packet has passed (section
+//!   4.3). The interval is TCP-AP's, from the flow's own round trips over the radio, which begin when a packet leaves
+//!   the queue. All other packets of that flow in the same direction stay behind it.
+//! - Acknowledgements for wireless senders carry the round trip of the wired side (section 4.2).
+//! - Flows that get more than the others are slowed down ([`super::goodput`]).
 //!
 //! The queues are bounded (section 4.3): a flow holds at most what its receiver advertises, all flows together at most
-//! [`Config::buffer`]. A flow takes its share of the buffer with the first packet that has to wait; one that finds none passes
-//! unpaced until there is room. One that would hold more than its share lets its oldest packet go early.
+//! [`Config::buffer`]. A flow reserves its share of the buffer with the first packet that has to wait; a flow that
+//! finds no room passes unpaced until there is some. A flow that would hold more than its share sends its oldest packet
+//! early.
 
 use super::config::Config;
 use super::flow::{Down, Flow, Settled, Waiting};
@@ -54,7 +55,7 @@ counters! {
         pub ended: u64,
         /// Flows forgotten because they were silent.
         pub timed_out: u64,
-        /// Half-open flows that gave way to others.
+        /// Half-open flows that were evicted for others.
         pub displaced: u64,
     }
 }
@@ -78,7 +79,7 @@ pub struct FlowState {
     pub acked: (u64, u64),
 }
 
-/// A flow with data under way that has carried none for so long is dead rather than starved: the largest retransmission
+/// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
 /// time-out that RFC 6298 (2.5) asks for.
 const STARVING: Dur = Dur::from_secs(60);
 
@@ -205,7 +206,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// When [`Gateway::handle_timeout`] wants to be called.
+    /// When [`Gateway::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.due.first().map(|&(at, _)| at);
         let silent = [Standing::HalfOpen, Standing::Confirmed].map(|standing| self.silent_at(standing));
@@ -326,7 +327,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A segment on its way to the wireless side: passes, or waits.
+    /// A segment to the wireless side: passes, or waits.
     fn go_down(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: P, out: &mut Vec<Action<P>>) {
         let config = &self.config;
         let flow = self.table.get_mut(slot).expect(FOUND);
@@ -384,7 +385,7 @@ impl<P: Packet> Gateway<P> {
         self.settle(slot);
     }
 
-    /// After anything that may have changed the queue or the pace of a flow: what is kept about all flows follows.
+    /// Updates the totals over all flows; called after anything that may have changed the queue or the pace of a flow.
     fn settle(&mut self, slot: u32) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
         let now = Settled {

@@ -1,5 +1,5 @@
-//! Goodput control: flows that run ahead of the mean are throttled to it for a while, and stay throttled only if that helps
-//! the others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4 and Figure 7).
+//! Goodput control: flows above the mean are throttled to it for a while, and stay throttled only if that helps the
+//! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4 and Figure 7).
 //!
 //! Each interval the goodputs of all flows through the gateway are compared. A wired-to-wireless flow is *fast* above S times
 //! their mean, a flow is *slow* below the mean.
@@ -14,10 +14,10 @@
 //!                          every throttle has aged away; a flow has ended
 //! ```
 //!
-//! In `Hold` each throttled rate rises with each interval, until it is what the flow had before. The end of a flow resets
-//! everything. The paper's Figure 7 was not at hand but for its caption, so that three things are assumed: how much of a gain
-//! counts, how fast a throttle ages, and how long a vain probe is not repeated ([`super::config::GoodputControl`]).
-//! A throttle that no longer binds goes at once.
+//! In `Hold` each throttled rate rises with each interval, until it is what the flow had before. The end of a flow
+//! resets everything. Only the caption of the paper's Figure 7 was available, so three things are assumed: how large a
+//! gain must be to count, how fast a throttle ages, and how long to wait after a probe without effect
+//! ([`super::config::GoodputControl`]). A throttle that no longer limits its flow is removed at once.
 
 use super::config::GoodputControl;
 use crate::counters::counters;
@@ -62,7 +62,7 @@ counters! {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// No throttles; no probe before so many intervals have passed.
+    /// No throttles; no probe before this number of intervals has passed.
     Free { rest: u32 },
     /// Throttles are new; the slow flows had this goodput on average before.
     Probe { before: u64 },
@@ -84,7 +84,7 @@ impl Control {
         Control { config, state: State::Free { rest: 0 }, counters: ControlCounters::default() }
     }
 
-    /// How often it wants to look.
+    /// The time between two comparisons.
     pub fn config(&self) -> &GoodputControl {
         &self.config
     }

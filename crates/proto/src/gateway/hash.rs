@@ -1,6 +1,7 @@
 //! SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", Indocrypt 2012) of two words.
 //!
-//! Keyed, so that somebody without the key cannot choose flows that meet in one place of a table; the same on every machine.
+//! It is keyed, so that nobody without the key can choose flows that collide in a table, and gives the same result on
+//! every machine.
 
 /// The secret that decides the places of flows in a table. A gateway between real networks draws one at random when it starts;
 /// with one that is known, anybody can choose flows that share a place.

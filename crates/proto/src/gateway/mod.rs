@@ -2,8 +2,8 @@
 //!
 //! Source: ElRakabawy, Klemm, Lindemann, "Gateway adaptive pacing for TCP across multihop wireless networks and the
 //! Internet" and its journal version, Computer Networks 52, 2008, sections 4.1 to 4.6. [`Gateway`] is the paper's; for
-//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Crossing`] is any of them, at the one
-//! place where packets go from one side to the other.
+//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Crossing`] is any of them, at
+//! the point where packets go from one side to the other.
 //!
 //! | file | holds |
 //! |---|---|
@@ -15,8 +15,9 @@
 //! | `fair_share`, `fq_codel`, `codel` | the others |
 //!
 //! # Promises
-//! Whatever comes: a gateway loses, duplicates or reorders no packet of a flow (in a direction), changes none but by
-//! its option, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a reason.
+//! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction), changes nothing
+//! except its option, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
+//! reason.
 //!
 //! What is left out: IPv6; ECN.
 
@@ -167,7 +168,7 @@ impl<P: Packet> Crossing<P> {
         }
     }
 
-    /// When `handle_timeout` wants to be called.
+    /// When `handle_timeout` has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         match self {
             Crossing::Gap(gateway) => gateway.next_timeout(),

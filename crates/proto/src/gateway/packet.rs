@@ -1,4 +1,4 @@
-//! What a gateway sees of a packet, and the one thing it may change.
+//! The view of a packet that a gateway has, and the one thing it may change.
 
 use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;
@@ -36,15 +36,15 @@ pub trait Packet {
     /// Bytes of the packet, as it is on the link: of one that is cut off, what its header says.
     fn len(&self) -> u32;
 
-    /// Has it no byte at all?
+    /// Is it empty?
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The TCP segment in it; `None` for anything else: other protocols, fragments, whatever is malformed.
+    /// The TCP segment in it; `None` for anything else: other protocols, fragments, malformed packets.
     fn tcp(&self) -> Option<TcpView>;
 
-    /// Who talks to whom; `None` for what is not IPv4.
+    /// Addresses, protocol and ports; `None` if it is not IPv4.
     fn five_tuple(&self) -> Option<FiveTuple>;
 
     /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and puts lengths

@@ -1,24 +1,25 @@
-//! Round trips of one direction of a flow on one side of the gateway, from data that passes and acknowledgements that come
-//! back.
+//! Round trips of one direction of a flow on one side of the gateway, measured from passing data and returning
+//! acknowledgements.
 //!
-//! What never gives a sample, as what is measured would not be the path:
-//! - data sent again, and all that was under way after it: either copy may be what is acknowledged, and what came after may
-//!   have waited for it at the receiver (Karn);
-//! - data that fills a hole made before the gateway, and what passed meanwhile, for the same reason: to the gateway it looks
-//!   like data sent again;
-//! - a cumulative acknowledgement of data that a SACK block has told of before.
+//! The following never gives a sample, because it would not measure the path:
+//! - retransmitted data, and all data in flight after it: either copy may be acknowledged, and later data may have
+//!   waited for it at the receiver (Karn);
+//! - data that fills a hole made before the gateway, and data that passed meanwhile, for the same reason: to the
+//!   gateway it looks like retransmitted data;
+//! - a cumulative acknowledgement of data that a SACK block has reported before.
 //!
-//! One ambiguity is left where there is no SACK, as for every TCP: an acknowledgement that was lost is made up for by the
-//! next, which says no more, though a later segment beyond a hole made it.
+//! Without SACK one ambiguity remains, as for every TCP: the next acknowledgement after a lost one makes up for it and
+//! has the same content, although it was triggered by a later segment beyond a hole.
 //!
-//! Of several segments acknowledged at once the newest is the one that made the receiver answer. Sequence numbers may wrap.
+//! Of several segments acknowledged at once, the newest is the one that triggered the acknowledgement. Sequence numbers
+//! may wrap.
 
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;
 
-/// Segments under way that are timed; of more the oldest go without. The paper's window has 64.
+/// Segments in flight that are timed; of more the oldest go without. The paper's window has 64.
 const MOST: usize = 64;
-/// What lies farther apart than any window (RFC 7323 section 2.3) is another connection or no connection.
+/// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to another connection or to none.
 const FARTHEST: u32 = 1 << 30;
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,7 @@ impl RttMeter {
         self.span.is_some()
     }
 
-    /// Is data under way?
+    /// Is data in flight?
     pub fn is_outstanding(&self) -> bool {
         self.span.is_some_and(|(una, max)| una != max)
     }
@@ -93,7 +94,7 @@ impl RttMeter {
         self.timed.push_back(Timed { end, at: now });
     }
 
-    /// An acknowledgement comes back. The round trip it tells, if it tells one.
+    /// An acknowledgement comes back. Returns its round trip, if it gives one.
     pub fn handle_ack(&mut self, now: Time, ack: Seq, sack: &[(Seq, Seq)]) -> Option<Dur> {
         let (una, max) = self.span?;
         if ack.after(max) || !near(ack, una) {

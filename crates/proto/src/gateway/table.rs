@@ -1,9 +1,10 @@
-//! The flow table: a fixed number of flows, found by both ends' addresses and ports, the longest silent first to go.
+//! The flow table: a fixed number of flows, found by the addresses and ports of both ends; the flow that has been
+//! silent longest is evicted first.
 //!
-//! Open addressing with linear probing over places that a keyed hash chooses ([`super::hash`]), at most half full; a removed
-//! flow closes its gap, so that no tombstones gather. Flows of which both sides have been heard and those half open stand in
-//! a list each, in the order of their last packet: forgetting the silent ones costs nothing while none is due, and where
-//! the table is full the oldest half-open flow gives way (a flood of SYNs displaces only its like).
+//! Open addressing with linear probing over places that a keyed hash chooses ([`super::hash`]), at most half full; the
+//! gap of a removed flow is closed, so no tombstones accumulate. Flows of which both sides have been heard and
+//! half-open flows are in a list each, in the order of their last packet: expiry costs nothing while no flow is due,
+//! and when the table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
 
 use super::Side;
 use super::hash::{HashKey, siphash};
@@ -39,7 +40,7 @@ impl FlowKey {
 /// No entry: end of a list, an empty place.
 const NONE: u32 = u32::MAX;
 
-/// Which list a flow stands in.
+/// The list that holds a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// Only one side has been heard.

@@ -1,7 +1,7 @@
 //! The pausable back-off (IEEE 802.11-2020 clause 10.3.4.3).
 //!
-//! Nothing happens slot by slot, nor when the medium becomes idle: the end follows from the instant since which the medium
-//! is idle, and the slots that have passed are subtracted when it becomes busy.
+//! There are no events for slots or for the medium becoming idle: the end is computed from the instant since which the
+//! medium has been idle, and the slots that have passed are subtracted when it becomes busy.
 
 use fourhop_units::{Dur, Time};
 

@@ -47,9 +47,9 @@ pub enum RateControl {
 /// What a station does with the options of frames that it forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionsRule {
-    /// It knows nothing of them: they end here.
+    /// It does not know options and drops them.
     Strip,
-    /// It knows nothing of them and passes them on as they are.
+    /// It does not know options and passes them on unchanged.
     Pass,
     /// It measures and updates them.
     Measure {
@@ -219,18 +219,6 @@ impl Config {
         self.airtime(len + self.data_overhead, rate)
     }
 
-    /// Duration field of an RTS before a data frame of the air time `data` at `rate`: three SIFS, CTS, data, ACK (clause
-    /// 9.2.5.2), to the nearest microsecond.
-    pub fn rts_duration(&self, data: Dur, rate: Rate) -> Dur {
-        let rates = self.rates_around(rate);
-        whole_micros(self.sifs * 3 + self.answer_airtime(rates.cts) + data + self.answer_airtime(rates.ack))
-    }
-
-    /// Duration field of a CTS at `rate` in answer to an RTS with `rts_duration`.
-    pub fn cts_duration(&self, rts_duration: Dur, rate: Rate) -> Dur {
-        whole_micros(rts_duration.saturating_sub(self.sifs + self.answer_airtime(rate)))
-    }
-
     /// Duration field of unicast data at `rate`: SIFS and ACK.
     pub fn data_duration(&self, rate: Rate) -> Dur {
         whole_micros(self.sifs + self.answer_airtime(self.answer_to(rate)))
@@ -247,15 +235,8 @@ impl Config {
         data + self.sifs + self.answer_airtime(self.answer_to(rate)) + self.propagation_margin * 2
     }
 
-    /// From the start of a CTS at `rate` to giving up the data announced by its duration field. How long the ACK at the end
-    /// lasts is not known if it follows the rate of the data; the shortest is allowed for.
-    pub fn data_timeout(&self, cts_duration: Dur, rate: Rate) -> Dur {
-        let announced = self.answer_airtime(rate) + self.propagation_margin * 2 + cts_duration;
-        announced.saturating_sub(self.sifs + self.answer_airtime(self.answer_to(self.data_rate)))
-    }
-
-    /// After an RTS for somebody else, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of a
-    /// PHY header and 2 slots (clause 10.3.2.4).
+    /// After an RTS for another station, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of
+    /// a PHY header and 2 slots (clause 10.3.2.4).
     pub fn nav_reset_timeout(&self) -> Dur {
         self.sifs * 2 + self.answer_airtime(self.basic_rate) + self.plcp + self.slot * 2
     }
@@ -292,6 +273,7 @@ pub(super) fn whole_micros(d: Dur) -> Dur {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mac::times::{AnswerTimes, ExchangeTimes};
 
     // The tables of air times, durations and time-outs measured in ns-2.35 at 2 and 1 Mbit/s.
     #[test]
@@ -306,12 +288,13 @@ mod tests {
         assert_eq!(mac.data_airtime(Bytes(40), mac.data_rate), us(488));
         assert_eq!(mac.data_airtime(Bytes(48), mac.basic_rate), us(848));
         assert_eq!(mac.data_airtime(Bytes(32), mac.basic_rate), us(720));
-        assert_eq!(mac.rts_duration(data, fast), us(6966));
-        assert_eq!(mac.cts_duration(us(6966), slow), us(6652));
+        let (times, answer) = (ExchangeTimes::new(&mac, fast), AnswerTimes::new(&mac, slow));
+        assert_eq!(times.rts_duration(data), us(6966));
+        assert_eq!(answer.cts_duration(us(6966)), us(6652));
         assert_eq!(mac.data_duration(fast), us(314));
         assert_eq!(mac.cts_timeout(fast), us(670));
         assert_eq!(mac.ack_timeout(data, fast), us(6646));
-        assert_eq!(mac.data_timeout(us(6652), slow), us(6646));
+        assert_eq!(answer.data_timeout(us(6652)), us(6646));
     }
 
     #[test]
@@ -358,7 +341,7 @@ mod tests {
         let us = Dur::from_micros;
         let data = mac.data_airtime(Bytes(1500), mac.data_rate);
         assert_eq!((mac.rts_airtime(mac.basic_rate), data, mac.difs()), (us(52), us(248), us(34)));
-        assert_eq!(mac.rts_duration(data, mac.data_rate), us(3 * 16 + 44 + 248 + 44));
+        assert_eq!(ExchangeTimes::new(&mac, mac.data_rate).rts_duration(data), us(3 * 16 + 44 + 248 + 44));
         assert_eq!(mac.eifs(), us(16 + 34 + 44));
     }
 

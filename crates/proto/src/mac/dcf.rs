@@ -8,9 +8,9 @@
 //!                                        SIFS             SIFS
 //! ```
 //!
-//! The station is "transmitting" from the start of a frame to its answer or time-out, not only while it radiates: the
-//! medium is idle when the receiver is free, no exchange of its own is under way and the NAV has run out. All that is the
-//! business of [`Medium`].
+//! The station is "transmitting" from the start of a frame to its response or time-out, not only while it radiates: the
+//! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
+//! all of this.
 
 use super::config::{Config, OptionsRule};
 use super::measure;
@@ -143,7 +143,7 @@ pub struct Dcf {
     /// When SIFS is over: the answer, or the data after a CTS, goes then.
     pub(super) sifs_ends: Option<Time>,
     pub(super) state: TxState,
-    /// End of the wait that `state` stands for.
+    /// End of the wait that belongs to `state`.
     pub(super) state_ends: Option<Time>,
 
     cw: u32,
@@ -233,7 +233,7 @@ impl Dcf {
         medium.want_access(self.outgoing.is_some());
     }
 
-    /// When [`Dcf::handle_timeout`] wants to be called.
+    /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
         let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
         Time::earlier_of(exchange, medium.access_timeout(&self.rules))
@@ -403,7 +403,7 @@ impl Dcf {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
 
-    /// The wait that `state` stands for is over without an answer.
+    /// The wait that belongs to `state` is over without a response.
     fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         match self.state {
             TxState::Idle => {}

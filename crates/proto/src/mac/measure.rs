@@ -1,4 +1,4 @@
-//! What a frame finds on its link: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
+//! Measurements of a link by a frame: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
 //!
 //! ```text
 //!        T_in            T_in'                       T_out
@@ -9,12 +9,13 @@
 //!                         └──── T' (forward delay) ──────────────────────────────┘
 //! ```
 //!
-//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in + T_tr,
-//! (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts fall into T_out - T_in: each attempt
-//! measures anew, and the one that arrives tells.
+//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in +
+//! T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in: each
+//! attempt measures anew, and the one that arrives carries its measurement.
 //!
-//! Assumed: the header of an ACK goes at the rate at which the MAC really sends it, the basic rate; (5) has the data rate
-//! there, which is the same where both are. D is the packet with its IP header, without LLC and MAC.
+//! Assumed: the header of an ACK is sent at the rate at which the MAC actually sends it, the basic rate; (5) has the
+//! data rate there, which is the same where both rates are equal. D is the packet with its IP header, without LLC and
+//! MAC.
 
 use super::Config;
 use super::options::{Carried, Options};
@@ -32,7 +33,7 @@ pub struct Instants {
     pub out: Time,
 }
 
-/// What one transmission tells of its link.
+/// What one transmission measures of its link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkCapacity {
     /// Bandwidth in bit/s, the wait in the queue included.
@@ -82,7 +83,7 @@ pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
     }
 }
 
-/// Puts into `msdu`, which goes on the air at `now` and takes `sent`, what it finds on this link.
+/// Writes into `msdu`, which is sent at `now` and takes `sent`, the measurement of this link.
 pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
     let len = msdu.len;
     let Some(carried) = carried_mut(msdu) else { return };
@@ -95,7 +96,7 @@ pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: b
     carried.waited += at.left_queue.saturating_since(at.entered_queue);
 }
 
-/// What a station that knows nothing of options takes from a frame.
+/// What a station without options takes from a frame.
 pub(super) fn stripped(msdu: &Msdu) -> Msdu {
     let mut plain = msdu.clone();
     if let Payload::Ipv4(packet) = &mut plain.payload {

@@ -1,9 +1,9 @@
 //! The medium as one station sees it: physical carrier sense, NAV, EIFS, and the back-off that runs while it is idle
 //! (IEEE 802.11-2020 clauses 10.3.2 to 10.3.4).
 //!
-//! Most frames concern most stations only in this: for a while the medium is busy. So it is a state machine of its own,
-//! small and apart from the exchange of frames ([`Dcf`](super::Dcf)), and it has no timers: that a reservation has run out
-//! or a back-off without a packet has ended is seen when somebody looks.
+//! To most stations most frames mean only that the medium is busy for a while. The medium is therefore a small state
+//! machine separate from the exchange of frames ([`Dcf`](super::Dcf)). It has no timers: the end of a reservation, or
+//! of a back-off without a packet, is noticed at the next query.
 
 use super::backoff::Backoff;
 use super::config::Config;

@@ -5,16 +5,16 @@
 //!     1 octet        1       1      Length
 //! ```
 //!
-//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so that
-//! a station that knows no option finds the packet behind them. Length counts the value alone; an option of unknown type
-//! is skipped by it and sent on as it came.
+//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so
+//! that a station that knows no option finds the packet behind them. Length counts the value alone; an option of
+//! unknown type is skipped by its length and passed on unchanged.
 //!
-//! Types, units and widths are ours: the paper names "bandwidth" and "delay" and fixes none. IEEE 802.11 has no bit that
-//! announces a longer header either. On the wire the field therefore stands behind LLC/SNAP under an EtherType that
-//! IEEE 802 leaves to experiments, and the EtherType of the packet follows it.
+//! Types, units and widths are our choice: the paper names "bandwidth" and "delay" and specifies none of them. IEEE
+//! 802.11 has no bit that announces a longer header either. On the wire the field therefore follows LLC/SNAP under an
+//! EtherType that IEEE 802 reserves for experiments, and the EtherType of the packet comes after it.
 
-use core::fmt;
 use fourhop_units::{Bytes, Dur, Time};
+use thiserror::Error;
 
 /// EtherType of the field: IEEE Std 802-2014 clause 9.2.4, local experimental EtherType 1.
 pub const ETHERTYPE: u16 = 0x88b5;
@@ -36,11 +36,11 @@ pub struct Path {
     pub bandwidth: u32,
     /// Sum of the links' delays without queueing, in microseconds.
     pub delay: u32,
-    /// How many links have been measured. Ours: it shows whether a node on the way has not.
+    /// How many links have been measured. Our addition: it shows whether a node on the path has not measured.
     pub links: u8,
 }
 
-/// How long an acknowledgement has been on its way.
+/// The delay of an acknowledgement so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Back {
     /// Sum of the links' delays, in microseconds.
@@ -49,7 +49,7 @@ pub struct Back {
     pub links: u8,
 }
 
-/// What a receiver was told by a packet, sent back to its source.
+/// What a packet reported to a receiver, sent back to its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
     /// [`Path::bandwidth`] of the whole path.
@@ -61,38 +61,29 @@ pub struct Echo {
 /// The options of a header.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Measured on the way of this packet.
+    /// Measured on the path of this packet.
     pub path: Option<Path>,
     /// The same for an acknowledgement.
     pub back: Option<Back>,
-    /// Measured on the way of the packet that this one acknowledges.
+    /// Measured on the path of the packet that this one acknowledges.
     pub echo: Option<Echo>,
     /// Options of other types as they came, one behind the other.
     pub unknown: Vec<u8>,
 }
 
 /// Why a header cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Malformed {
     /// The field is shorter than Header Length says, or empty.
+    #[error("the options end before the header does")]
     Truncated,
     /// Header Length is less than that of a header with this field.
+    #[error("header length {0}, at least {min} expected", min = MAC_HEADER + 1)]
     HeaderLength(u8),
     /// The option at this octet of the field does not end within it.
+    #[error("the option at octet {0} is longer than the header")]
     Option(usize),
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Malformed::Truncated => write!(f, "the options end before the header does"),
-            Malformed::HeaderLength(found) => write!(f, "header length {found}, at least {} expected", MAC_HEADER + 1),
-            Malformed::Option(at) => write!(f, "the option at octet {at} is longer than the header"),
-        }
-    }
-}
-
-impl core::error::Error for Malformed {}
 
 impl Path {
     /// Before the first link.
@@ -178,7 +169,7 @@ impl Options {
     /// as unknown.
     ///
     /// # Errors
-    /// If Header Length or the length of an option contradicts what is there.
+    /// If Header Length or the length of an option does not fit the bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Options, usize), Malformed> {
         let &header_length = bytes.first().ok_or(Malformed::Truncated)?;
         let len = usize::from(header_length)
@@ -219,7 +210,7 @@ impl Options {
 /// The options of a packet on its way through a node, with what its link layer notes for the measurement.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Carried {
-    /// As they came, or as the source wants them.
+    /// As they came, or as the source sets them.
     pub options: Options,
     /// When the packet came to the queue of this link.
     pub entered_queue: Time,
@@ -252,7 +243,7 @@ mod tests {
         assert_eq!((options.len(), options.on_air()), (12, Bytes(14)));
     }
 
-    /// The field goes behind what is there, and says its own length. What a Header Length of 255 leaves is 231 octets.
+    /// The field is appended to the buffer and gives its own length. A Header Length of 255 leaves 231 octets for it.
     #[test]
     fn the_field_is_appended_and_bounded() {
         let path = Some(Path { bandwidth: 7, delay: 8, links: 9 });

@@ -1,14 +1,15 @@
 //! Rate control: at which rate the next data frame to a neighbour goes.
 //!
-//! - ARF: Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band, Bell Labs Technical
-//!   Journal 2 (3), 1997. Two frames in a row without ACK: one rate down. Ten in a row with: one up, and if the first frame
-//!   there fails, down again at once. After some frames since the last change it tries a rate up also without ten in a row.
-//! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each trial that
-//!   fails doubles the number of ACKs before the next; two failures in a row put it back to ten.
+//! - ARF: Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band, Bell Labs
+//!   Technical Journal 2 (3), 1997. After two frames in a row without ACK it goes one rate down. After ten in a row
+//!   with ACK it goes one rate up, and down again at once if the first frame there fails. Some frames after the last
+//!   change it tries one rate up even without ten in a row.
+//! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each failed
+//!   trial doubles the number of ACKs required before the next one; two failures in a row reset it to ten.
 //!
-//! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate of
-//! data. Left out: rates by signal strength, windows of samples (Minstrel, 2005 and later). The timer of 1997 is counted in
-//! frames, as the authors of AARF do.
+//! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate
+//! of data. Left out: rate selection by signal strength and by windows of samples (Minstrel, 2005 and later). The timer
+//! of 1997 is counted in frames, as in the AARF paper.
 
 use super::config::{Config, RateControl};
 use fourhop_units::{MacAddr, Rate};
@@ -89,6 +90,16 @@ impl Neighbour {
     fn move_to(&mut self, rate: usize) {
         self.rate = rate;
         (self.acks, self.missing, self.frames, self.trial) = (0, 0, 0, false);
+    }
+}
+
+impl Config {
+    /// The lowest rate that unicast data may have.
+    pub fn lowest_data_rate(&self) -> Rate {
+        match self.rate_control {
+            RateControl::Fixed => self.data_rate,
+            RateControl::Arf(_) => ladder(self)[0],
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the station does with the frames addressed to it: answers, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
+//! The handling of frames addressed to the station: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
 //! 10.3.2.14). The second part of [`Dcf`].
 
 use super::config::OptionsRule;

@@ -1,5 +1,5 @@
-//! Times that follow from a rate and the options alone. Each takes divisions, and a station needs the same few again and
-//! again: they are computed when the rate changes.
+//! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
+//! repeatedly, so they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
 use fourhop_units::{Bytes, Dur, Rate};
@@ -14,7 +14,7 @@ pub(super) struct ExchangeTimes {
     pub rts_airtime: Dur,
     /// From its start to giving up the CTS.
     pub cts_timeout: Dur,
-    /// What its duration field counts beside the data.
+    /// What its duration field counts in addition to the data.
     around_data: Dur,
     /// Duration field of the data.
     pub data_duration: Dur,
@@ -44,7 +44,8 @@ impl ExchangeTimes {
         }
     }
 
-    /// As [`Config::rts_duration`].
+    /// Duration field of an RTS before a data frame of the air time `data`: three SIFS, CTS, data, ACK (clause 9.2.5.2), to
+    /// the nearest microsecond.
     pub fn rts_duration(&self, data: Dur) -> Dur {
         whole_micros(self.around_data + data)
     }
@@ -67,7 +68,7 @@ pub struct ShortestFrame {
 }
 
 impl Config {
-    /// The shortest frame there can be, whatever is sent and to which rates rate control goes.
+    /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.data_rate);
         let frames = [
@@ -89,7 +90,7 @@ pub(super) struct AnswerTimes {
     /// Air time of a CTS or an ACK.
     pub airtime: Dur,
     sifs: Dur,
-    /// Allowed for the way to the other station and back.
+    /// Allowance for propagation to the other station and back.
     margin: Dur,
     /// SIFS and the shortest ACK that may follow data.
     ack_after_data: Dur,
@@ -114,12 +115,13 @@ impl AnswerTimes {
         }
     }
 
-    /// As [`Config::cts_duration`].
+    /// Duration field of a CTS in answer to an RTS with `rts_duration`.
     pub fn cts_duration(&self, rts_duration: Dur) -> Dur {
         whole_micros(rts_duration.saturating_sub(self.sifs + self.airtime))
     }
 
-    /// As [`Config::data_timeout`].
+    /// From the start of a CTS to giving up the data announced by its duration field. How long the ACK at the end lasts is
+    /// not known if it follows the rate of the data; the shortest is allowed for.
     pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
         (self.airtime + self.margin + cts_duration).saturating_sub(self.ack_after_data)
     }
@@ -158,7 +160,7 @@ mod tests {
             for &rate in PhyKind::Dsss.mandatory_rates().iter().chain(&[Rate::kbps(11_000), Rate::kbps(1_000)]) {
                 times.follow(&config, rate);
                 answer.follow(&config, rate);
-                assert_eq!(times.rts_duration(data), config.rts_duration(data, rate));
+                assert_eq!(times.rts_duration(data), ExchangeTimes::new(&config, rate).rts_duration(data));
                 assert_eq!(times.ack_timeout(data), config.ack_timeout(data, rate));
                 assert_eq!(
                     (times.cts_timeout, times.data_duration),
@@ -166,8 +168,9 @@ mod tests {
                 );
                 assert_eq!(times.rts_airtime, config.rts_airtime(config.rates_around(rate).rts));
                 assert_eq!(answer.airtime, config.answer_airtime(rate));
-                assert_eq!(answer.cts_duration(data * 3), config.cts_duration(data * 3, rate));
-                assert_eq!(answer.data_timeout(data), config.data_timeout(data, rate));
+                let fresh = AnswerTimes::new(&config, rate);
+                assert_eq!(answer.cts_duration(data * 3), fresh.cts_duration(data * 3));
+                assert_eq!(answer.data_timeout(data), fresh.data_timeout(data));
             }
         }
     }

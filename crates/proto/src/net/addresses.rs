@@ -1,4 +1,4 @@
-//! The names of a station.
+//! The addresses of a station.
 
 use core::net::Ipv4Addr;
 use fourhop_units::MacAddr;

@@ -3,7 +3,7 @@
 
 use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
-use super::queue::{self, Enqueued, InterfaceQueue};
+use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
 use crate::drop::DropReason;
 use crate::route::NextHop;
@@ -154,7 +154,8 @@ impl Link {
         }
     }
 
-    /// The IP address of the neighbour `mac`, if it is known: by ARP it is of everyone who has sent packets to this station.
+    /// The IP address of the neighbour `mac`, if it is known: with ARP it is known of every station that has sent
+    /// packets here.
     pub fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
         if self.config.arp { self.arp.ip_of(mac) } else { self.addresses.ip_beside(mac) }
     }
@@ -163,7 +164,7 @@ impl Link {
     pub fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<Action>) {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
-        self.queue.purge(mac, |_| out.push(Action::Drop(DropReason::QueuePurged)));
+        out.extend((0..self.queue.purge(mac)).map(|_| Action::Drop(DropReason::QueuePurged)));
     }
 
     /// The next MSDU for the MAC.
@@ -171,7 +172,7 @@ impl Link {
         self.queue.dequeue()
     }
 
-    /// When [`Link::handle_timeout`] wants to be called.
+    /// When [`Link::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);
         let up = self.up.front().map(|&(at, _, _)| at);
@@ -184,11 +185,7 @@ impl Link {
             out.push(Action::Deliver { packet, from });
         }
         while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
-            match self.queue.enqueue(msdu) {
-                Enqueued::Waits => {}
-                Enqueued::Full(_) => out.push(Action::Drop(DropReason::QueueFull)),
-                Enqueued::Displaced(_) => out.push(Action::Drop(DropReason::QueueDisplaced)),
-            }
+            out.extend(self.queue.enqueue(msdu).map(|(_, reason)| Action::Drop(reason)));
         }
         if self.arp.next_timeout().is_some_and(|at| at <= now) {
             let mut requests = Vec::new();

@@ -1,11 +1,12 @@
 //! One direction of a wired link: a drop-tail queue, a transmitter with a rate, a wire with a delay.
 //!
-//! Full duplex and point to point, as the wired part of the papers' networks and ns-2's `duplex-link` with `DropTail`: the
-//! two directions know nothing of each other. Nothing is lost or reordered but what finds the queue full. There is no link
-//! layer: no ARP, no frames, no collisions; what a frame would add to a packet can be counted by [`Config::overhead`].
+//! Full duplex and point to point, as the wired part of the papers' networks and ns-2's `duplex-link` with `DropTail`:
+//! the two directions are independent. Packets are lost only when the queue is full, and never reordered. There is no
+//! link layer: no ARP, no frames, no collisions; the bytes that a frame would add to a packet can be counted with
+//! [`Config::overhead`].
 //!
-//! When a packet will begin to be sent and when it will arrive is known as soon as it is taken, so that each packet costs
-//! one event, its arrival.
+//! The start of transmission and the arrival of a packet are known as soon as it is accepted, so each packet costs one
+//! event, its arrival.
 
 use crate::counters::counters;
 use crate::drop::DropReason;

@@ -1,8 +1,9 @@
 //! The interface queue: drop-tail with a limit, routing packets at the head.
 //!
-//! Source: ns-2.35 `Queue/DropTail/PriQueue`. Its limit of 50 lets 49 packets wait (beside the one in the MAC), and its
-//! routing packets are last-in-first-out among themselves.
+//! Source: ns-2.35 `Queue/DropTail/PriQueue`. Its limit of 50 lets 49 packets wait (in addition to the one in the MAC),
+//! and its routing packets are last-in-first-out among themselves.
 
+use crate::drop::DropReason;
 use crate::wire::{Msdu, Payload};
 use fourhop_units::MacAddr;
 use std::collections::VecDeque;
@@ -14,17 +15,6 @@ pub struct Config {
     pub limit: usize,
     /// Do routing packets go to the head? Effect of no: -13 / +2 / -1 / -6 % of NewReno over 3 / 4 / 7 / 12 hops.
     pub routing_first: bool,
-}
-
-/// What became of a packet put into the queue.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Enqueued {
-    /// It waits.
-    Waits,
-    /// It was refused: the queue is full.
-    Full(Msdu),
-    /// It waits at the head, and this one fell off the tail.
-    Displaced(Msdu),
 }
 
 /// The queue of one interface.
@@ -50,23 +40,19 @@ impl InterfaceQueue {
         self.waiting.is_empty()
     }
 
-    /// Puts a packet in its place.
-    pub fn enqueue(&mut self, msdu: Msdu) -> Enqueued {
+    /// Puts a packet in its place. Where that is one too many, the packet is refused, or the last one displaced: then it
+    /// is returned, with the reason.
+    pub fn enqueue(&mut self, msdu: Msdu) -> Option<(Msdu, DropReason)> {
         if self.config.routing_first && is_network_control(&msdu) {
             self.waiting.push_front(msdu);
-            if self.waiting.len() < self.config.limit {
-                return Enqueued::Waits;
-            }
-            return match self.waiting.pop_back() {
-                Some(tail) => Enqueued::Displaced(tail),
-                None => Enqueued::Waits,
-            };
+            let full = self.waiting.len() >= self.config.limit;
+            return self.waiting.pop_back_if(|_| full).map(|tail| (tail, DropReason::QueueDisplaced));
         }
         if self.waiting.len() + 1 >= self.config.limit {
-            return Enqueued::Full(msdu);
+            return Some((msdu, DropReason::QueueFull));
         }
         self.waiting.push_back(msdu);
-        Enqueued::Waits
+        None
     }
 
     /// The next packet for the MAC.
@@ -74,17 +60,11 @@ impl InterfaceQueue {
         self.waiting.pop_front()
     }
 
-    /// Takes out every packet for `next_hop`, in order, and calls `dropped` with each.
-    pub fn purge(&mut self, next_hop: MacAddr, mut dropped: impl FnMut(Msdu)) {
-        for _ in 0..self.waiting.len() {
-            if let Some(msdu) = self.waiting.pop_front() {
-                if msdu.dst == next_hop {
-                    dropped(msdu);
-                } else {
-                    self.waiting.push_back(msdu);
-                }
-            }
-        }
+    /// Takes out every packet for `next_hop`. Returns how many these were.
+    pub fn purge(&mut self, next_hop: MacAddr) -> usize {
+        let before = self.waiting.len();
+        self.waiting.retain(|msdu| msdu.dst != next_hop);
+        before - self.waiting.len()
     }
 }
 
@@ -131,17 +111,17 @@ mod tests {
     fn a_limit_of_50_lets_49_wait() {
         let mut queue = InterfaceQueue::new(NS2);
         for n in 0..49 {
-            assert_eq!(queue.enqueue(data(n, 1)), Enqueued::Waits);
+            assert_eq!(queue.enqueue(data(n, 1)), None);
         }
-        assert!(matches!(queue.enqueue(data(49, 1)), Enqueued::Full(refused) if ident(&refused) == 49));
+        assert_eq!(queue.enqueue(data(49, 1)), Some((data(49, 1), DropReason::QueueFull)));
     }
 
     #[test]
     fn routing_goes_first_last_in_first_out_and_displaces_the_tail() {
         let mut queue = InterfaceQueue::new(NS2);
         (0..49).for_each(|n| drop(queue.enqueue(data(n, 1))));
-        assert!(matches!(queue.enqueue(routing(100)), Enqueued::Displaced(tail) if ident(&tail) == 48));
-        assert!(matches!(queue.enqueue(routing(101)), Enqueued::Displaced(tail) if ident(&tail) == 47));
+        assert_eq!(queue.enqueue(routing(100)), Some((data(48, 1), DropReason::QueueDisplaced)));
+        assert_eq!(queue.enqueue(routing(101)), Some((data(47, 1), DropReason::QueueDisplaced)));
         let order: Vec<_> = core::iter::from_fn(|| queue.dequeue()).map(|m| ident(&m)).take(3).collect();
         assert_eq!(order, [101, 100, 0]);
     }
@@ -152,9 +132,7 @@ mod tests {
         for (n, to) in [(0, 1), (1, 2), (2, 1), (3, 2)] {
             queue.enqueue(data(n, to));
         }
-        let mut gone = Vec::new();
-        queue.purge(NodeId(1).mac(), |msdu| gone.push(ident(&msdu)));
-        assert_eq!(gone, [0, 2]);
+        assert_eq!(queue.purge(NodeId(1).mac()), 2);
         assert_eq!(core::iter::from_fn(|| queue.dequeue()).map(|m| ident(&m)).collect::<Vec<_>>(), [1, 3]);
     }
 }

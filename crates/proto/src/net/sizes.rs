@@ -1,7 +1,7 @@
-//! How many bytes a packet counts on the air.
+//! The size of a packet on the air in bytes.
 //!
-//! ns-2 counts no UDP header, gives routing messages the sizes of its C structures and ARP as in RFC 826; agreement with it
-//! needs the same air times.
+//! ns-2 counts no UDP header, gives routing messages the sizes of its C structures and ARP that of RFC 826; agreement
+//! with it requires the same air times.
 
 use crate::wire::{ArpMessage, Body, Ipv4Packet, Payload};
 use fourhop_units::Bytes;

@@ -1,5 +1,6 @@
-//! Bookkeeping: what each layer of a node was given, what it passed on, what it lost and why.
+//! Packet accounting: how many packets each layer of a node was given, passed on and lost, and why.
 
+use crate::counters::counters;
 use crate::drop::{DropReason, Layer};
 
 /// Losses by reason.
@@ -44,31 +45,24 @@ impl Drops {
     }
 }
 
-/// The balance of a layer: `taken` = `passed` + `dropped` + `held`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Account {
-    /// What it was given or made itself.
-    pub taken: u64,
-    /// What it handed on, consumed or gave back.
-    pub passed: u64,
-    /// What it lost, for named reasons.
-    pub dropped: u64,
-    /// What it still has.
-    pub held: u64,
+counters! {
+    /// The balance of a layer: `taken` = `passed` + `dropped` + `held`.
+    pub struct Account {
+        /// What it was given or made itself.
+        pub taken: u64,
+        /// What it handed on, consumed or gave back.
+        pub passed: u64,
+        /// What it lost, for named reasons.
+        pub dropped: u64,
+        /// What it still has.
+        pub held: u64,
+    }
 }
 
 impl Account {
     /// Is everything accounted for?
     pub const fn balances(&self) -> bool {
         self.taken == self.passed + self.dropped + self.held
-    }
-
-    /// Adds another node's account.
-    pub fn add(&mut self, other: &Account) {
-        self.taken += other.taken;
-        self.passed += other.passed;
-        self.dropped += other.dropped;
-        self.held += other.held;
     }
 }
 

@@ -1,7 +1,8 @@
 //! The part of a node that every frame in the air touches.
 //!
-//! A frame reaches dozens of nodes and concerns one or two; for the rest it keeps the medium busy for a while. What that
-//! changes is here, in three cache lines for each node, apart from the layers that are woken only when a frame is for them.
+//! A frame reaches dozens of nodes and concerns one or two; for the others it only keeps the medium busy for a while.
+//! The state that this changes is kept here, in three cache lines per node, separate from the layers that are called
+//! only when a frame is for them.
 
 use super::account::Drops;
 use crate::drop::DropReason;
@@ -30,11 +31,11 @@ impl Rules {
 /// What the end of a copy of a frame means to its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// It was lost.
-    Nothing,
-    /// It was received and is for somebody else.
+    /// It was lost, for this reason.
+    Lost(DropReason),
+    /// It was received and is addressed to another node.
     Overheard,
-    /// It was received and is addressed to this node or to all: the node must be told.
+    /// It was received and is addressed to this node or to all: the node must handle it.
     ForUs,
 }
 
@@ -103,13 +104,14 @@ impl Ear {
                 if for_us || frame.dst.is_broadcast() { Heard::ForUs } else { Heard::Overheard }
             }
             Departure::Judged(verdict) => {
-                self.count(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex });
+                let reason = if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex };
+                self.count(reason);
                 self.medium.handle_error(now, verdict, &rules.medium);
-                Heard::Nothing
+                Heard::Lost(reason)
             }
             Departure::Lost(reason) => {
                 self.count(reason);
-                Heard::Nothing
+                Heard::Lost(reason)
             }
         }
     }

@@ -52,7 +52,7 @@ pub enum TcpSource {
     Files(Files),
 }
 
-/// How an end makes the sockets of later connections, where each file has one of its own.
+/// How an end makes the sockets of later connections, if each file has its own.
 #[derive(Debug)]
 pub struct Renewal {
     /// Options of the sockets.
@@ -76,7 +76,7 @@ pub struct Endpoint {
     pub arrived: Bytes,
     /// Datagrams received, for UDP, each once.
     pub datagrams: u64,
-    /// What the sender was last told about its path.
+    /// The hints that the sender last got about its path.
     path: Option<Path>,
     /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest took
     /// over how many hops.
@@ -88,7 +88,7 @@ pub struct Endpoint {
     past_rtt: (u64, Dur),
 }
 
-/// What a node knows about the way to a flow's other end.
+/// What a node knows about the path to a flow's other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Path {
     /// Hops along the present route, if routing counts them.
@@ -182,7 +182,7 @@ impl Endpoint {
         }
     }
 
-    /// What this end wants to know of its path, if it sends TCP.
+    /// What this end needs to know of its path, if it sends TCP.
     pub fn path_hints(&self) -> Option<PathHints> {
         match &self.kind {
             EndpointKind::TcpSender(_, socket) => Some(socket.path_hints()),
@@ -226,7 +226,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// When [`Endpoint::handle_timeout`] has something to do.
+    /// When `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.kind {
             EndpointKind::TcpSender(source, socket) => {
@@ -300,7 +300,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// The next segment came over so many hops, as its time to live tells.
+    /// The next segment travelled this number of hops, according to its time to live.
     pub(super) fn note_hops(&mut self, hops: u8) {
         if let EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) = &mut self.kind {
             socket.note_hops(hops);

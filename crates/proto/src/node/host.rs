@@ -1,5 +1,5 @@
-//! A node without a radio: a host or a router, in the end the same. It has what is above IP, a routing table and ports to
-//! wires, which its driver keeps.
+//! A node without a radio: a host or a router, which are the same kind of node. It has the layers above IP, a routing
+//! table and ports to wires, which its driver keeps.
 //!
 //! Leaves out processing time, and ICMP: what cannot be forwarded is dropped and counted.
 
@@ -87,7 +87,7 @@ impl Host {
         self.send_made(out);
     }
 
-    /// When [`Host::handle_timeout`] wants to be called.
+    /// When [`Host::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.local.transports.next_timeout()
     }

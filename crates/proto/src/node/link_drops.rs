@@ -1,4 +1,4 @@
-//! Packets that the MAC of a node gave up, by the neighbour they were for and by what they were.
+//! Packets that the MAC of a node gave up, by destination neighbour and kind of packet.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::MacAddr;

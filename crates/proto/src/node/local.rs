@@ -1,5 +1,5 @@
-//! What is above IP at a node: the ends of simulated flows and, where one is attached, a host outside (a TUN device, a test),
-//! which is handed every packet that no simulated flow takes.
+//! What is above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
+//! test), which is handed every packet that no simulated flow accepts.
 
 use super::Output;
 use super::transports::Transports;
@@ -25,7 +25,7 @@ impl Local {
         Local { transports, attached: false, taken: 0, delivered: 0 }
     }
 
-    /// Packets that began their way here.
+    /// Packets that originated here.
     pub fn originated(&self) -> u64 {
         self.transports.originated() + self.taken
     }
@@ -34,7 +34,7 @@ impl Local {
     /// far away another node is along the present route.
     ///
     /// # Errors
-    /// If nobody here listens for it.
+    /// If no application here listens for it.
     pub fn deliver(
         &mut self,
         now: Time,

@@ -8,10 +8,10 @@
 //!                                                                                          ear ◄── copies from the air
 //! ```
 //!
-//! The node is a state machine of the common shape; its driver is the world of the simulator or a program with devices. What
-//! it does to its surroundings is to radiate frames and to put out packets ([`Output`]): for a host outside, which sends by
-//! [`Node::handle_local`], and for the wires of a gateway. Its [`Ear`] is a state machine of its own, which the driver keeps beside
-//! it: it hears every frame in the air and says which of them the node must be told of.
+//! The node is a state machine of the common shape; its driver is the world of the simulator or a program with devices.
+//! Its outputs are frames to radiate and packets ([`Output`]): for an outside host, which sends through
+//! [`Node::handle_local`], and for the wires of a gateway. Its [`Ear`] is a separate state machine, which the driver
+//! keeps next to it: it hears every frame in the air and says which of them the node must handle.
 
 mod account;
 mod ear;

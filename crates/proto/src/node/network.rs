@@ -1,4 +1,4 @@
-//! A node at IP: where a packet goes that comes from a neighbour, from above, or over a wire.
+//! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
 use super::Output;
 use super::ear::Ear;
@@ -59,8 +59,8 @@ impl Node {
         self.wired.as_ref().is_some_and(|wired| wired.leads_to(packet.dst))
     }
 
-    /// A packet has come to the end of its way over radios: its options go to the module of its connection, if that is here.
-    /// False if the module keeps the packet.
+    /// A packet has reached the end of its path over radios: its options go to the module of its connection, if that is
+    /// here. False if the module keeps the packet.
     fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) -> bool {
         match &mut self.modules {
             Some(modules) if !leaves => modules.handle_incoming(now, packet),
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    /// Sends a packet that begins its way at this node.
+    /// Sends a packet that originates at this node.
     pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
         if self.leaves_by_wire(&packet) {
             return self.send_wired(packet, out);

@@ -1,4 +1,4 @@
-//! The wired interfaces of a node, whatever else it has: which port a packet leaves by.
+//! The wired interfaces of a node of any kind: which port a packet leaves by.
 
 use super::Output;
 use crate::drop::DropReason;

@@ -1,4 +1,4 @@
-//! The stack of one node: passes packets and frames between its layers. What it does with packets at IP is in `network`.
+//! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
 use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
@@ -222,7 +222,7 @@ impl Node {
         }
     }
 
-    /// When [`Node::handle_timeout`] wants to be called.
+    /// When [`Node::handle_timeout`] has to be called.
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
         Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)

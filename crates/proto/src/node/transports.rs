@@ -16,7 +16,7 @@ pub struct Transports {
     addr: Ipv4Addr,
     /// Time to live of packets made here.
     ttl: u8,
-    /// Bit rate of the interface, for those who ask.
+    /// Bit rate of the interface, for transports that need it.
     link_rate: Rate,
     endpoints: Vec<Endpoint>,
     next_ident: u16,
@@ -82,7 +82,7 @@ impl Transports {
     /// route.
     ///
     /// # Errors
-    /// If nobody here listens for it.
+    /// If no application here listens for it.
     pub fn handle_packet(
         &mut self,
         now: Time,

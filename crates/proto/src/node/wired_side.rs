@@ -6,7 +6,8 @@
 //!    mesh ◄── router ◄─────────────┴────────────────────────┘
 //! ```
 //!
-//! Packets of the node's own do not cross; neither do routing messages, nor what comes in by one wire and leaves by another.
+//! The node's own packets do not cross; neither do routing messages, nor packets that come in by one wire and leave by
+//! another.
 
 use super::ports::Ports;
 use crate::gateway::{Action, Crossing, CrossingConfig, HashKey, Side};
@@ -25,7 +26,7 @@ pub struct WiredSide {
 }
 
 impl WiredSide {
-    /// With ports as in `routes`; `plan` says what lies behind them.
+    /// With ports as in `routes`; `plan` says which addresses are behind them.
     pub fn new(plan: AddressPlan, routes: WiredRoutes) -> WiredSide {
         WiredSide { plan, ports: Ports::new(routes), crossing: None }
     }

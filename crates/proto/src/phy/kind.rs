@@ -1,4 +1,4 @@
-//! The kinds of 802.11 physical layers as far as time goes: slots, interframe spaces, rates, and how long a frame lasts.
+//! The timing of the kinds of 802.11 physical layers: slots, interframe spaces, rates, and durations of frames.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 and 16 (DSSS, CCK), 17 (OFDM at 5 GHz, 802.11a), 18 (the same at 2.4 GHz,
 //! ERP-OFDM of 802.11g). Left out: networks of 802.11b and g stations together and their protection (CTS to self),

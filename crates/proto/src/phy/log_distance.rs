@@ -1,9 +1,9 @@
 //! Path loss that grows with the logarithm of distance: L(d) = L(d0) + 10 n log10(d / d0).
 //!
-//! Sources: Friis 1946 (free space, n = 2); Rappaport, Wireless Communications, section 4.9 (n from 1.6 in line of sight
-//! indoors to 6 behind walls); Recommendation ITU-R P.1238-8, section 3.1 (indoors, on one floor):
-//! L = 20 log10(f / MHz) + N log10(d / m) - 28. Leaves out walls and floors one by one, directions, and everything that
-//! differs between two places at the same distance: that is shadowing's and fading's.
+//! Sources: Friis 1946 (free space, n = 2); Rappaport, Wireless Communications, section 4.9 (n from 1.6 in line of
+//! sight indoors to 6 behind walls); Recommendation ITU-R P.1238-8, section 3.1 (indoors, on one floor): L = 20 log10(f
+//! / MHz) + N log10(d / m) - 28. Leaves out individual walls and floors, directions, and everything that differs
+//! between two places at the same distance, which is left to shadowing and fading.
 
 use fourhop_units::{Db, Watt};
 

@@ -1,9 +1,9 @@
-//! The radio of one node: what it makes of overlapping frames.
+//! The radio of one node: how it receives overlapping frames.
 //!
-//! The channel (outside this crate) tells the receiver when a copy of a frame arrives, how strong it is and when it ends;
-//! the receiver answers with a [`Verdict`] at the end. There are two models with the same calls: [`threshold`], the one the
-//! papers used, and [`sinr`], the honest one. Which of them a network has is decided once for each walk of a frame over its
-//! receivers, so that neither pays for the other.
+//! The channel (outside this crate) tells the receiver when a copy of a frame arrives, how strong it is and when it
+//! ends; the receiver returns a [`Verdict`] at the end. There are two models with the same calls: [`threshold`], which
+//! the papers used, and [`sinr`], which is more realistic. The choice is made once for each walk of a frame over its
+//! receivers, so neither costs time in the other.
 
 pub mod error_rate;
 pub mod kind;

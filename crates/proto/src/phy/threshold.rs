@@ -4,8 +4,8 @@
 //! Source: the physical layer of ns-2.35 (`WirelessPhy` and the receive side of `Mac802_11`), the model behind the five
 //! papers. It leaves out noise, sums of interference (each overlap is judged pair by pair) and fading.
 //!
-//! The receiver has one slot. A frame occupies it from its arrival to its end; what else arrives meanwhile is captured
-//! away or destroys both:
+//! The receiver has one slot. A frame occupies it from its arrival to its end; another frame that arrives meanwhile
+//! either loses to it (capture) or destroys both:
 //!
 //! ```text
 //! F, strong        |=================|          Good
@@ -15,7 +15,7 @@
 //! new, any other        |=================|     collision; the slot stays occupied to the later end
 //! ```
 //!
-//! Where ns-2 departs from what real receivers do, an option of [`Config`] names it.
+//! Where ns-2 differs from real receivers, an option of [`Config`] names the difference.
 
 use super::{Arrival, ArrivalEffect, Departure, TxId, Verdict};
 use crate::drop::DropReason;

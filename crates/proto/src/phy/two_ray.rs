@@ -20,7 +20,7 @@ pub struct TwoRay {
 }
 
 impl TwoRay {
-    /// Lucent WaveLAN at 914 MHz as every ns-2 study of the period has it: 0.28183815 W, antennas at 1.5 m.
+    /// Lucent WaveLAN at 914 MHz, as in every ns-2 study of the period: 0.28183815 W, antennas at 1.5 m.
     pub const WAVELAN: TwoRay = TwoRay { tx_power: Watt(0.281_838_15), frequency_hz: 914e6, antenna_height_m: 1.5 };
 
     /// Wavelength in metres.

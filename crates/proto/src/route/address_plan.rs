@@ -1,6 +1,6 @@
 //! Which addresses are nodes of the mesh, and which are reached through a gateway.
 //!
-//! An address does not say so by itself. The driver knows: from the scenario, or from the configuration of a device.
+//! The address alone does not tell. The driver knows it from the scenario, or from the configuration of a device.
 
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;

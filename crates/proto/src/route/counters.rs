@@ -1,5 +1,5 @@
-//! What routing counts. The names are those of AODV's messages; another protocol counts its own of the same kind, or adds
-//! names.
+//! Counters of routing. The names are those of AODV's messages; another protocol counts its messages of the same kind
+//! under them, or adds names.
 
 use crate::counters::counters;
 
@@ -30,7 +30,7 @@ counters! {
         pub rrep_forwarded: u64,
         /// Replies to requests of this node that gave it a route.
         pub rrep_accepted: u64,
-        /// Replies that told nothing better than known and went no further.
+        /// Replies that were no better than what was known and were not forwarded.
         pub rrep_suppressed: u64,
         /// Replies for whose receiver no route was known.
         pub rrep_lost: u64,

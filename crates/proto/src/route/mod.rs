@@ -1,8 +1,9 @@
 //! Routing: which neighbour a packet goes to next.
 //!
 //! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
-//! outside, and [`Aodv`], RFC 3561 on demand. Both speak in [`Action`]s: the routing layer owns no queue to the link and
-//! delivers nothing, it tells its node what to send where, what is lost and why, and which next hop has died.
+//! outside, and [`Aodv`], on-demand routing by RFC 3561. Both answer with [`Action`]s: the routing layer owns no queue
+//! to the link and delivers nothing; it tells its node what to send where, what is lost and why, and which next hop has
+//! failed.
 //!
 //! # Legal call order
 //! Time never runs backwards between calls. A packet is handed over by value and leaves in exactly one [`Action`], at
@@ -81,7 +82,7 @@ pub enum Action {
         next_hop: Ipv4Addr,
         /// Hops to the destination.
         hops: u8,
-        /// How long it lasts if nothing renews it. That something did is not told; the end is, in any case.
+        /// How long it lasts if nothing renews it. Renewals are not reported; the end always is.
         lifetime: Dur,
     },
     /// There is no route to it any more.
@@ -96,6 +97,19 @@ pub enum Action {
         /// Why.
         reason: DropReason,
     },
+}
+
+/// A packet that the node at `addr` is to pass on, which costs it one TTL (RFC 1812 section 5.3.1). `None`: it came back to
+/// where it began, or may pass no further router, and is dropped.
+fn pass_on(addr: Ipv4Addr, mut packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
+    let passes = if packet.src == addr { Err(DropReason::RouteLoop) } else { packet.decrement_ttl() };
+    match passes {
+        Ok(()) => Some(packet),
+        Err(reason) => {
+            out.push(Action::Drop { packet, reason });
+            None
+        }
+    }
 }
 
 /// The routing layer of a node.
@@ -152,8 +166,8 @@ impl Router {
         }
     }
 
-    /// Traffic for `dst` was forwarded by somebody else, such as a kernel, or left the mesh here: routes were used. Its source
-    /// is `src`, the neighbour that brought it `from`, where known.
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel, or left the mesh here: routes were
+    /// used. Its source is `src`, the neighbour that brought it `from`, where known.
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         match self {
             Router::Static(_) => {}

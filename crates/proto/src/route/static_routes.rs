@@ -1,8 +1,8 @@
 //! Routes that never change: a next hop per destination, given from outside, and the shortest paths to fill them with.
 //!
-//! It models no protocol. A link that fails costs the packet that met it and nothing else.
+//! It models no protocol. A link that fails loses the packet that needed it and has no other effect.
 
-use super::{Action, NextHop};
+use super::{Action, NextHop, pass_on};
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
@@ -49,22 +49,15 @@ impl StaticRoutes {
     }
 
     /// A packet received for another node: it loses one TTL here (RFC 1812 section 5.3.1).
-    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
-        if packet.src == self.addr {
-            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
-        } else if packet.ttl <= 1 {
-            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
-        } else {
-            packet.ttl -= 1;
+    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if let Some(packet) = pass_on(self.addr, packet, out) {
             self.handle_outgoing(now, packet, out);
         }
     }
 
     /// The link layer gave up on a packet.
     pub fn handle_link_failure(&mut self, packet: Option<Ipv4Packet>, out: &mut Vec<Action>) {
-        if let Some(packet) = packet {
-            out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
-        }
+        out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a node's own packets see of routing: how long searches took, how often the route changed under them. Nothing in
-//! the protocol depends on it.
+//! The routing that a node's own packets experience: durations of searches, and changes of the route. Nothing in the
+//! protocol depends on it.
 
 use core::net::Ipv4Addr;
 use fourhop_units::Dur;

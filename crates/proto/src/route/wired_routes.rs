@@ -1,11 +1,11 @@
-//! Routes of a node with wired links: which of its ports leads where.
+//! Routes of a node with wired links: which port leads to which destination.
 //!
-//! The ways to hosts and networks behind gateways never change and are given. Where a node of the mesh is to be found changes
-//! as it moves from one gateway to another; nobody announces it. Instead a router remembers from which port the last packet
-//! came that such a node had sent, and sends packets for it back that way: the rule of Cellular IP (Valkó, ACM CCR
-//! 29(1), 1999): packets on their way up leave the way down behind them. So the news of a handover travels with the first packet
-//! through the new gateway, as fast as the links carry it and to just those routers that the other end's packets pass.
-//! Before the first packet the way that was given is taken.
+//! The routes to hosts and networks behind gateways are given and never change. The location of a mesh node changes as
+//! it moves from one gateway to another, and is not announced. Instead a router remembers the port through which the
+//! last packet of such a node came in, and sends packets for it out of that port. This is the rule of Cellular IP
+//! (Valkó, ACM CCR 29(1), 1999): upward packets set up the downward route. A handover therefore becomes known with the
+//! first packet through the new gateway, as fast as the links carry it, to exactly those routers that the packets of
+//! the other end pass. Before the first packet the given route is used.
 //!
 //! Leaves out: expiry of what was learned, links that fail, costs.
 

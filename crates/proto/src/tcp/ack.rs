@@ -1,5 +1,5 @@
-//! Acknowledgements: what is new in them, what they tell the estimators and congestion control, and what the sender may do
-//! upon them by the answer of its way to recover.
+//! Acknowledgements: what is new in them, how they feed the estimators and congestion control, and what the sender may
+//! do as decided by its recovery strategy.
 
 use super::action::Action;
 use super::config::RttSampling;
@@ -18,7 +18,7 @@ impl Socket {
             queue.suspended = false;
         }
         let ack = self.snd.locate(segment.ack);
-        // A window probe does not count as under way: its answers are no duplicates.
+        // A window probe does not count as in flight: its answers are no duplicates.
         let outstanding = self.snd.in_flight() > 0;
         let window_changed =
             self.snd.update_window(self.rcv.locate(segment.seq), ack, segment.window, !segment.flags.syn);

@@ -30,128 +30,84 @@ pub enum AckDecision {
 /// A receiver's policy.
 ///
 /// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment` if
-/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `offer` and
-/// `limit` when a window is about to be advertised.
+/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `limit`
+/// when a window is about to be advertised.
 pub trait AckPolicy {
     /// Does it look at what the path did to packets?
     fn wants_packets(&self) -> bool {
         false
     }
 
-    /// A packet has arrived, whatever its place in the stream: also duplicates, and probes without payload.
+    /// A packet has arrived at any place in the stream, including duplicates and probes without payload.
     fn on_packet(&mut self, _now: Time, _packet: &adhoc::Packet) {}
 
     /// A segment has arrived.
-    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision;
+    fn on_segment(&mut self, arrival: &Arrival) -> AckDecision;
 
     /// The peer has been told all there is.
-    fn on_ack_sent(&mut self, _now: Time) {}
+    fn on_ack_sent(&mut self) {}
 
-    /// How much of `free` bytes of buffer to offer. The window's right edge never moves back, whatever this answers.
-    fn offer(&self, free: u64) -> u64 {
-        free
-    }
-
-    /// The most to advertise, in bytes. Unlike `offer` it may take back what was offered before; data that then arrives
-    /// beyond it is still taken.
+    /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may withdraw what was offered
+    /// before; data that then arrives beyond it is still accepted.
     fn limit(&self) -> Option<u64> {
         None
     }
 }
 
-/// Acknowledge every segment at once.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EverySegment;
-
-impl AckPolicy for EverySegment {
-    fn on_segment(&mut self, _now: Time, _arrival: &Arrival) -> AckDecision {
-        AckDecision::Now
-    }
-}
-
-/// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment, at once for
-/// segments out of order and those that fill a gap) and RFC 9293 section 3.8.6.3.
-#[derive(Clone, Copy, Debug)]
-pub struct DelayedAck {
-    timeout: Dur,
-    unacknowledged: u32,
-}
-
-impl DelayedAck {
-    /// RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's DelAck sink has 100 ms.
-    pub const fn new(timeout: Dur) -> DelayedAck {
-        DelayedAck { timeout, unacknowledged: 0 }
-    }
-}
-
-impl AckPolicy for DelayedAck {
-    fn on_segment(&mut self, _now: Time, arrival: &Arrival) -> AckDecision {
-        self.unacknowledged += arrival.bytes;
-        let first = arrival.received <= u64::from(arrival.bytes);
-        if !arrival.in_order || arrival.filled_gap || first || self.unacknowledged >= 2 * arrival.mss {
-            AckDecision::Now
-        } else {
-            AckDecision::Within(self.timeout)
-        }
-    }
-
-    fn on_ack_sent(&mut self, _now: Time) {
-        self.unacknowledged = 0;
-    }
-}
-
-/// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received (Altman,
-/// Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks", PWC 2003).
-///
-/// Segments out of order and those that fill a gap are acknowledged at once. Deviation: the number of a segment is that of
-/// the bytes received in order, in segments.
-#[derive(Clone, Copy, Debug)]
-pub struct DynamicDelayedAck {
-    timeout: Dur,
-    unacknowledged: u32,
-}
-
-impl DynamicDelayedAck {
-    /// Altman, Jiménez 2003: from segments number 2, 5 and 9 on d is 2, 3 and 4.
-    const THRESHOLDS: [u64; 3] = [2, 5, 9];
-
-    /// With the timer of [`DelayedAck::new`].
-    pub const fn new(timeout: Dur) -> DynamicDelayedAck {
-        DynamicDelayedAck { timeout, unacknowledged: 0 }
-    }
-
-    /// Segments per ACK when the `number`th, counted from 0, has arrived.
-    fn per_ack(number: u64) -> u32 {
-        1 + DynamicDelayedAck::THRESHOLDS.iter().filter(|&&threshold| number >= threshold).count() as u32
-    }
-}
-
-impl AckPolicy for DynamicDelayedAck {
-    fn on_segment(&mut self, _now: Time, arrival: &Arrival) -> AckDecision {
-        self.unacknowledged += 1;
-        let number = arrival.received.div_ceil(u64::from(arrival.mss)).saturating_sub(1);
-        let enough = self.unacknowledged >= DynamicDelayedAck::per_ack(number);
-        if !arrival.in_order || arrival.filled_gap || enough {
-            AckDecision::Now
-        } else {
-            AckDecision::Within(self.timeout)
-        }
-    }
-
-    fn on_ack_sent(&mut self, _now: Time) {
-        self.unacknowledged = 0;
-    }
-}
-
-/// When a receiver acknowledges, chosen at run time and dispatched without a vtable.
+/// When a receiver acknowledges. Segments out of order and those that fill a gap are acknowledged at once in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Timing {
-    /// [`EverySegment`].
-    EverySegment(EverySegment),
-    /// [`DelayedAck`].
-    Delayed(DelayedAck),
-    /// [`DynamicDelayedAck`].
-    Dynamic(DynamicDelayedAck),
+    /// Every segment at once.
+    EverySegment,
+    /// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment) and RFC 9293
+    /// section 3.8.6.3.
+    Delayed {
+        /// The longest wait. RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's DelAck
+        /// sink has 100 ms.
+        timeout: Dur,
+        /// Bytes since the last ACK.
+        bytes: u32,
+    },
+    /// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received (Altman,
+    /// Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks", PWC 2003).
+    ///
+    /// Deviation: the number of a segment is that of the bytes received in order, in segments.
+    Dynamic {
+        /// The longest wait, as with delayed acknowledgements.
+        timeout: Dur,
+        /// Segments since the last ACK.
+        segments: u32,
+    },
+}
+
+impl Timing {
+    /// Altman, Jiménez 2003: from segments number 2, 5 and 9 on, counted from 0, d is 2, 3 and 4.
+    const THRESHOLDS: [u64; 3] = [2, 5, 9];
+
+    fn on_segment(&mut self, arrival: &Arrival) -> AckDecision {
+        let (enough, timeout) = match self {
+            Timing::EverySegment => return AckDecision::Now,
+            Timing::Delayed { timeout, bytes } => {
+                *bytes += arrival.bytes;
+                let first = arrival.received <= u64::from(arrival.bytes);
+                (first || *bytes >= 2 * arrival.mss, *timeout)
+            }
+            Timing::Dynamic { timeout, segments } => {
+                *segments += 1;
+                let number = arrival.received.div_ceil(u64::from(arrival.mss)).saturating_sub(1);
+                let per_ack = 1 + Timing::THRESHOLDS.iter().filter(|&&threshold| number >= threshold).count();
+                (*segments as usize >= per_ack, *timeout)
+            }
+        };
+        let at_once = !arrival.in_order || arrival.filled_gap || enough;
+        if at_once { AckDecision::Now } else { AckDecision::Within(timeout) }
+    }
+
+    fn on_ack_sent(&mut self) {
+        if let Timing::Delayed { bytes: waiting, .. } | Timing::Dynamic { segments: waiting, .. } = self {
+            *waiting = 0;
+        }
+    }
 }
 
 /// A policy chosen at run time: when to acknowledge, and perhaps a window that follows the path.
@@ -165,16 +121,16 @@ pub struct ReceiverPolicy {
 
 impl ReceiverPolicy {
     /// Acknowledge every segment at once.
-    pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::timed(Timing::EverySegment(EverySegment));
+    pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::timed(Timing::EverySegment);
 
     /// Delay acknowledgements by at most `timeout`.
     pub const fn delayed(timeout: Dur) -> ReceiverPolicy {
-        ReceiverPolicy::timed(Timing::Delayed(DelayedAck::new(timeout)))
+        ReceiverPolicy::timed(Timing::Delayed { timeout, bytes: 0 })
     }
 
     /// Delay acknowledgements dynamically, by at most `timeout`.
     pub const fn dynamic(timeout: Dur) -> ReceiverPolicy {
-        ReceiverPolicy::timed(Timing::Dynamic(DynamicDelayedAck::new(timeout)))
+        ReceiverPolicy::timed(Timing::Dynamic { timeout, segments: 0 })
     }
 
     const fn timed(timing: Timing) -> ReceiverPolicy {
@@ -198,32 +154,16 @@ impl AckPolicy for ReceiverPolicy {
         }
     }
 
-    fn on_segment(&mut self, now: Time, arrival: &Arrival) -> AckDecision {
-        let decision = match &mut self.timing {
-            Timing::EverySegment(p) => p.on_segment(now, arrival),
-            Timing::Delayed(p) => p.on_segment(now, arrival),
-            Timing::Dynamic(p) => p.on_segment(now, arrival),
-        };
+    fn on_segment(&mut self, arrival: &Arrival) -> AckDecision {
+        let decision = self.timing.on_segment(arrival);
         let urgent = self.adhoc.as_ref().is_some_and(adhoc::Receiver::is_urgent);
         if urgent { AckDecision::Now } else { decision }
     }
 
-    fn on_ack_sent(&mut self, now: Time) {
-        match &mut self.timing {
-            Timing::EverySegment(p) => p.on_ack_sent(now),
-            Timing::Delayed(p) => p.on_ack_sent(now),
-            Timing::Dynamic(p) => p.on_ack_sent(now),
-        }
+    fn on_ack_sent(&mut self) {
+        self.timing.on_ack_sent();
         if let Some(adhoc) = &mut self.adhoc {
             adhoc.handle_ack_sent();
-        }
-    }
-
-    fn offer(&self, free: u64) -> u64 {
-        match &self.timing {
-            Timing::EverySegment(p) => p.offer(free),
-            Timing::Delayed(p) => p.offer(free),
-            Timing::Dynamic(p) => p.offer(free),
         }
     }
 
@@ -242,9 +182,9 @@ mod tests {
         for n in 0..segments {
             let received = (n + 1) * 1_000;
             let arrival = Arrival { in_order: true, filled_gap: false, bytes: 1_000, mss: 1_000, received };
-            if policy.on_segment(Time::ZERO, &arrival) == AckDecision::Now {
+            if policy.on_segment(&arrival) == AckDecision::Now {
                 numbers.push(n);
-                policy.on_ack_sent(Time::ZERO);
+                policy.on_ack_sent();
             }
         }
         numbers
@@ -268,10 +208,10 @@ mod tests {
             [ReceiverPolicy::delayed(Dur::from_millis(100)), ReceiverPolicy::dynamic(Dur::from_millis(100))]
         {
             let arrival = Arrival { in_order: false, filled_gap: false, bytes: 1_000, mss: 1_000, received: 50_000 };
-            assert_eq!(policy.on_segment(Time::ZERO, &arrival), AckDecision::Now);
-            policy.on_ack_sent(Time::ZERO);
+            assert_eq!(policy.on_segment(&arrival), AckDecision::Now);
+            policy.on_ack_sent();
             let filled = Arrival { filled_gap: true, ..arrival };
-            assert_eq!(policy.on_segment(Time::ZERO, &filled), AckDecision::Now);
+            assert_eq!(policy.on_segment(&filled), AckDecision::Now);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every choice a TCP leaves open, as named options in two bundles.
+//! Every choice that the TCP standards leave open, as named options in two bundles.
 
 use super::ack_policy::ReceiverPolicy;
 use super::adhoc::{Clock, SenderOptions};
@@ -20,17 +20,17 @@ pub enum WindowCut {
     /// The congestion window with its inflation, at most [`Config::window_limit`]; half a segment survives the halving
     /// (ns-2.35).
     WindowInUse,
-    /// What is under way, in whole segments (RFC 5681 equation 4).
+    /// The data in flight, in whole segments (RFC 5681 equation 4).
     FlightSize,
 }
 
 /// How transports that recover by SACK do it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SackRecovery {
-    /// RFC 6675: the scoreboard says what is lost and how much is under way.
+    /// RFC 6675: the scoreboard says what is lost and how much is in flight.
     Scoreboard,
     /// ns-2.35's `Sack1`: recovery begins with exactly the third ACK that reports something and not while a time-out is
-    /// repaired; what is under way is counted (outstanding less three, one less per ACK, two less per partial ACK);
+    /// repaired; the data in flight is counted (outstanding less three, one less per ACK, two less per partial ACK);
     /// every hole below the highest report goes once, upwards, before fresh data; nothing is sent on duplicate ACKs
     /// outside recovery but by limited transmit; the ACK that ends recovery forgets the scoreboard and the recovery point.
     PipeCounter,
@@ -58,7 +58,7 @@ pub enum HopSource {
     Travelled,
 }
 
-/// Which round trips a driver tells with [`fourhop_cc::Hint::RoundTrip`].
+/// Which round trips a driver reports with [`fourhop_cc::Hint::RoundTrip`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundTrips {
     /// None.
@@ -70,14 +70,14 @@ pub enum RoundTrips {
     Latest,
 }
 
-/// What a sender's driver tells it beyond its own route and interface.
+/// What a sender's driver reports to it besides its own route and interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathHints {
     /// Where the number of hops comes from.
     pub hops: HopSource,
     /// Which round trip comes with each ACK, as if every packet had a timestamp.
     pub round_trips: RoundTrips,
-    /// The time to the node so many hops on, or to the receiver if it is nearer, by clocks that agree.
+    /// The time to the node this many hops away, or to the receiver if it is nearer, with synchronised clocks.
     pub forward_delay_over: Option<u8>,
 }
 
@@ -99,8 +99,8 @@ pub struct Config {
     pub initial_window: u32,
     /// Initial slow-start threshold in segments. ns-2.35: the class's `window_`, 64 in the reference scenarios. RFC 5681: arbitrarily high.
     pub initial_ssthresh: u32,
-    /// Upper limit of what is under way, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None`
-    /// leaves it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
+    /// Upper limit of data in flight, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None` leaves
+    /// it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
     pub window_limit: Option<u32>,
     /// Upper limit of the congestion window in segments.
     pub cwnd_clamp: u32,
@@ -123,9 +123,9 @@ pub struct Config {
     /// "slow but steady" one restarts it at each.
     pub impatient: bool,
     /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to, however
-    /// little is under way. RFC 6582 section 3.2 step 3: no growth, and no more than under way plus one segment.
+    /// little is in flight. RFC 6582 section 3.2 step 3: no growth, and no more than in flight plus one segment.
     pub grow_on_full_ack: bool,
-    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns stands for a fine clock.
+    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns represents a fine-grained clock.
     pub rtt_tick: Dur,
     /// Which segments are measured.
     pub rtt_sampling: RttSampling,
@@ -150,7 +150,7 @@ pub struct Config {
     pub rto_backoff: bool,
     /// What the driver is to tell the sender.
     pub path_hints: PathHints,
-    /// RFC 9293 section 3.7.4: hold back small segments while data is under way. Off in both.
+    /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both.
     pub nagle: bool,
     /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
     pub timestamps: bool,
@@ -160,7 +160,7 @@ pub struct Config {
     pub adhoc_sender: Option<SenderOptions>,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
-    /// SACK blocks an ACK carries at most; four fit, three beside timestamps. ns-2.35's sink: 3.
+    /// SACK blocks an ACK carries at most; four fit, or three with timestamps. ns-2.35's sink: 3.
     pub sack_blocks: u32,
     /// How transports that recover by SACK do it.
     pub sack_recovery: SackRecovery,
@@ -237,40 +237,26 @@ impl Config {
         }
     }
 
-    /// The standards as written.
+    /// The standards as written. What is not named here is as in ns-2.35.
     pub const fn standard() -> Config {
         Config {
-            mss: 1460,
-            mss_without_option: 536,
             initial_window: 10,
             initial_ssthresh: u32::MAX,
             window_limit: None,
-            cwnd_clamp: u32::MAX,
             grow_only_when_limited: true,
             growth_limit: 2,
-            dup_ack_threshold: 3,
-            limited_transmit: true,
             window_cut: WindowCut::FlightSize,
             cut_on_each_timeout: false,
             recovery_burst: None,
-            impatient: true,
             grow_on_full_ack: false,
             rtt_tick: Dur::from_nanos(1),
             rtt_sampling: RttSampling::EveryAck,
             rto_initial: Dur::from_secs(1),
             rto_min: Dur::from_secs(1),
-            rto_max: Dur::from_secs(60),
             rto_granularity: Dur::from_millis(1),
             forget_srtt_beyond_backoff: None,
             max_timeouts: Some(15),
-            pace_retransmissions: false,
-            release: Release::Gate,
-            rto_backoff: true,
-            path_hints: PathHints::PLAIN,
-            nagle: false,
             timestamps: true,
-            clock: Clock::OWN,
-            adhoc_sender: None,
             sack: true,
             sack_blocks: 4,
             sack_recovery: SackRecovery::Scoreboard,
@@ -278,11 +264,9 @@ impl Config {
             vegas_backs_off: false,
             vegas_keeps_inflation: false,
             vegas_without_header: false,
-            cc: Params::new(),
             receive_buffer: 1 << 20,
-            explicit_read: false,
             receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),
-            time_wait: Dur::from_secs(60),
+            ..Config::ns2()
         }
     }
 

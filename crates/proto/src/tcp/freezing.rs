@@ -1,7 +1,8 @@
-//! How [`Freeze`] hangs in the socket: what an acknowledgement does to it (figure 7), the probe timer, the threshold.
+//! Connects [`Freeze`](super::adhoc::Freeze) to the socket: the effect of an acknowledgement on it (figure 7), the
+//! probe timer, the threshold.
 //!
-//! Only towards a peer that has taken back a window does any of this act (section III-E: "when communicating with an ad
-//! hoc receiver"); before, the sender is an ordinary one.
+//! All of this applies only towards a peer that has withdrawn a window (section III-E: "when communicating with an ad
+//! hoc receiver"); before that the sender is an ordinary one.
 //!
 //! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has seen
 //! and therefore answers.
@@ -42,7 +43,7 @@ impl Socket {
         false
     }
 
-    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of what is under way. The peer's own data
+    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of the data in flight. The peer's own data
     /// is not: it could keep a sender waiting for as long as it flows.
     fn stop(&mut self, now: Time, cause: Cause, under_way: bool, telling: bool) -> bool {
         let asks = match self.freeze.phase() {
@@ -89,7 +90,7 @@ impl Socket {
         self.restart_retransmit_timer(now);
     }
 
-    /// The probe timer expired: what is under way is lost, or another probe is.
+    /// The probe timer expired: the data in flight is lost, or another probe is.
     pub(super) fn on_probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.freeze.is_frozen() || !self.state.may_transmit() {
             return;
@@ -97,8 +98,7 @@ impl Socket {
         let failed = self.freeze.phase() != Phase::Waiting;
         self.recovery.timeouts += u32::from(failed);
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
-            self.abandon(out);
-            return;
+            return self.end(Action::Reset, out);
         }
         if self.freeze.handle_timeout(self.rtt.base_rto()) {
             self.discard_outstanding(now);
@@ -107,7 +107,7 @@ impl Socket {
         self.timers.set(Timer::Probe, now + self.freeze.interval());
     }
 
-    /// What is under way is taken for lost; slow start will begin with it. The estimates of the round trip stay.
+    /// The data in flight is taken for lost; slow start will begin with it. The estimates of the round trip stay.
     fn discard_outstanding(&mut self, now: Time) {
         self.withdraw_queue();
         self.go_back(now);

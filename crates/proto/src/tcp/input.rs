@@ -31,8 +31,7 @@ impl Socket {
             out.extend(Socket::refuse(segment).map(|segment| Action::Send { segment, stream_offset: 0 }));
         } else if segment.flags.rst {
             if acks_syn {
-                self.end();
-                out.push(Action::Reset);
+                self.end(Action::Reset, out);
             }
         } else if segment.flags.syn {
             self.take_syn(now, segment);
@@ -73,8 +72,7 @@ impl Socket {
         if flags.rst {
             // RFC 5961 section 3.2: only the exact number resets; another one in the window is asked about.
             if self.rcv.locate(segment.seq) == self.rcv.nxt {
-                self.end();
-                out.push(Action::Reset);
+                self.end(Action::Reset, out);
             } else {
                 self.ack_due = true;
             }
@@ -127,10 +125,7 @@ impl Socket {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,
                 State::Closing => self.enter_time_wait(now),
-                State::LastAck => {
-                    self.end();
-                    out.push(Action::Closed);
-                }
+                State::LastAck => self.end(Action::Closed, out),
                 _ => {}
             }
         }
@@ -164,7 +159,7 @@ impl Socket {
             mss: self.snd.mss,
             received: self.rcv.nxt.offset(),
         };
-        match self.policy.on_segment(now, &arrival) {
+        match self.policy.on_segment(&arrival) {
             AckDecision::Now => self.ack_due = true,
             AckDecision::Within(time) if !self.timers.is_set(Timer::DelayedAck) => {
                 self.timers.set(Timer::DelayedAck, now + time);

@@ -1,4 +1,5 @@
-//! Losses: what begins a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is cut.
+//! Losses: what triggers a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is
+//! reduced.
 
 use super::action::Action;
 use super::adhoc::Cause as Freezing;
@@ -75,8 +76,7 @@ impl Socket {
         }
         self.recovery.timeouts += 1;
         if self.config.max_timeouts.is_some_and(|most| self.recovery.timeouts > most) {
-            self.abandon(out);
-            return;
+            return self.end(Action::Reset, out);
         }
         if self.config.rto_backoff || self.is_opening() {
             self.rtt.back_off();
@@ -113,7 +113,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// What is under way is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
+    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
     pub(super) fn go_back(&mut self, now: Time) {
         self.recovery = Recovery {
             dup_acks: 0,
@@ -167,9 +167,7 @@ impl Socket {
 
     /// RFC 6298 sections 5.2 and 5.3.
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        if self.freeze.is_frozen() {
-            self.timers.stop(Timer::Retransmit);
-        } else if self.snd.outstanding() || self.snd.has_unreleased() {
+        if !self.freeze.is_frozen() && (self.snd.outstanding() || self.snd.has_unreleased()) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

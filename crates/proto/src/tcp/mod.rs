@@ -7,21 +7,21 @@
 //! | `input` | arriving segments, state by state |
 //! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
 //! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
-//! | `release` | how these two hang in the socket |
+//! | `release` | connects these two to the socket |
 //! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
-//! | `recovery` | the ways to recover: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine clock |
-//! | `send` | the send sequence space and the list of segments under way |
+//! | `recovery` | the recovery strategies: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine-grained clock |
+//! | `send` | the send sequence space and the list of segments in flight |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
-//! | `freezing` | how a sender that freezes hangs in the socket |
+//! | `freezing` | connects the frozen state to the socket |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 //! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
 //!
 //! Congestion control is `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
 //!
 //! A payload is a length. [`Action::Send`] says where in the stream its bytes begin, [`Action::Stored`] where arriving
-//! bytes belong, so a driver that has real bytes keeps two buffers beside the socket and nothing else.
+//! bytes belong, so a driver with real bytes needs only two buffers next to the socket.
 //!
 //! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
 
@@ -51,7 +51,7 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
-pub use ack_policy::{AckDecision, AckPolicy, Arrival, DelayedAck, DynamicDelayedAck, ReceiverPolicy, Timing};
+pub use ack_policy::{AckDecision, AckPolicy, Arrival, ReceiverPolicy, Timing};
 pub use action::Action;
 pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
 pub use pacer::{Admission, Pacer, Tick};

@@ -1,4 +1,4 @@
-//! What a driver may ask a connection, which changes nothing.
+//! What a driver may query of a connection without changing it.
 
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;
@@ -8,11 +8,11 @@ use super::socket::Socket;
 use super::state::State;
 use super::stats::Stats;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CaState, CongestionControl, Measurements, Transport, Window};
+use fourhop_cc::{CaState, CongestionControl, Measurements, Window};
 use fourhop_units::Dur;
 
 impl Socket {
-    /// Where the connection stands.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
@@ -25,11 +25,6 @@ impl Socket {
     /// The window variables.
     pub fn window(&self) -> &Window {
         &self.win
-    }
-
-    /// The transport this socket runs.
-    pub fn transport(&self) -> &'static Transport {
-        self.transport
     }
 
     /// Congestion window in segments.
@@ -112,7 +107,7 @@ impl Socket {
         self.rcv.unread()
     }
 
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
     pub fn hides_headers(&self) -> bool {
         self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
     }

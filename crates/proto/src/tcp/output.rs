@@ -1,5 +1,5 @@
-//! What goes out next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes,
-//! and the header of every segment.
+//! What is sent next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes, and the
+//! header of every segment.
 
 use super::ack_policy::AckPolicy;
 use super::action::Action;
@@ -99,7 +99,7 @@ impl Socket {
             return fin.then_some(Next { len: 0, fin });
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
-        // What the receiver holds already is not under way.
+        // What the receiver holds already is not in flight.
         let held = self.strategy.held_before(snd.nxt);
         let window = (cwnd * mss + held).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
@@ -135,7 +135,7 @@ impl Socket {
         end
     }
 
-    /// RFC 9293 section 3.8.6.1: while nothing is under way and the peer's window lets nothing go, a timer asks again.
+    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window lets nothing go, a timer asks again.
     fn watch_window(&mut self, now: Time) {
         if self.snd.in_flight() > 0 || !self.snd.unsent() || self.timers.is_set(Timer::Retransmit) {
             self.timers.stop(Timer::Persist);
@@ -176,7 +176,7 @@ impl Socket {
         }
     }
 
-    /// Sends the bytes from `start` on, and the FIN if it stands there.
+    /// Sends the bytes from `start` on, and the FIN if it is there.
     pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         let first = !self.snd.outstanding();
@@ -194,7 +194,7 @@ impl Socket {
         let options = self.options(now, len);
         let segment = self.segment(start, flags, options, len as u32);
         out.push(Action::Send { segment, stream_offset: start.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Sends an acknowledgement without data.
@@ -205,7 +205,7 @@ impl Socket {
         let segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
         self.stats.acks_sent += 1;
         out.push(Action::Send { segment, stream_offset: at.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Asks for an acknowledgement (RFC 1122 section 4.2.3.6): nothing from the place before SND.UNA.
@@ -214,7 +214,7 @@ impl Socket {
         let mut segment = self.segment(self.snd.una, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
         segment.seq = self.snd.una.before().seq(self.snd.iss);
         out.push(Action::Send { segment, stream_offset: self.snd.una.offset() });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Sends the SYN or, in SYN-RECEIVED, the SYN-ACK.
@@ -233,7 +233,7 @@ impl Socket {
         let mut segment = self.segment(Pos::SYN, flags, options, 0);
         segment.window = self.rcv.syn_window();
         out.push(Action::Send { segment, stream_offset: 0 });
-        self.acknowledged(now);
+        self.acknowledged();
     }
 
     /// Answers with a reset (RFC 9293 section 3.10.7) that looks like it follows what the peer acknowledged.
@@ -271,10 +271,10 @@ impl Socket {
     }
 
     /// The peer has been told what has arrived.
-    fn acknowledged(&mut self, now: Time) {
+    fn acknowledged(&mut self) {
         self.ack_due = false;
         self.timers.stop(Timer::DelayedAck);
-        self.policy.on_ack_sent(now);
+        self.policy.on_ack_sent();
         self.last_ack_sent = self.rcv.nxt;
     }
 }

@@ -6,8 +6,8 @@
 //! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
 //! | `Queue` | likewise; the window fills a queue, and what has its place there counts as sent, see `send_queue` |
 //!
-//! Under the latter two the timer stands still while there is nothing to send; the first segment then leaves at once and starts
-//! it.
+//! With the latter two the timer is stopped while there is nothing to send; the first segment then leaves at once and
+//! starts it.
 
 use super::config::Release;
 use fourhop_units::{Dur, Time};
@@ -113,7 +113,7 @@ impl Pacer {
         Tick::Slot
     }
 
-    /// The sender stops: the timer stands still until the next segment asks.
+    /// The sender stops: the timer is off until the next segment asks.
     pub fn stop(&mut self) {
         self.due = None;
     }
@@ -200,8 +200,8 @@ mod tests {
         assert_eq!(departures(&mut pacer, 95_000, every(10_000), 2), [at(95_000), at(105_000)]);
     }
 
-    /// A tick that finds nothing it may send passes unused, and what comes after it waits for the next one; a timer that
-    /// finds nothing to send at all stands still.
+    /// A tick that finds nothing it may send passes unused, and what comes after it waits for the next one; a timer
+    /// that finds nothing to send at all is stopped.
     ///
     /// ```text
     /// ms      0    10       20   25   30   40

@@ -1,4 +1,4 @@
-//! Places in a direction of the stream that do not wrap.
+//! Positions in one direction of the stream, which do not wrap.
 //!
 //! Inside the stack every sequence number is a 64-bit [`Pos`], so that comparing and subtracting are plain; the 32-bit
 //! [`Seq`] of RFC 9293 section 3.4 exists on the wire only. A number from the wire is read as the position nearest to one
@@ -46,7 +46,7 @@ impl Pos {
         Pos(self.0 - 1)
     }
 
-    /// How far this lies beyond `other`; zero if it does not.
+    /// How far this is beyond `other`; zero if it is not.
     pub(super) const fn beyond(self, other: Pos) -> u64 {
         self.0.saturating_sub(other.0)
     }

@@ -188,13 +188,13 @@ impl Receiver {
     }
 
     /// How far the window's right edge could move if it were advertised at once.
-    pub(super) fn could_open(&self, policy: &impl AckPolicy) -> u64 {
-        self.target(policy).beyond(self.edge)
+    pub(super) fn could_open(&self) -> u64 {
+        self.target().beyond(self.edge)
     }
 
-    fn target(&self, policy: &impl AckPolicy) -> Pos {
-        let offer = policy.offer(self.buffer - self.unread.min(self.buffer));
-        let offer = offer.min(u64::from(u16::MAX) << self.scale);
+    fn target(&self) -> Pos {
+        let free = self.buffer - self.unread.min(self.buffer);
+        let offer = free.min(u64::from(u16::MAX) << self.scale);
         self.nxt + ((offer >> self.scale) << self.scale)
     }
 
@@ -202,7 +202,7 @@ impl Receiver {
     /// move by a segment or half the buffer. The field may say less, if the policy limits it, but what was offered once
     /// is still taken.
     pub(super) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
-        let target = self.target(policy);
+        let target = self.target();
         if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
             self.edge = target;
         }

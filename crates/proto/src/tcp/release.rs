@@ -1,8 +1,8 @@
-//! How pacing hangs in the socket: what passes the [`Pacer`](super::Pacer), what goes through the queue of the authors'
-//! agent, what the timer lets go.
+//! Connects pacing to the socket: what passes the [`Pacer`](super::Pacer), what goes through the queue of the authors'
+//! agent, and what the timer releases.
 //!
-//! Segments that a time-out takes back wait for their slots like fresh ones; what TCP retransmits by itself, the first
-//! segment after a time-out and the holes of fast recovery, does not wait.
+//! Segments that a time-out puts back wait for their slots like new ones; TCP's own retransmissions, which are the
+//! first segment after a time-out and the holes of fast recovery, do not wait.
 
 use super::action::Action;
 use super::pacer::{Admission, Tick};

@@ -1,7 +1,7 @@
 //! Round-trip estimation and the retransmission time-out: RFC 6298, and ns-2.35's coarse clock as options of it.
 //!
-//! Both are the same fixed-point arithmetic (SRTT scaled by 8, RTTVAR by 4, Jacobson 1988) in different ticks: 1 ns here
-//! stands for a fine clock, ns-2.35 counts 10 ms ticks.
+//! Both are the same fixed-point arithmetic (SRTT scaled by 8, RTTVAR by 4, Jacobson 1988) in different ticks: 1 ns
+//! here represents a fine-grained clock, and ns-2.35 counts 10 ms ticks.
 
 use super::config::Config;
 use super::position::Pos;

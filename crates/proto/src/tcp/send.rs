@@ -1,10 +1,10 @@
-//! The send sequence space (RFC 9293 section 3.3.1) and the list of segments under way.
+//! The send sequence space (RFC 9293 section 3.3.1) and the list of segments in flight.
 
 use super::position::Pos;
 use fourhop_units::{Seq, Time};
 use std::collections::VecDeque;
 
-/// A segment under way. Boundaries are those of its first transmission.
+/// A segment in flight. Boundaries are those of its first transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     end: Pos,
@@ -19,14 +19,14 @@ pub(super) struct SendSpace {
     pub(super) iss: Seq,
     /// SND.UNA: everything before is acknowledged.
     pub(super) una: Pos,
-    /// SND.NXT: what goes next. Returns to `una` after a time-out, and never lies before it.
+    /// SND.NXT: what is sent next. Returns to `una` after a time-out, and is never before it.
     pub(super) nxt: Pos,
     /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the queue
     /// of [`Release::Queue`](super::Release::Queue): that lies between `max` and `nxt`.
     pub(super) max: Pos,
     /// The place after the last byte the user has written.
     pub(super) end: Pos,
-    /// The user has closed: a FIN stands at `end`.
+    /// The user has closed: there is a FIN at `end`.
     pub(super) fin: bool,
     /// SND.WND in bytes.
     pub(super) wnd: u64,
@@ -110,7 +110,7 @@ impl SendSpace {
         self.fin && self.una > self.end
     }
 
-    /// Where SND.UNA stands once everything the user has handed over is acknowledged.
+    /// The value of SND.UNA once everything the user has handed over is acknowledged.
     pub(super) fn finish(&self) -> Pos {
         self.end + u64::from(self.fin)
     }
@@ -179,7 +179,7 @@ impl SendSpace {
         start >= known
     }
 
-    /// The oldest segment under way.
+    /// The oldest segment in flight.
     pub(super) fn oldest(&self) -> Option<Sent> {
         self.sent.front().copied()
     }

@@ -1,10 +1,10 @@
-//! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](super::Release): the window fills
-//! it, the slots of the [`Pacer`](super::Pacer) empty it, one segment each.
+//! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](super::Release): the window
+//! fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
 //!
-//! Three duplicate ACKs and a time-out empty the queue, the retransmission leaves at once, and until the next ACK nothing
-//! is held back. What was in the queue counts as sent, as in that agent: after a fast retransmit it stays away until the
-//! window has passed it or a time-out goes back, which also comes where nothing is under way. Deviation: the agent stops
-//! its timer for good if its queue is empty at a fast retransmit; here that case is like the other.
+//! Three duplicate ACKs and a time-out empty the queue, the retransmission leaves at once, and until the next ACK
+//! nothing is held back. What was in the queue counts as sent, as in that agent: after a fast retransmit it is missing
+//! until the window has passed it or a time-out goes back, which also happens when nothing is in flight. Deviation: the
+//! agent stops its timer for good if its queue is empty at a fast retransmit; here this case is treated like the other.
 
 use super::position::Pos;
 use super::send::Next;

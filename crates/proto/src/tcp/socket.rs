@@ -14,7 +14,7 @@ use super::send_queue::SendQueue;
 use super::state::State;
 use super::stats::Stats;
 use super::timer::{Timer, Timers};
-use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
+use crate::wire::{TcpFlags, TcpSegment};
 use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Kind, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
@@ -60,7 +60,7 @@ pub struct Socket {
     /// The peer's SYN carried a window scale.
     pub(super) peer_scales: bool,
     pub(super) pacer: Pacer,
-    /// Present under [`Release::Queue`](super::Release::Queue).
+    /// Present under [`Release::Queue`].
     pub(super) queue: Option<SendQueue>,
     /// Window probes in a row.
     pub(super) probes: u32,
@@ -68,9 +68,9 @@ pub struct Socket {
     pub(super) ack_due: bool,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
-    /// Hops the last packet came over, if its driver tells.
+    /// Hops travelled by the last packet, if its driver reports them.
     pub(super) hops: Option<u8>,
-    /// Round trip of what the next segment answers, if its driver tells.
+    /// Round trip of the segment that the next one answers, if its driver reports it.
     round_trip: Option<Dur>,
     /// Ad hoc TCP: is the sender frozen?
     pub(super) freeze: Freeze,
@@ -80,7 +80,7 @@ impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
     /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
     ///
-    /// A transport that recovers by SACK offers it, whatever [`Config::sack`] says.
+    /// A transport that recovers by SACK offers it regardless of [`Config::sack`].
     pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
         config.sack |= transport.recovery == Kind::Sack;
         let initial = Window {
@@ -144,7 +144,7 @@ impl Socket {
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) -> u64 {
         let read = self.rcv.read(bytes);
         let worthwhile = u64::from(self.config.receive_buffer / 2).min(2 * u64::from(self.config.mss));
-        if self.state.may_receive() && self.rcv.could_open(&self.policy) >= worthwhile {
+        if self.state.may_receive() && self.rcv.could_open() >= worthwhile {
             self.send_ack(now, out);
         }
         read
@@ -165,9 +165,7 @@ impl Socket {
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => {
-                self.end();
-                out.push(Action::Closed);
-                return;
+                return self.end(Action::Closed, out);
             }
             State::Established => self.state = State::FinWait1,
             State::CloseWait => self.state = State::LastAck,
@@ -182,8 +180,7 @@ impl Socket {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             self.send_reset(self.snd.max, out);
         }
-        self.end();
-        out.push(Action::Closed);
+        self.end(Action::Closed, out);
     }
 
     /// Another layer has something to tell congestion control.
@@ -193,7 +190,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// The packet of the segment that is handled next came over so many hops, as its time to live tells.
+    /// The packet of the segment that is handled next travelled this number of hops, according to its time to live.
     pub fn note_hops(&mut self, hops: u8) {
         self.hops = Some(hops);
     }
@@ -229,10 +226,7 @@ impl Socket {
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
                     Timer::Probe => self.on_probe_timeout(now, out),
-                    Timer::TimeWait => {
-                        self.end();
-                        out.push(Action::Closed);
-                    }
+                    Timer::TimeWait => self.end(Action::Closed, out),
                 }
             }
         }
@@ -270,9 +264,7 @@ impl Socket {
             seq,
             ack,
             flags: TcpFlags { rst: true, ack: !segment.flags.ack, ..TcpFlags::default() },
-            window: 0,
-            options: TcpOptions::default(),
-            payload: 0,
+            ..TcpSegment::default()
         })
     }
 
@@ -306,18 +298,13 @@ impl Socket {
         self.pacer.stop();
     }
 
-    /// Nothing more happens here.
-    pub(super) fn end(&mut self) {
+    /// Nothing more happens here; `how` tells the driver how it ended.
+    pub(super) fn end(&mut self, how: Action, out: &mut Vec<Action>) {
         self.state = State::Closed;
         self.snd.fin = true;
         self.freeze.thaw();
         self.stop_timers();
-    }
-
-    /// The peer has been silent for too many time-outs.
-    pub(super) fn abandon(&mut self, out: &mut Vec<Action>) {
-        self.end();
-        out.push(Action::Reset);
+        out.push(how);
     }
 
     /// The clock of timestamps, from an arbitrary start unless clocks are to agree (RFC 7323 section 5.4).

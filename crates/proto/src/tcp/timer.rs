@@ -1,11 +1,11 @@
-//! The timers of a connection but for pacing, which keeps its own: a table with one slot for each.
+//! The timers of a connection except that of pacing, which keeps its own: a table with one slot each.
 
 use fourhop_units::Time;
 
 /// What a timer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timer {
-    /// RFC 6298: the oldest segment under way is overdue.
+    /// RFC 6298: the oldest segment in flight is overdue.
     Retransmit,
     /// RFC 9293 section 3.8.6.1: ask a peer that closed its window.
     Persist,
@@ -23,7 +23,7 @@ impl Timer {
         [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
 }
 
-/// When each timer expires; [`Time::NEVER`] for one that stands still.
+/// When each timer expires; [`Time::NEVER`] for one that is off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers([Time; Timer::ALL.len()]);
 

@@ -1,24 +1,29 @@
-//! AODV messages out of bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port 654.
+//! Reads AODV messages from bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port
+//! 654.
 //!
-//! Nothing is assumed about the bytes. What the RFC has receivers ignore is ignored: reserved bits, the multicast flags J
-//! and R, the sequence number beside a U flag, extensions of the types 1 to 127, whose length must fit all the same. What
-//! would be understood wrongly is an error that says so: unknown types, messages cut short, routes to subnets (section 7,
-//! not supported), extensions that may not be skipped (section 9), bytes behind the end.
+//! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
+//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127, whose length must fit
+//! nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
+//! subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section 3.2.1.3), such as
+//! broadcast, extensions that may not be skipped (section 9), bytes behind the end.
 //!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
 use super::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
-use core::fmt;
 use core::net::Ipv4Addr;
+use thiserror::Error;
 
 /// Why bytes are no AODV message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum AodvError {
     /// There are none.
+    #[error("an empty datagram, allowed: an AODV message")]
     Empty,
     /// A type that RFC 3561 does not have.
+    #[error("message type {0}, allowed: 1 (RREQ) to 4 (RREP-ACK)")]
     UnknownType(u8),
     /// Fewer bytes than a message of this type has.
+    #[error("a message of type {kind} with {found} bytes, allowed: at least {needed}")]
     Truncated {
         /// Type of the message.
         kind: u8,
@@ -28,12 +33,19 @@ pub enum AodvError {
         found: usize,
     },
     /// A route error about no destination (section 5.3: at least one).
+    #[error("a route error about no destination, allowed: 1 to 255")]
     NoDestination,
     /// A reply for a subnet with a prefix of this length (section 7).
+    #[error("a reply for a subnet of prefix size {0}, allowed: 0, a host")]
     Subnet(u8),
+    /// An address that no host can have: 0.0.0.0/8, loopback, multicast, reserved or broadcast.
+    #[error("the address {0}, allowed: addresses of hosts")]
+    NoHost(Ipv4Addr),
     /// An extension of this type, which may not be skipped (section 9).
+    #[error("extension type {0}, allowed: 1 to 127, which are skipped")]
     UnknownExtension(u8),
     /// An extension that is longer than what is left.
+    #[error("an extension of type {kind} with {found} bytes, allowed: {needed}")]
     TruncatedExtension {
         /// Its type.
         kind: u8,
@@ -43,28 +55,6 @@ pub enum AodvError {
         found: usize,
     },
 }
-
-impl fmt::Display for AodvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            AodvError::Empty => write!(f, "an empty datagram, allowed: an AODV message"),
-            AodvError::UnknownType(kind) => write!(f, "message type {kind}, allowed: 1 (RREQ) to 4 (RREP-ACK)"),
-            AodvError::Truncated { kind, needed, found } => {
-                write!(f, "a message of type {kind} with {found} bytes, allowed: at least {needed}")
-            }
-            AodvError::NoDestination => write!(f, "a route error about no destination, allowed: 1 to 255"),
-            AodvError::Subnet(bits) => write!(f, "a reply for a subnet of prefix size {bits}, allowed: 0, a host"),
-            AodvError::UnknownExtension(kind) => {
-                write!(f, "extension type {kind}, allowed: 1 to 127, which are skipped")
-            }
-            AodvError::TruncatedExtension { kind, needed, found } => {
-                write!(f, "an extension of type {kind} with {found} bytes, allowed: {needed}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for AodvError {}
 
 /// The AODV message in the payload of a datagram.
 ///
@@ -89,9 +79,9 @@ fn rreq(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     let rreq = Rreq {
         hop_count: head[3],
         rreq_id: number(head, 4),
-        destination: address(head, 8),
+        destination: address(head, 8)?,
         destination_seqno: (head[1] & 0x08 == 0).then(|| number(head, 12)),
-        originator: address(head, 16),
+        originator: address(head, 16)?,
         originator_seqno: number(head, 20),
         destination_only: head[1] & 0x10 != 0,
         gratuitous: head[1] & 0x20 != 0,
@@ -108,9 +98,9 @@ fn rrep(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     }
     let rrep = Rrep {
         hop_count: head[3],
-        destination: address(head, 4),
+        destination: address(head, 4)?,
         destination_seqno: number(head, 8),
-        originator: address(head, 12),
+        originator: address(head, 12)?,
         lifetime_ms: number(head, 16),
         ack_required: head[1] & 0x40 != 0,
     };
@@ -128,12 +118,12 @@ fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
         return Err(AodvError::Truncated { kind: 3, needed: 4 + 8 * count, found: bytes.len() });
     };
     let (lost, _) = lost.as_chunks::<8>();
-    let unreachable =
-        lost.iter().map(|one| UnreachableDestination { addr: address(one, 0), seqno: number(one, 4) }).collect();
+    let lost = lost.iter().map(|one| Ok(UnreachableDestination { addr: address(one, 0)?, seqno: number(one, 4) }));
+    let unreachable = lost.collect::<Result<_, _>>()?;
     Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
 }
 
-/// Section 9: type, length, so many bytes.
+/// Section 9: type, length, and as many bytes as the length says.
 fn skip_extensions(mut rest: &[u8]) -> Result<(), AodvError> {
     while let Some(&kind) = rest.first() {
         if !(1..=127).contains(&kind) {
@@ -153,8 +143,13 @@ fn number<const N: usize>(head: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
 }
 
-fn address<const N: usize>(head: &[u8; N], at: usize) -> Ipv4Addr {
-    Ipv4Addr::from_bits(number(head, at))
+/// The address of a host. Not one of "this network" (0.0.0.0/8) or of the loopback (RFC 1122 section 3.2.1.3), of a group or
+/// reserved (RFC 1112 section 4), the limited broadcast among them.
+fn address<const N: usize>(head: &[u8; N], at: usize) -> Result<Ipv4Addr, AodvError> {
+    match Ipv4Addr::from_bits(number(head, at)) {
+        addr if matches!(addr.octets()[0], 0 | 127 | 224..) => Err(AodvError::NoHost(addr)),
+        addr => Ok(addr),
+    }
 }
 
 #[cfg(test)]

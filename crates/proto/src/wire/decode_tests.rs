@@ -5,7 +5,8 @@ use crate::wire::encode;
 use proptest::prelude::*;
 
 fn addresses() -> impl Strategy<Value = Ipv4Addr> {
-    any::<u32>().prop_map(Ipv4Addr::from_bits)
+    // Of the unicast networks all but 0 and 127 (RFC 1122 section 3.2.1.3).
+    (prop_oneof![1u8..127, 128u8..224], any::<[u8; 3]>()).prop_map(|(a, [b, c, d])| Ipv4Addr::new(a, b, c, d))
 }
 
 fn messages() -> impl Strategy<Value = AodvMessage> {
@@ -103,6 +104,7 @@ fn errors_have_their_names() {
     assert_eq!(aodv(&[3, 0, 0, 2, 9, 9]), Err(AodvError::Truncated { kind: 3, needed: 20, found: 6 }));
     let mut reply = [0; 22];
     (reply[0], reply[2]) = (2, 24);
+    (reply[4], reply[12]) = (10, 10);
     assert_eq!(aodv(&reply[..20]), Err(AodvError::Subnet(24)));
     reply[2] = 0;
     assert_eq!(aodv(&reply[..21]), Err(AodvError::UnknownExtension(0)), "extensions have no type 0");
@@ -111,4 +113,39 @@ fn errors_have_their_names() {
     assert_eq!(aodv(&reply), Err(short));
     assert_eq!(short.to_string(), "an extension of type 1 with 2 bytes, allowed: 6");
     assert_eq!(aodv(&[4, 0, 200, 0]), Err(AodvError::UnknownExtension(200)));
+}
+
+/// A route to one of them would take a kernel's traffic for everyone, or for itself.
+#[test]
+fn routes_to_what_is_no_host_are_refused() {
+    let ip = Ipv4Addr::new;
+    let (host, seqno) = (ip(10, 0, 0, 9), 1);
+    for addr in
+        [ip(0, 0, 0, 0), ip(0, 1, 2, 3), ip(127, 0, 0, 1), ip(224, 0, 0, 1), ip(240, 0, 0, 1), Ipv4Addr::BROADCAST]
+    {
+        let rreq = |destination, originator| {
+            let (rreq_id, originator_seqno, destination_seqno) = (1, 1, None);
+            let (destination_only, gratuitous, hop_count) = (false, false, 1);
+            AodvMessage::Rreq(Rreq {
+                hop_count,
+                rreq_id,
+                destination,
+                destination_seqno,
+                originator,
+                originator_seqno,
+                destination_only,
+                gratuitous,
+            })
+        };
+        let rrep = |destination, originator| {
+            let (hop_count, destination_seqno, lifetime_ms, ack_required) = (1, 1, 1_000, false);
+            AodvMessage::Rrep(Rrep { hop_count, destination, destination_seqno, originator, lifetime_ms, ack_required })
+        };
+        let unreachable = [host, addr].map(|addr| UnreachableDestination { addr, seqno }).to_vec();
+        let rerr = AodvMessage::Rerr(Rerr { no_delete: false, unreachable });
+        for message in [rreq(host, addr), rreq(addr, host), rrep(host, addr), rrep(addr, host), rerr] {
+            assert_eq!(aodv(&encoded(&message)), Err(AodvError::NoHost(addr)), "{message:?}");
+        }
+    }
+    assert_eq!(AodvError::NoHost(host).to_string(), "the address 10.0.0.9, allowed: addresses of hosts");
 }

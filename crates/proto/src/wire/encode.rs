@@ -1,8 +1,9 @@
 //! Frames and packets as bytes, for capture files and devices.
 //!
-//! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP (headers
-//! and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, but for a datagram's number. Frame check
-//! sequences are left out, as most drivers do. Packets of hosts outside are what they were. Options of C3TCP stand between LLC/SNAP and the packet (`mac::options`).
+//! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
+//! (headers and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
+//! sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are unchanged.
+//! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
     AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions, TcpSegment,

@@ -1,7 +1,7 @@
-//! What travels: packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
+//! Packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
 //!
-//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants, [`decode`] reads
-//! routing messages out of such bytes, [`bytes`](mod@bytes) reads and edits packets and TCP segments of others.
+//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants, [`decode`]
+//! reads routing messages from such bytes, and [`bytes`](mod@bytes) reads and edits foreign packets and TCP segments.
 
 mod aodv;
 pub mod bytes;

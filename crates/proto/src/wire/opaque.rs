@@ -1,7 +1,7 @@
-//! IPv4 packets of hosts outside: bytes that the network carries and does not look into.
+//! IPv4 packets of outside hosts: bytes that the network carries without inspecting them.
 //!
-//! They travel as they came, with options, fragments, TOS and ECN untouched. Only the time to live changes on the way, in
-//! [`Ipv4Packet::ttl`], and is written into the bytes where they leave.
+//! They are carried unchanged, with options, fragments, TOS and ECN. Only the time to live changes on the path, in
+//! [`Ipv4Packet::ttl`], and is written into the bytes when they leave.
 
 use super::bytes::{self, Ipv4Error, Ipv4Head};
 use super::{Body, Ipv4Packet, PacketMeta};

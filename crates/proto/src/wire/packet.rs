@@ -62,7 +62,7 @@ pub enum Body {
 }
 
 /// A TCP segment between two link layers that measure for it (C3TCP).
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MeasuredSegment {
     /// The segment.
     pub segment: TcpSegment,
@@ -150,13 +150,10 @@ impl Ipv4Packet {
 
     /// Takes the options out, if it has any: the packet is TCP without.
     pub fn take_carried(&mut self) -> Option<Carried> {
-        if !matches!(self.body, Body::Measured(_)) {
-            return None;
-        }
-        let none = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
-        let Body::Measured(tcp) = core::mem::replace(&mut self.body, none) else { return None };
-        self.body = Body::Tcp(tcp.segment);
-        Some(tcp.carried)
+        let Body::Measured(tcp) = &mut self.body else { return None };
+        let MeasuredSegment { segment, carried } = core::mem::take(&mut **tcp);
+        self.body = Body::Tcp(segment);
+        Some(carried)
     }
 
     /// One router less that it may pass (RFC 791 section 3.2).

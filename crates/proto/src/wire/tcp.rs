@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use fourhop_units::Seq;
 
-/// SACK blocks [left, right) (RFC 2018 section 3), the most recent first; four fit beside no other option.
+/// SACK blocks [left, right) (RFC 2018 section 3), the most recent first; four fit if there is no other option.
 pub type SackBlocks = ArrayVec<(Seq, Seq), 4>;
 
 /// Control bits.
@@ -73,19 +73,19 @@ impl TcpOptions {
         mss + window_scale + sack_permitted + timestamps + sack + wired_rtt
     }
 
-    /// Is there room for [`TcpOptions::wired_rtt`], or has it its place already?
+    /// Is there room for [`TcpOptions::wired_rtt`], or is the option there already?
     pub fn fits_wired_rtt(&self) -> bool {
         self.wired_rtt.is_some() || self.unpadded_len() + TcpOptions::WIRED_RTT_LEN <= TcpOptions::MAX_LEN
     }
 
-    /// No option at all?
+    /// Is there no option?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 /// A segment; its payload is a length.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TcpSegment {
     /// Sender's port.
     pub src_port: u16,

@@ -1,8 +1,8 @@
-//! Events of the distant future, in blocks: each holds a span of time, and nothing is sorted before its span has come.
+//! Events of the distant future, in blocks: each block covers a span of time, and is sorted only when its span begins.
 //!
-//! A heap of ten thousand events is a path of a dozen cache misses for each that is taken. Here an event is planned by a
-//! search in the list of spans, which is short and stays in the cache, and a write to the end of one block; a whole block
-//! is taken at once.
+//! In a heap of ten thousand events each removal is a path of a dozen cache misses. Here an event is scheduled by a
+//! search in the list of spans, which is short and stays in the cache, and a write to the end of one block; a whole
+//! block is taken at once.
 
 use super::Key;
 

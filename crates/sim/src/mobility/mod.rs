@@ -1,9 +1,10 @@
 //! How nodes move: along straight lines at constant speed, with pauses.
 //!
-//! A node's way is a chain of legs, each from one place and instant to another; a pause is a leg that leads nowhere. Its
-//! place at any instant follows from the leg alone, so nothing is stepped and nothing drifts. Legs come from a list
-//! ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read) or are drawn as they are needed
-//! ([`Movement::RandomWaypoint`]), and only the present one is held. Leaves out: height, acceleration, curves.
+//! A node's movement is a sequence of legs, each from one position and instant to another; a pause is a leg that ends
+//! where it starts. The position at any instant follows from the leg alone, so there are no time steps and no
+//! accumulated errors. Legs come from a list ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read)
+//! or are drawn as they are needed ([`Movement::RandomWaypoint`]), and only the present leg is kept. Leaves out:
+//! height, acceleration, curves.
 
 pub mod bonnmotion;
 pub mod file;
@@ -89,7 +90,7 @@ enum Source {
     Random(Box<Walk>),
 }
 
-/// A node on its way.
+/// A moving node.
 #[derive(Clone, Debug)]
 struct Mover {
     leg: Leg,
@@ -97,7 +98,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// Takes legs until the one that `now` lies in.
+    /// Takes legs until the one that contains `now`.
     fn advance(&mut self, now: Time) {
         while self.leg.end <= now && self.leg.end < NEVER {
             self.leg = match &mut self.source {
@@ -144,7 +145,8 @@ impl Mobility {
         Mobility { movers: movers.collect(), span: movement.span(places) }
     }
 
-    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that all their ways lie in.
+    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that contains all their
+    /// paths.
     pub fn span(&self) -> f64 {
         self.span
     }
@@ -169,7 +171,7 @@ impl Mobility {
 }
 
 impl Movement {
-    /// How many nodes, the first ones, stand where the topology puts them, whatever [`Movement::starts`] says.
+    /// How many of the first nodes stand where the topology puts them, regardless of [`Movement::starts`].
     pub fn still(&self) -> usize {
         match self {
             Movement::RandomWaypoint(config) => config.still as usize,

@@ -5,9 +5,9 @@
 //! $ns_ at 10.0 "$node_(0) setdest 250.0 100.0 5.0"   at 10 s it sets out for (250, 100) at 5 m/s
 //! ```
 //!
-//! A node on its way that gets a new destination turns there and then; a destination at speed 0 stops it where it is;
-//! having arrived it stays. Of commands for one instant the last counts. ns-2 refuses destinations whose x or y is not
-//! above 0, so they are errors here. `$god_` lines and comments say nothing about movement and are passed over, as are
+//! A moving node that gets a new destination turns at once; a destination at speed 0 stops it where it is; after its
+//! arrival it stays. Of several commands for one instant the last counts. ns-2 refuses destinations whose x or y is not
+//! above 0, so they are errors here. `$god_` lines and comments say nothing about movement and are ignored, as are
 //! heights (`Z_`). Leaves out: any other Tcl.
 
 use super::file::{FileError, LIMIT, Tracks, Word, instant, words};
@@ -128,7 +128,7 @@ fn node<'n, 'a>(next: &mut impl FnMut() -> Word<'a>, nodes: &'n mut Vec<Lines>) 
     Ok(&mut nodes[index])
 }
 
-/// The way that commands send a node from `start`.
+/// The movement that commands give a node from `start`.
 fn waypoints(start: (f64, f64), mut commands: Vec<Command>) -> Vec<Waypoint> {
     commands.sort_by_key(|command| command.at);
     let mut waypoints: Vec<Waypoint> = Vec::new();

@@ -1,10 +1,10 @@
-//! Random waypoint (Johnson, Maltz 1996): go straight to a place drawn uniformly from a rectangle, at a speed drawn
-//! uniformly from an interval, pause, and again.
+//! Random waypoint (Johnson, Maltz 1996): go straight to a position drawn uniformly from a rectangle, at a speed drawn
+//! uniformly from an interval, pause, and repeat.
 //!
-//! Started from uniformly drawn places the model drifts: nodes gather in the middle and slow down for many minutes.
+//! Started from uniformly drawn positions the model drifts: nodes gather in the middle and slow down for many minutes.
 //! `steady` draws the start from the stationary distribution instead (Navidi, Camp 2004): the share of nodes that
-//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as
-//! 1 / speed.
+//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as 1 /
+//! speed.
 
 use super::{Leg, travel};
 use crate::topology::{Position, distance};
@@ -27,7 +27,7 @@ pub struct Config {
     pub steady: bool,
     /// Seed of the movement; the run's seed if `None`.
     pub seed: Option<u64>,
-    /// The first so many nodes stand still where the topology puts them.
+    /// This number of nodes, the first ones, stand still where the topology puts them.
     pub still: u32,
 }
 
@@ -59,7 +59,7 @@ impl Config {
     }
 }
 
-/// The way of one node.
+/// The movement of one node.
 #[derive(Clone, Debug)]
 pub struct Walk {
     config: Config,
@@ -71,7 +71,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The way of `node` and its first leg. `place` is where it starts, unless it starts in the steady state.
+    /// The movement of `node` and its first leg. `place` is where it starts, unless it starts in the steady state.
     pub fn begin(config: Config, seed: u64, node: NodeId, place: Position) -> (Walk, Leg) {
         let stream = Stream::new(config.seed.unwrap_or(seed), node, Purpose::Mobility);
         let mut walk = Walk { config, stream, place, at: Time::ZERO, arrived: true };

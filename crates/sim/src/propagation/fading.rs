@@ -1,14 +1,15 @@
-//! Fading: what many paths of different length do to the power, within half a wavelength or within milliseconds.
+//! Fading: the effect of many paths of different length on the power, within half a wavelength or within milliseconds.
 //!
 //! Sources: Clarke 1968 and Jakes, Microwave Mobile Communications, 1974 (waves from all sides, Rayleigh); Rice 1948 and
 //! Rappaport, section 5.6 (with one that dominates); Zheng and Xiao, Improved models for the generation of multiple
 //! uncorrelated Rayleigh fading waveforms, 2002 (random phases and angles in a sum of sinusoids); Akki and Haber, A
 //! statistical model of mobile-to-mobile land communication channel, 1986 (both ends move).
 //!
-//! A sum of plane waves between a pair of nodes: each leaves one end in one direction and arrives at the other from
-//! another. It is a pure function of (seed, pair, places, time). Movement of an end changes the phases and so makes the
-//! Doppler spread of speed over wavelength by itself; `doppler` adds that of people and doors between nodes that stand
-//! still. Leaves out: echoes that smear symbols (the channel is flat), and likeness of the fading of neighbouring pairs.
+//! The model is a sum of plane waves between a pair of nodes: each leaves one end in one direction and arrives at the
+//! other from another. It is a pure function of (seed, pair, positions, time). Movement of an end changes the phases
+//! and thus causes a Doppler spread of speed over wavelength; `doppler` adds that of people and doors between nodes
+//! that stand still. Leaves out: intersymbol interference (the channel is flat), and correlation between the fading of
+//! neighbouring pairs.
 
 use super::turns;
 use crate::topology::{Position, distance};

@@ -1,24 +1,30 @@
-//! What becomes of a signal on its way: path loss, shadowing, fading.
+//! Propagation of a signal: path loss, shadowing, fading.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`shadowing`] | walls and furniture: correlated in space |
+//! | [`shadowing`] | walls and furniture that nobody has drawn: correlated in space |
+//! | [`site`] | walls one by one, measured losses, transmitters and antennas of single nodes |
 //! | [`fading`] | many paths: Rayleigh and Rician, with Doppler |
 //! | [`turns`] | cosines that are the same on every machine |
 //!
-//! The laws of path loss are in `fourhop_proto::phy`. All is a pure function of the seed, the places, the pair of nodes and
-//! the instant at which a frame begins, so that results depend on no order of asking; a frame keeps the power it began with.
+//! The laws of path loss are in `fourhop_proto::phy`. Everything is a pure function of the seed, the positions, the
+//! pair of nodes and the instant at which a frame begins, so results do not depend on the order of queries; a frame
+//! keeps the power it began with.
 
 pub mod fading;
 pub mod shadowing;
+pub mod site;
 pub mod turns;
 
 use crate::topology::{Position, distance};
 use fading::Fading;
 use fourhop_proto::phy::log_distance::LogDistance;
+use fourhop_proto::phy::sinr::config::ratio;
 use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_units::{NodeId, Time, Watt};
+use fourhop_units::{Db, NodeId, Time, Watt};
 use shadowing::Shadowing;
+use site::{Site, Station};
+use std::sync::Arc;
 
 /// A law of path loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,7 +94,22 @@ impl Propagation {
             shadowing: self.shadowing.map(|config| Shadowing::new(config, seed)),
             fading: self.fading.map(|config| Fading::new(config, seed)),
             propagation: *self,
+            site: None,
         }
+    }
+
+    /// The same from one node to another: the power is that of the sender times the gains of both antennas, two-ray ground
+    /// has the geometric mean of their heights, on which alone it depends.
+    fn between(&self, sender: Station, receiver: Station) -> Propagation {
+        let tx_power = Watt(sender.tx_power.0 * ratio(Db(sender.gain.0 + receiver.gain.0)));
+        let path_loss = match self.path_loss {
+            PathLoss::TwoRay(law) => {
+                let antenna_height_m = (sender.height_m * receiver.height_m).sqrt();
+                PathLoss::TwoRay(TwoRay { tx_power, antenna_height_m, ..law })
+            }
+            law @ PathLoss::LogDistance(_) => law,
+        };
+        Propagation { tx_power, path_loss, ..*self }
     }
 }
 
@@ -98,9 +119,16 @@ pub struct Field {
     propagation: Propagation,
     shadowing: Option<Shadowing>,
     fading: Option<Fading>,
+    site: Option<Arc<Site>>,
 }
 
 impl Field {
+    /// The same at a particular place.
+    #[must_use]
+    pub fn with_site(self, site: Option<Arc<Site>>) -> Field {
+        Field { site, ..self }
+    }
+
     /// What it is made of.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
@@ -111,14 +139,29 @@ impl Field {
         self.fading.is_some()
     }
 
-    /// Power between two places without fading.
-    pub fn mean(&self, a: Position, b: Position) -> Watt {
-        let metres = distance(a, b);
-        let mean = self.propagation.mean(metres);
+    /// Power at the second of two nodes when the first transmits, without fading.
+    pub fn mean(&self, ends: [(NodeId, Position); 2]) -> Watt {
+        let (a, b) = (ends[0].1, ends[1].1);
+        let (mean, measured) = match &self.site {
+            None => (self.propagation.mean(distance(a, b)), false),
+            Some(site) => site.received(&self.propagation, ends),
+        };
         match &self.shadowing {
-            None => mean,
-            Some(shadowing) => Watt(mean.0 * libm::pow(10.0, shadowing.gain(a, b).0 / 10.0)),
+            Some(shadowing) if !measured => Watt(mean.0 * libm::pow(10.0, shadowing.gain(a, b).0 / 10.0)),
+            _ => mean,
         }
+    }
+
+    /// The distance in metres beyond which no copy is looked for, as [`Propagation::reach_m`], whatever the losses that were
+    /// measured.
+    pub fn reach_m(&self) -> f64 {
+        self.site.as_ref().map_or(self.propagation, |site| site.strongest(&self.propagation)).reach_m()
+    }
+
+    /// The same among nodes that stand at `places`, with the losses that were measured.
+    pub fn reach_among(&self, places: &[Position]) -> f64 {
+        let measured = self.site.as_ref().map_or(0.0, |site| site.longest_measured(places));
+        self.reach_m().max(measured)
     }
 
     /// Factor of fading between two nodes at `now`.
@@ -158,7 +201,7 @@ impl Law {
     pub fn reach_m(&self, least: Watt) -> f64 {
         match self {
             Law::TwoRay(law) => law.range_m(least),
-            Law::Field(field) => field.propagation.reach_m(),
+            Law::Field(field) => field.reach_m(),
         }
     }
 
@@ -168,7 +211,7 @@ impl Law {
         match self {
             Law::TwoRay(law) => law.received(metres),
             Law::Field(field) => {
-                let mean = field.mean(ends[0].1, ends[1].1);
+                let mean = field.mean(ends);
                 // No fading that is reckoned with lifts it above the cut-off.
                 if mean < field.least_mean() { mean } else { Watt(mean.0 * field.fade(ends, now)) }
             }
@@ -179,13 +222,12 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourhop_units::Db;
 
     fn hallway() -> Propagation {
         Propagation {
             tx_power: Watt(1e-3),
             path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
-            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 5.0 }),
+            shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 5.0, seed: None }),
             fading: Some(fading::Config { k: 0.0, doppler_hz: 1.0, wavelength_m: 0.125 }),
             cutoff: Watt(1e-13),
         }
@@ -205,7 +247,7 @@ mod tests {
         let field = hallway().field(4);
         let (a, b) = ((NodeId(0), (0.0, 0.0)), (NodeId(1), (12.0, 1.0)));
         let now = Time::from_secs(3);
-        let (mean, fade) = (field.mean(a.1, b.1), field.fade([a, b], now));
+        let (mean, fade) = (field.mean([a, b]), field.fade([a, b], now));
         let law = Law::from(field);
         assert_eq!(law.received([a, b], 12.04, now), Watt(mean.0 * fade));
         assert_eq!(law.received([b, a], 12.04, now), law.received([a, b], 12.04, now));

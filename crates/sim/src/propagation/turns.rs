@@ -1,5 +1,5 @@
-//! Cosines of angles in turns, the same on every machine: nothing but additions, products and rounding, of which IEEE 754
-//! leaves no choice. Sums of sinusoids ask for dozens of them for each frame, so they are quick too.
+//! Cosines of angles in turns, the same on every machine: they use only additions, products and rounding, which IEEE
+//! 754 defines exactly. Sums of sinusoids need dozens of them for each frame, so they are also fast.
 
 /// cos(2 pi `x`), to 1e-11.
 #[inline]

@@ -1,9 +1,10 @@
-//! From a tree to a [`Scenario`]: resolves each section, then checks what concerns several keys together.
+//! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
 use super::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Section};
 use super::movement;
+use super::overrides::{self, Overrides};
 use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
@@ -12,13 +13,13 @@ use super::sections::{
     Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys, complete_mac,
     complete_routing, complete_tcp_ap,
 };
-use super::tree::{self, Data, Node};
-use super::value::{Field, Value, Values};
+use super::tree::{Data, Node};
+use super::value::{Field, Value, Values, pairs};
 use super::wired::{self, WiredSide};
 use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
-use crate::topology::Topology;
+use crate::topology::{Topology, geographic};
 use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Dur, Time};
 
@@ -35,9 +36,14 @@ pub(super) struct Builder {
 }
 
 /// Builds a scenario out of a tree and overrides.
-pub fn build(mut root: Node, file: &str, overrides: &[String], control: &Control) -> Result<Scenario, ScenarioError> {
+pub fn build(
+    mut root: Node,
+    file: &str,
+    overrides: Overrides<'_>,
+    control: &Control,
+) -> Result<Scenario, ScenarioError> {
     let mut problems = Vec::new();
-    tree::apply(&mut root, overrides, &mut problems);
+    overrides::apply(&mut root, overrides, &mut problems);
     // With an unknown profile the rest is still checked; the scenario is refused anyway.
     let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
     let mut builder = Builder { root, profile, problems };
@@ -110,6 +116,7 @@ impl Builder {
         };
         let movement =
             mobility.zip(topology.as_ref()).and_then(|(mobility, (_, topology))| self.movement(mobility, topology));
+        let site = self.site(topology.as_ref().map(|(_, t)| t), radio.as_ref().map(|(_, r)| r), movement.as_ref());
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
@@ -117,7 +124,7 @@ impl Builder {
         let gateway = self.gateway();
         let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
         if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
-            let missing = self.root.at.problem("flows", "nothing", "at least one [[flows]], or [traffic]");
+            let missing = self.root.at.problem("flows", Problem::MISSING, "at least one [[flows]], or [traffic]");
             self.problems.push(missing);
         }
         let (_, general) = general?;
@@ -143,6 +150,7 @@ impl Builder {
             topology,
             movement: movement?,
             radio: radio?.1,
+            site: site?,
             mac: mac?.1,
             link: link?.1,
             routing: routing?,
@@ -192,7 +200,7 @@ impl Builder {
         if routing.protocol == RoutingProtocol::SsaAodv {
             if routing.signal_threshold.is_none() {
                 let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
-                self.problems.push(resolved.problem("signal_threshold", "nothing", allowed));
+                self.problems.push(resolved.problem("signal_threshold", Problem::MISSING, allowed));
             }
             if !routing.hello {
                 self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));
@@ -380,14 +388,16 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
             redraws: keys.redraws.expect(given),
             seed: keys.seed,
         },
-        TopologyKind::Positions => {
-            let Some(Value::List(places)) = &keys.positions else { unreachable!("{given}") };
-            let metres = |value: &Value| super::Metres::from_value(Some(value)).0;
-            let place = |place: &Value| match place {
-                Value::List(xy) => (metres(&xy[0]), metres(&xy[1])),
-                other => unreachable!("INVARIANT: a place is a list, not {other:?}"),
-            };
-            Topology::Positions(places.iter().map(place).collect())
+        TopologyKind::Positions => Topology::Positions(pairs(keys.positions.as_ref().expect(given))),
+        TopologyKind::Coordinates => {
+            let places = geographic::project(&pairs(keys.coordinates.as_ref().expect(given)));
+            // As far as any place may be from the origin.
+            let far = places.iter().position(|place| place.0.abs() > 1e6 || place.1.abs() > 1e6);
+            if let Some(number) = far {
+                let allowed = format!("places within 1000 km of the first, which number {number} is not");
+                return Err(("coordinates", allowed));
+            }
+            Topology::Positions(places)
         }
     })
 }

@@ -1,7 +1,7 @@
-//! `[traffic]` and `[[flows]]`, checked against the network. A part of the builder of scenarios.
+//! `[traffic]` and `[[flows]]`, checked against the network. Part of the builder of scenarios.
 
 use super::build::{Builder, FIRST_START, STAGGER};
-use super::error::did_you_mean;
+use super::error::{Problem, did_you_mean};
 use super::key::{Choice, Section};
 use super::quantity::Unit;
 use super::resolve::{Resolved, resolve};
@@ -46,7 +46,7 @@ impl Builder {
         let pairs = match keys.pairs {
             None if natural == 0 => {
                 let allowed = format!("a whole number from 1 to {most}, {why}");
-                self.problems.push(resolved.problem("pairs", "nothing", allowed));
+                self.problems.push(resolved.problem("pairs", Problem::MISSING, allowed));
                 return None;
             }
             None => natural,

@@ -1,4 +1,4 @@
-//! Checks of `[radio]` that concern several keys together. A part of the builder of scenarios.
+//! Checks of `[radio]` on several keys. Part of the builder of scenarios.
 
 use super::build::Builder;
 use super::key::{Choice, Section};

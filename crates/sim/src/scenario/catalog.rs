@@ -1,4 +1,4 @@
-//! What a scenario can name, with a line each.
+//! The names that a scenario can use, with one line of description each.
 
 use super::key::Choice;
 use super::sections::{AppKind, MobilityModel, Profile, RadioModel, RoutingProtocol, TopologyKind};

@@ -1,5 +1,5 @@
-//! From the sections of a scenario to the configurations of the protocol crates, as far as the rows of the tables do not say
-//! it: what depends on several keys, and what the profile or the transport decides.
+//! From the sections of a scenario to the configurations of the protocol crates, as far as the rows of the tables do
+//! not define it: what depends on several keys, and what the profile or the transport decides.
 
 use super::key::Section;
 use super::layer::Profiled;

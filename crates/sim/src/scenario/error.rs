@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: every problem found, each with file, line, key, what was found and what is allowed.
+//! The problems of a scenario, each with file, line, key, what was found and what is allowed.
 
 use core::fmt;
 
@@ -20,12 +20,17 @@ pub struct Problem {
     pub column: Option<usize>,
     /// Path of the key (`flows[2].to`); empty if the text as a whole is meant.
     pub key: String,
-    /// What is there.
+    /// What is there; [`Problem::MISSING`] if nothing is.
     pub found: String,
     /// What may be there.
     pub allowed: String,
     /// What was probably meant, or why it is not allowed.
     pub hint: Option<String>,
+}
+
+impl Problem {
+    /// What is found where something is missing.
+    pub const MISSING: &str = "nothing";
 }
 
 impl fmt::Display for Problem {
@@ -41,7 +46,11 @@ impl fmt::Display for Problem {
         if !self.key.is_empty() {
             write!(f, " {}:", self.key)?;
         }
-        write!(f, " found {}, allowed: {}", self.found, self.allowed)?;
+        match &*self.found {
+            Problem::MISSING => f.write_str(" missing")?,
+            found => write!(f, " found {found}")?,
+        }
+        write!(f, ", allowed: {}", self.allowed)?;
         match &self.hint {
             Some(hint) => write!(f, " ({hint})"),
             None => Ok(()),

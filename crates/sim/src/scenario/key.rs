@@ -1,7 +1,7 @@
-//! How keys are declared. One row in a `section!` table says everything about a key: its name, its Rust type, what it
-//! may hold, its default in each profile and one sentence of documentation. The struct of the section, the reader, the
-//! writer, the JSON Schema and the reference page all come from that row. A row that names a field of the configuration of
-//! a layer (`=> field`) is also the key's use, and has its default from there.
+//! The declaration of keys. One row in a `section!` table says everything about a key: its name, its Rust type, its
+//! allowed values, its default in each profile and one sentence of documentation. The struct of the section, the
+//! reader, the writer, the JSON Schema and the reference page all come from that row. A row that names a field of the
+//! configuration of a layer (`=> field`) also sets that field, and takes its default from there.
 
 use super::layer::Profiled;
 use super::quantity::Unit;
@@ -42,12 +42,14 @@ pub enum Kind {
     Node,
     /// A list of nodes, each a number, `"first"`, `"last"` or `"random"`.
     Gateways,
-    /// A list of texts, at least so many.
+    /// A list of texts, with at least this number of them.
     Names(usize),
     /// A whole number from .. to, or, for the kinds named, a list of such numbers.
     IntOrList(u64, u64, &'static [&'static str]),
     /// A list of places, each a list of two lengths.
     Positions,
+    /// A list of places, each a latitude and a longitude in degrees.
+    Coordinates,
     /// A list of waypoints, each a node, a time or speed, two lengths and perhaps a time.
     Waypoints,
 }

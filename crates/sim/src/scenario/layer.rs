@@ -1,5 +1,5 @@
-//! Where the keys of a scenario meet the configurations of the layers: which of these each profile has, and how a key stands
-//! in a field of another type.
+//! The mapping between the keys of a scenario and the configurations of the layers: which configuration each profile
+//! has, and how the value of a key is converted to a field of another type.
 
 use super::sections::Profile;
 use super::value::Share;
@@ -42,7 +42,7 @@ profiled! {
     ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
 }
 
-/// How a key of this type stands in a field of type `F`, and back.
+/// Conversion between a key of this type and a field of type `F`.
 pub trait Held<F> {
     /// What a key would hold for the field to be so.
     fn from_field(field: &F) -> Self;

@@ -9,8 +9,8 @@
 //! ns-2 style .txt    --ns2------------^
 //! ```
 //!
-//! Leaves out: what a scenario means, which is the matter of the protocol crates and of the runner; files, which are
-//! opened by the caller, but for the movement file that `[mobility]` may name.
+//! Leaves out: the meaning of a scenario, which is defined by the protocol crates and the runner; and files, which the
+//! caller opens, except the movement file that `[mobility]` may name.
 
 mod build;
 mod build_flows;
@@ -23,11 +23,14 @@ mod layer;
 mod movement;
 mod network;
 mod ns2;
+mod overrides;
+mod paths;
 mod quantity;
 mod radio;
 mod resolve;
 mod schema;
 pub mod sections;
+mod site;
 mod tree;
 mod value;
 mod wired;
@@ -37,9 +40,12 @@ pub use catalog::{Catalog, CatalogEntry, catalog};
 pub use error::{Problem, ScenarioError, nearest};
 pub use key::{Key, Kind};
 pub use network::{Network, NetworkFlow};
+pub use overrides::{Overrides, keys_meant};
+pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
 pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
 pub use wired::{Spot, WiredSide, gateway_name};
@@ -77,6 +83,8 @@ pub struct Scenario {
     pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
+    /// Single transmitters and antennas, measured losses, walls.
+    pub site: SiteKeys,
     /// IEEE 802.11 DCF.
     pub mac: Mac,
     /// Interface queue and ARP.
@@ -227,7 +235,7 @@ pub enum Form<'a> {
     },
 }
 
-/// Reads a scenario. `file` is its name for messages; `overrides` are `key=value` texts applied on top. When `control` is
+/// Reads a scenario. `file` is its name for messages; `overrides` are applied on top. When `control` is
 /// stopped, the search for a random network ends without one.
 ///
 /// # Errors
@@ -236,7 +244,7 @@ pub fn load(
     form: Form<'_>,
     text: &str,
     file: &str,
-    overrides: &[String],
+    overrides: Overrides<'_>,
     control: &Control,
 ) -> Result<Scenario, ScenarioError> {
     let root = match form {
@@ -252,7 +260,7 @@ pub fn load(
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    load(Form::Toml, text, file, overrides, &Control::new())
+    load(Form::Toml, text, file, Overrides::set(overrides), &Control::new())
 }
 
 /// [`load`] of JSON.
@@ -260,7 +268,7 @@ pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenari
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    load(Form::Json, text, file, overrides, &Control::new())
+    load(Form::Json, text, file, Overrides::set(overrides), &Control::new())
 }
 
 /// [`load`] of [`Form::Ns2`].
@@ -274,7 +282,7 @@ pub fn load_ns2(
     duration: Option<&str>,
     overrides: &[String],
 ) -> Result<Scenario, ScenarioError> {
-    load(Form::Ns2 { transport, duration }, text, file, overrides, &Control::new())
+    load(Form::Ns2 { transport, duration }, text, file, Overrides::set(overrides), &Control::new())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `[mobility]` to and from a [`Movement`]. Movement files are read here, the only files a scenario refers to; the resolved
-//! scenario holds what was in them, so that it stands for itself.
+//! `[mobility]` to and from a [`Movement`]. Movement files, the only files that a scenario refers to, are read here;
+//! the resolved scenario contains their content, so it is complete by itself.
 
 use super::error::Problem;
 use super::quantity::Unit;

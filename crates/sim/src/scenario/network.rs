@@ -1,4 +1,4 @@
-//! What a scenario becomes in a run with a given seed: places of nodes, ends of flows.
+//! The network of a run with a given seed: positions of nodes, ends of flows.
 
 use super::error::{Problem, ScenarioError};
 use super::wired::Drawn;
@@ -56,9 +56,15 @@ impl Scenario {
         Ok(starts)
     }
 
+    /// The links between nodes at given places before shadowing and fading.
+    pub(super) fn graph(&self) -> impl Fn(&[Position]) -> Graph {
+        let (radio, receiver, site) = (self.radio_setup(), self.receiver_config(), self.site());
+        move |places| radio.graph(&receiver, site.as_ref(), places)
+    }
+
     fn topology_places(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {
-        let range = self.range_m();
-        self.topology.place_under(seed, range, control).map_err(|gone| {
+        self.topology.place_under(seed, self.graph(), control).map_err(|gone| {
+            let range = self.range_m();
             self.refused(
                 "topology",
                 format!("a random network disconnected after {} draws (seed {seed})", gone.draws),
@@ -106,17 +112,10 @@ impl Scenario {
     /// As [`Scenario::positions`], and if `control` is stopped before it is found.
     pub fn network_under(&self, seed: u64, control: &Control) -> Result<Network, ScenarioError> {
         let positions = self.positions_under(seed, control)?;
-        let graph = Graph::new(&positions, self.range_m());
+        let graph = self.graph()(&positions);
         let mut drawn = Drawn::new(self, seed);
         let gateways = drawn.gateways.clone();
-        let hops = |src: NodeId, dst: NodeId| match (src.wired_number(), dst.wired_number()) {
-            (None, None) => graph.hops_from(src)[dst.index()],
-            (Some(_), Some(_)) => None,
-            (radio, _) => {
-                let hops = graph.hops_from(if radio.is_none() { src } else { dst });
-                gateways.iter().filter_map(|gateway| hops[gateway.index()]).min()
-            }
-        };
+        let hops = |src, dst| hops(&graph, &gateways, src, dst);
         let mut flows = Vec::new();
         if let Some(pairs) = &self.traffic {
             for (i, (src, dst)) in self.pairs(seed, pairs.pairs).into_iter().enumerate() {
@@ -158,5 +157,18 @@ impl Scenario {
             }
         }
         pairs
+    }
+}
+
+/// Radio hops of a shortest path, to or from the nearest gateway if one end has no radio; `None` if there is none, or if
+/// both have no radio.
+pub(super) fn hops(graph: &Graph, gateways: &[NodeId], src: NodeId, dst: NodeId) -> Option<u32> {
+    match (src.wired_number(), dst.wired_number()) {
+        (None, None) => graph.hops_from(src)[dst.index()],
+        (Some(_), Some(_)) => None,
+        (radio, _) => {
+            let hops = graph.hops_from(if radio.is_none() { src } else { dst });
+            gateways.iter().filter_map(|gateway| hops[gateway.index()]).min()
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The plain scenario files that results of ns-2.35 are published with: one statement a line.
+//! The plain scenario files that accompany results of ns-2.35: one statement per line.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is only read) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
-//! Everything else is profile `ns2`. The lines become the same tree as TOML does, each value with its line, and are
-//! checked by the same walk.
+//! Everything else is profile `ns2`. The lines are converted to the same tree as TOML, each value with its line, and
+//! are checked in the same way.
 
 use super::error::{Problem, ScenarioError, did_you_mean};
 use super::tree::{self, Data, Entry, Node, Origin};
@@ -52,7 +52,7 @@ pub fn from_ns2(
     let Reader { mut problems, rate, window, nodes, movement, flows, udp_starts, .. } = reader;
     let whole = origin(file, None);
     let rate = rate.unwrap_or_else(|| {
-        problems.push(whole.problem("rate", "nothing", STATEMENTS[0].1));
+        problems.push(whole.problem("rate", Problem::MISSING, STATEMENTS[0].1));
         text_at("2Mbps", &whole)
     });
     if let Some(movement) = movement.as_ref().filter(|_| !nodes.is_empty()) {
@@ -61,7 +61,7 @@ pub fn from_ns2(
         problems.push(whole.problem("node", format!("{} of them", nodes.len()), "at least two `node` lines"));
     }
     if flows.is_empty() {
-        problems.push(whole.problem("flow", "nothing", "at least one `flow` or `udp` line"));
+        problems.push(whole.problem("flow", Problem::MISSING, "at least one `flow` or `udp` line"));
     }
     if !problems.is_empty() {
         return Err(ScenarioError { problems });

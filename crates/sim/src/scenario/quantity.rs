@@ -1,7 +1,7 @@
 //! Quantities with units as people write them: `2Mbps`, `200 m`, `40ms`, `1460B`, `24.5dBm`.
 //!
 //! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would
-//! lose digits; every range in the schema lies far below.
+//! lose digits; every range in the schema is far below that.
 
 use fourhop_units::{Dbm, Watt};
 
@@ -61,7 +61,7 @@ impl Unit {
         }
     }
 
-    /// Units it may be written in, each with its size in base units. `dBm` is not a multiple and stands with 0.
+    /// Units it may be written in, each with its size in base units. `dBm` is not a multiple and is listed with 0.
     pub const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Unit::Time => &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],

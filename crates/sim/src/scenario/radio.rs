@@ -59,10 +59,12 @@ impl Scenario {
         let receiver = self.sinr_receiver();
         let radio = &self.radio;
         let (len, success) = LINK;
-        let needed = receiver.power_for(success, len + self.mac.data_overhead, radio.rate);
+        // A link is one on which some rate gets through that data may have.
+        let needed = receiver.power_for(success, len + self.mac.data_overhead, self.mac_config().lowest_data_rate());
         let shadows = shadowing::Config {
             deviation: radio.shadowing.expect(GIVEN),
             distance_m: radio.shadowing_distance.expect(GIVEN).0,
+            seed: radio.seed,
         };
         let fades = |k| {
             let doppler_hz = radio.doppler.expect(GIVEN).0;

@@ -1,4 +1,4 @@
-//! Checks a table as it was written against the declared keys of a section, and fills in defaults.
+//! Checks a table as written against the declared keys of a section, and fills in defaults.
 
 use super::error::{Problem, did_you_mean};
 use super::key::{Fallback, Key, Kind, Section};
@@ -35,7 +35,7 @@ impl Resolved {
 
     /// The value of `key` as written.
     pub fn show(&self, key: &'static str) -> String {
-        self.values.get(key).map_or_else(|| "nothing".into(), show)
+        self.values.get(key).map_or_else(|| Problem::MISSING.into(), show)
     }
 }
 
@@ -124,7 +124,7 @@ pub fn resolve<S: Section>(
         if key.is_required() {
             // Where the kind is not known, whether this key is needed is not known either.
             if key.only_for.is_empty() || selector.is_some() {
-                problems.push(resolved.whole.problem(&join(path, key.name), "nothing", key.allowed(selector)));
+                problems.push(resolved.whole.problem(&join(path, key.name), Problem::MISSING, key.allowed(selector)));
             }
         } else if let Some(value) = key.default_value(profile) {
             resolved.values.insert(key.name, value);
@@ -161,7 +161,7 @@ impl Key {
             Kind::Int(..) | Kind::IntOrList(..) => Value::Int(text.parse().expect("INVARIANT: defaults are numbers")),
             Kind::Quantity(unit, ..) => Value::Quantity(unit, base(unit, text)),
             Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node => Value::Text(text.to_owned()),
-            Kind::Positions | Kind::Waypoints | Kind::Gateways | Kind::Names(_) => {
+            Kind::Positions | Kind::Coordinates | Kind::Waypoints | Kind::Gateways | Kind::Names(_) => {
                 unreachable!("INVARIANT: lists have no default")
             }
         })
@@ -188,6 +188,11 @@ impl Kind {
             Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
                                 \"1000km\""
                 .into(),
+            Kind::Coordinates => {
+                "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of \
+                                  longitude from -180 to 180"
+                    .into()
+            }
             Kind::Waypoints => "a list of [node, time or speed, x, y] or [node, time or speed, x, y, stay], such as \
                                 [3, \"10s\", \"400m\", \"0m\"]"
                 .into(),
@@ -253,6 +258,9 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
         (Kind::Positions, Data::List(places)) if places.len() >= 2 => {
             places.iter().map(place).collect::<Result<_, _>>().map(Value::List)
         }
+        (Kind::Coordinates, Data::List(places)) if places.len() >= 2 => {
+            places.iter().map(coordinates).collect::<Result<_, _>>().map(Value::List)
+        }
         (Kind::Waypoints, Data::List(items)) => items.iter().map(waypoint).collect::<Result<_, _>>().map(Value::List),
         _ => Err(None),
     }
@@ -276,12 +284,26 @@ fn quantity(unit: Unit, data: &Data, from: &str, to: &str) -> Result<Value, Opti
     if (base(unit, from)..=base(unit, to)).contains(&value) { Ok(Value::Quantity(unit, value)) } else { Err(None) }
 }
 
-fn place(node: &Node) -> Result<Value, Option<String>> {
-    let Data::List(coordinates) = &node.data else { return Err(Some(format!("one place is {}", node.describe()))) };
-    if coordinates.len() != 2 {
-        return Err(Some(format!("one place has {} coordinates", coordinates.len())));
+/// The two parts of a place.
+fn two(node: &Node) -> Result<&[Node], Option<String>> {
+    match &node.data {
+        Data::List(parts) if parts.len() == 2 => Ok(parts),
+        Data::List(parts) => Err(Some(format!("one place has {} coordinates", parts.len()))),
+        _ => Err(Some(format!("one place is {}", node.describe()))),
     }
-    let lengths = coordinates.iter().map(|c| {
+}
+
+/// A latitude and a longitude. Near the poles the projection is not worth much.
+fn coordinates(node: &Node) -> Result<Value, Option<String>> {
+    let ranges = [("latitude", "-85", "85"), ("longitude", "-180", "180")];
+    let degrees = two(node)?.iter().zip(ranges).map(|(part, (name, from, to))| {
+        quantity(Unit::Number, &part.data, from, to).map_err(|_| Some(format!("one {name} is {}", part.describe())))
+    });
+    degrees.collect::<Result<_, _>>().map(Value::List)
+}
+
+fn place(node: &Node) -> Result<Value, Option<String>> {
+    let lengths = two(node)?.iter().map(|c| {
         quantity(Unit::Length, &c.data, "-1000km", "1000km").map_err(|hint| {
             Some(format!("one coordinate is {}{}", c.describe(), hint.map_or(String::new(), |h| format!(": {h}"))))
         })

@@ -4,10 +4,10 @@ use super::key::{Choice, Fallback, Key, Kind, Section};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, Mac, MobilityKeys, Profile, Radio, Routing, Tcp, TcpAp,
-    TopologyKeys, TopologyKind, TrafficKeys, WireKeys, WiredKeys,
+    AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile, Radio,
+    Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
 };
-use super::value::Value;
+use super::write::json as json_of;
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
@@ -27,12 +27,15 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 16] {
+pub fn tables() -> [Table; 19] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
         table::<MobilityKeys>(),
         table::<Radio>(),
+        table::<NodeKeys>(),
+        table::<LossKeys>(),
+        table::<WallKeys>(),
         table::<Mac>(),
         table::<Link>(),
         table::<Routing>(),
@@ -48,6 +51,11 @@ pub fn tables() -> [Table; 16] {
     ]
 }
 
+/// May there be several of the section `name`, each under `[[name]]`?
+pub fn is_list(name: &str) -> bool {
+    matches!(name, "nodes" | "losses" | "walls" | "wires" | "flows")
+}
+
 /// Keys of the top level that are sections of their own, in the order of a file.
 pub fn section_names() -> Vec<&'static str> {
     tables().iter().map(|table| table.name).filter(|name| !name.is_empty()).collect()
@@ -61,7 +69,7 @@ pub fn schema() -> String {
     for section in &sections {
         let object = object(section);
         let schema = match section.name {
-            "flows" | "wires" => json!({ "type": "array", "minItems": 1, "items": object }),
+            name if is_list(name) => json!({ "type": "array", "minItems": 1, "items": object }),
             _ => object,
         };
         properties.insert(section.name.to_owned(), schema);
@@ -93,7 +101,7 @@ fn object(table: &Table) -> Json {
     })
 }
 
-/// Keys that are needed whatever the kind of the section.
+/// Keys that are required for every kind of the section.
 fn required(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().filter(|k| k.is_required() && k.only_for.is_empty()).map(|k| k.name).collect()
 }
@@ -127,6 +135,11 @@ fn property(key: &Key) -> Json {
             "minItems": 2,
             "items": { "type": "array", "items": quantity(Unit::Length), "minItems": 2, "maxItems": 2 },
         }),
+        Kind::Coordinates => json!({
+            "type": "array",
+            "minItems": 2,
+            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
+        }),
         Kind::Waypoints => json!({
             "type": "array",
             "items": { "type": "array", "minItems": 4, "maxItems": 5 },
@@ -140,13 +153,7 @@ fn property(key: &Key) -> Json {
     if let [Some(ns2), Some(standard)] = &defaults
         && ns2 == standard
     {
-        schema["default"] = match ns2 {
-            Value::Bool(b) => (*b).into(),
-            Value::Int(n) => (*n).into(),
-            Value::Quantity(unit, x) => unit.format(*x).into(),
-            Value::Text(s) => s.as_str().into(),
-            Value::List(_) => Json::Null,
-        };
+        schema["default"] = json_of(ns2);
     }
     schema
 }
@@ -204,7 +211,7 @@ pub fn reference_markdown() -> String {
     for table in tables() {
         let title = match table.name {
             "" => "Top level".to_owned(),
-            "flows" | "wires" => format!("`[[{}]]`", table.name),
+            name if is_list(name) => format!("`[[{name}]]`"),
             name => format!("`[{name}]`"),
         };
         page +=

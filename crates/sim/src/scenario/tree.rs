@@ -1,5 +1,5 @@
-//! A scenario as it was written: tables, lists and plain values, each with the place it stands at. TOML, JSON and
-//! `--set` all become such a tree, and one walk over it finds every problem.
+//! A scenario as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
+//! all converted to such a tree, and one pass over it finds every problem.
 
 use super::error::{Problem, ScenarioError};
 use std::sync::Arc;
@@ -7,12 +7,10 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 /// Letters of a text that a message shows.
 const SHOWN: usize = 60;
-/// Most steps of a path: no key lies half as deep, and each step costs the readers of the tree a call.
-const DEEPEST: usize = 16;
 /// Most bytes of a scenario in TOML or as an ns-2 style list; what it becomes in memory is many times that.
 pub const LARGEST: usize = 64 << 20;
 
-/// Where something stands.
+/// A place in the source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
     /// File name, or what takes its place.
@@ -24,7 +22,7 @@ pub struct Origin {
 /// A value and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place in the source.
     pub at: Origin,
     /// What it is.
     pub data: Data,
@@ -54,7 +52,7 @@ pub enum Data {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key in the source.
     pub at: Origin,
     /// Its value.
     pub value: Node,
@@ -95,8 +93,15 @@ impl Node {
     }
 }
 
+/// A number with a point: a whole one if nothing stands behind the point, as programs write whole numbers.
+fn number(x: f64) -> Data {
+    /// Above this not every whole number has a floating-point number of its own.
+    const LARGEST_WHOLE: f64 = (1_u64 << 53) as f64;
+    if x.fract() == 0.0 && x.abs() <= LARGEST_WHOLE { Data::Int(x as i64) } else { Data::Float(x) }
+}
+
 /// A text in quotes, its end left out if it is long.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
@@ -200,7 +205,7 @@ impl<'a> Places<'a> {
         let data = match value {
             Value::Boolean(b) => Data::Bool(*b.value()),
             Value::Integer(n) => Data::Int(*n.value()),
-            Value::Float(x) => Data::Float(*x.value()),
+            Value::Float(x) => number(*x.value()),
             Value::String(s) => Data::Text(s.value().clone()),
             Value::Datetime(d) => Data::Other(format!("the date {}", d.value())),
             Value::Array(items) => Data::List(items.iter().map(|v| self.value(v, &at)).collect()),
@@ -246,9 +251,13 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
 pub fn from_json(text: &str, file: &str) -> Result<Node, ScenarioError> {
     let at = Origin { file: file.into(), line_column: None };
     serde_json::from_str(text).map(|value| json_node(value, &at)).map_err(|error| {
-        let at = Origin { line_column: Some((error.line(), error.column())), ..at };
+        // Its columns count bytes, and from 0 where the text ends with a line.
+        let line = text.split('\n').nth(error.line() - 1).unwrap_or_default();
+        let letters = line.bytes().take(error.column()).filter(|byte| byte & 0xc0 != 0x80).count();
+        let at = Origin { line_column: Some((error.line(), letters.max(1))), ..at };
         let mut problem = at.problem("", "a text that is not JSON", "a scenario in JSON");
-        problem.hint = Some(error.to_string());
+        let message = error.to_string();
+        problem.hint = Some(message.split(" at line ").next().unwrap_or_default().to_owned());
         ScenarioError { problems: vec![problem] }
     })
 }
@@ -260,7 +269,7 @@ fn json_node(value: serde_json::Value, at: &Origin) -> Node {
         Json::Bool(b) => Data::Bool(b),
         Json::Number(n) => match (n.as_i64(), n.as_f64()) {
             (Some(n), _) => Data::Int(n),
-            (None, Some(x)) => Data::Float(x),
+            (None, Some(x)) => number(x),
             (None, None) => Data::Other(n.to_string()),
         },
         Json::String(s) => Data::Text(s),
@@ -272,53 +281,8 @@ fn json_node(value: serde_json::Value, at: &Origin) -> Node {
     Node { at: at.clone(), data }
 }
 
-/// One step of a dotted path.
-enum Step<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-/// `flows[2].to` in steps; `None` if it is not such a path.
-fn steps(path: &str) -> Option<Vec<Step<'_>>> {
-    let mut steps = Vec::new();
-    for part in path.split('.') {
-        let (key, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
-        if key.is_empty() || key.contains(|c: char| c.is_whitespace()) {
-            return None;
-        }
-        steps.push(Step::Key(key));
-        while !rest.is_empty() {
-            let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
-            steps.push(Step::Index(index.parse().ok()?));
-            rest = after;
-        }
-    }
-    Some(steps)
-}
-
-/// Applies `key=value` overrides in their order. The value is read as TOML, or as a bare text if it is not TOML.
-pub fn apply(root: &mut Node, overrides: &[String], problems: &mut Vec<Problem>) {
-    let at = Origin { file: "--set".into(), line_column: None };
-    for text in overrides {
-        let parsed = text.split_once('=').and_then(|(path, value)| Some((path.trim(), steps(path.trim())?, value)));
-        let Some((path, steps, value)) = parsed else {
-            problems.push(at.problem("", quoted(text), "key=value, such as tcp.window=8"));
-            continue;
-        };
-        if steps.len() > DEEPEST {
-            let found = format!("a path of {} steps, {}", steps.len(), quoted(path));
-            problems.push(at.problem("", found, format!("a path of at most {DEEPEST} steps, such as flows[2].to")));
-            continue;
-        }
-        let value = Node { at: at.clone(), data: literal(value.trim(), &at) };
-        if let Err(problem) = place(root, path, &steps, value) {
-            problems.push(*problem);
-        }
-    }
-}
-
 /// A TOML value, or the text itself.
-fn literal(text: &str, at: &Origin) -> Data {
+pub(super) fn literal(text: &str, at: &Origin) -> Data {
     let places = Places::new(at.file.clone(), "");
     match text.parse::<Value>() {
         Ok(value) => strip(places.value(&value, at), at).data,
@@ -337,34 +301,4 @@ fn strip(mut node: Node, at: &Origin) -> Node {
         plain => plain,
     };
     node
-}
-
-fn place(node: &mut Node, path: &str, steps: &[Step<'_>], value: Node) -> Result<(), Box<Problem>> {
-    let Some((step, rest)) = steps.split_first() else {
-        *node = value;
-        return Ok(());
-    };
-    let at = value.at.clone();
-    let found = node.describe();
-    match (step, &mut node.data) {
-        (Step::Key(key), Data::Table(entries)) => {
-            let i = entries.iter().position(|e| e.key == *key).unwrap_or_else(|| {
-                let empty = Node { at: at.clone(), data: Data::Table(Vec::new()) };
-                entries.push(Entry { key: (*key).to_owned(), at: at.clone(), value: empty });
-                entries.len() - 1
-            });
-            entries[i].at = at;
-            place(&mut entries[i].value, path, rest, value)
-        }
-        (Step::Index(i), Data::List(items)) if *i < items.len() => place(&mut items[*i], path, rest, value),
-        (Step::Index(i), Data::List(items)) => {
-            let allowed = match items.len() {
-                0 => "no number: the list is empty".to_owned(),
-                n => format!("a number from 0 to {}", n - 1),
-            };
-            Err(Box::new(at.problem(path, format!("[{i}]"), allowed)))
-        }
-        (Step::Key(key), _) => Err(Box::new(at.problem(path, format!("{key:?} inside {found}"), "a key of a table"))),
-        (Step::Index(i), _) => Err(Box::new(at.problem(path, format!("[{i}] of {found}"), "a number in a list"))),
-    }
 }

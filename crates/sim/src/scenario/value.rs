@@ -1,4 +1,4 @@
-//! Values of keys, and the Rust types that stand for them.
+//! Values of keys, and the Rust types that represent them.
 
 use super::quantity::Unit;
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
@@ -82,6 +82,19 @@ impl<T: Field> Field for Option<T> {
     fn to_value(&self) -> Option<Value> {
         self.as_ref().and_then(T::to_value)
     }
+}
+
+/// The pairs of numbers of a list of pairs of quantities: places.
+pub fn pairs(list: &Value) -> Vec<(f64, f64)> {
+    let items = |list: &Value| match list {
+        Value::List(items) => items.clone(),
+        other => unreachable!("INVARIANT: places are lists, not {other:?}"),
+    };
+    let number = |value: &Value| match value {
+        Value::Quantity(_, number) => *number,
+        other => unreachable!("INVARIANT: a coordinate is a quantity, not {other:?}"),
+    };
+    items(list).iter().map(items).map(|pair| (number(&pair[0]), number(&pair[1]))).collect()
 }
 
 /// A time that may be negative, in ns.

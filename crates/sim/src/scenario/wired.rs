@@ -1,4 +1,4 @@
-//! The wired side of a scenario: its names, its links, and what they become in a run with a given seed.
+//! The wired side of a scenario: its names, its links, and their resolution in a run with a given seed.
 
 use super::error::{Problem, did_you_mean};
 use super::resolve::Resolved;
@@ -17,7 +17,7 @@ use fourhop_units::{NodeId, Purpose, Stream};
 pub enum Spot {
     /// This one.
     Node(NodeId),
-    /// Gateway number so many, from 0.
+    /// The gateway with this number, from 0.
     Gateway(usize),
     /// One of the topology that each run draws, other than the gateways and the others that it draws.
     Random,

@@ -2,6 +2,7 @@
 //! result gives the same scenario.
 
 use super::key::{Choice, Section};
+use super::schema::is_list;
 use super::sections::{AppKind, Connections, FlowKeys, General, MobilityKeys, TopologyKeys, TopologyKind, TrafficKeys};
 use super::value::{Field, Keys, Metres, Number, Value, Values};
 use super::wired::{self, Spot};
@@ -20,7 +21,7 @@ impl Scenario {
         for (name, table) in self.tables() {
             match name {
                 "" => {}
-                "flows" | "wires" => write!(text, "\n[[{name}]]\n").expect("INVARIANT: writing to a text succeeds"),
+                name if is_list(name) => write!(text, "\n[[{name}]]\n").expect("INVARIANT: writing to a text succeeds"),
                 name => write!(text, "\n[{name}]\n").expect("INVARIANT: writing to a text succeeds"),
             }
             for (key, value) in table {
@@ -38,7 +39,7 @@ impl Scenario {
             let map = table.into_iter().map(|(key, value)| (key.to_owned(), json(&value)));
             match name {
                 "" => root.extend(map),
-                "flows" | "wires" => lists.entry(name).or_default().push(serde_json::Value::Object(map.collect())),
+                name if is_list(name) => lists.entry(name).or_default().push(serde_json::Value::Object(map.collect())),
                 name => {
                     root.insert(name.to_owned(), serde_json::Value::Object(map.collect()));
                 }
@@ -68,6 +69,11 @@ impl Scenario {
             selected::<TopologyKeys>("kind", shape, places),
             selected::<MobilityKeys>("model", model, ways),
             table(&self.radio, Some(self.radio.model.name())),
+        ];
+        tables.extend(self.site.nodes.iter().map(|node| table(node, None)));
+        tables.extend(self.site.losses.iter().map(|loss| table(loss, None)));
+        tables.extend(self.site.walls.iter().map(|wall| table(wall, None)));
+        tables.extend([
             table(&self.mac, None),
             table(&self.link, None),
             table(&self.routing, None),
@@ -75,7 +81,7 @@ impl Scenario {
             table(&self.tcp_ap, None),
             table(&self.adhoc_tcp, None),
             table(&self.c3tcp, None),
-        ];
+        ]);
         if let Some(side) = &self.wired {
             let (wired, wires) = wired::keys(side);
             tables.push(table(&wired, None));
@@ -216,7 +222,8 @@ fn toml(value: &Value) -> String {
     }
 }
 
-fn json(value: &Value) -> serde_json::Value {
+/// A value as it stands in a document.
+pub(super) fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::Bool(b) => (*b).into(),
         Value::Int(n) => (*n).into(),

@@ -1,4 +1,4 @@
-//! Who is in range of whom, and how many hops apart nodes are.
+//! Which nodes are in range of each other, and how many hops apart nodes are.
 
 use super::Position;
 use fourhop_units::NodeId;
@@ -13,6 +13,12 @@ pub struct Graph {
 impl Graph {
     /// Links all nodes at most `range` metres apart.
     pub fn new(places: &[Position], range: f64) -> Graph {
+        Graph::among(places, range, |_| true)
+    }
+
+    /// Links the nodes at most `range` metres apart that `linked` says; it is asked once for each two of them, the places
+    /// with the numbers.
+    pub fn among(places: &[Position], range: f64, linked: impl Fn([(NodeId, Position); 2]) -> bool) -> Graph {
         let mut neighbours = vec![Vec::new(); places.len()];
         // In the order of x, candidates are a short run instead of all nodes.
         let mut by_x: Vec<usize> = (0..places.len()).collect();
@@ -23,7 +29,8 @@ impl Graph {
                 if dx > range {
                     break;
                 }
-                if dx * dx + dy * dy <= range * range {
+                let ends = [a, b].map(|node| (NodeId(node as u32), places[node]));
+                if dx * dx + dy * dy <= range * range && linked(ends) {
                     neighbours[a].push(b as u32);
                     neighbours[b].push(a as u32);
                 }

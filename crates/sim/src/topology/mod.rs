@@ -1,8 +1,9 @@
-//! Where nodes stand and who is in range of whom.
+//! Positions of nodes, and which of them are in range of each other.
 //!
-//! Places are in metres. Random networks are uniform over a rectangle and drawn again until every node reaches every
-//! other within the radio's nominal range. How nodes move from there is the matter of `mobility`.
+//! Positions are in metres. Random networks are uniform over a rectangle and drawn again until the network is connected
+//! with the radio's nominal range. `mobility` moves nodes from there.
 
+pub mod geographic;
 mod graph;
 
 pub use graph::Graph;
@@ -73,7 +74,7 @@ pub enum Topology {
     Positions(Vec<Position>),
 }
 
-/// No connected network came up in so many draws, after which it was given up or stopped.
+/// No connected network was found in this number of draws, after which the search was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("disconnected after {draws} draws")]
 pub struct Disconnected {
@@ -100,14 +101,20 @@ impl Topology {
     /// # Errors
     /// If no draw of a random network is connected.
     pub fn place(&self, seed: u64, range: f64) -> Result<Vec<Position>, Disconnected> {
-        self.place_under(seed, range, &Control::new())
+        self.place_under(seed, |places| Graph::new(places, range), &Control::new())
     }
 
-    /// [`Topology::place`] that gives up drawing when `control` is stopped.
+    /// [`Topology::place`] with the links that `graph` finds among places, and that gives up drawing when `control` is
+    /// stopped.
     ///
     /// # Errors
     /// If no draw of a random network is connected.
-    pub fn place_under(&self, seed: u64, range: f64, control: &Control) -> Result<Vec<Position>, Disconnected> {
+    pub fn place_under(
+        &self,
+        seed: u64,
+        graph: impl Fn(&[Position]) -> Graph,
+        control: &Control,
+    ) -> Result<Vec<Position>, Disconnected> {
         Ok(match *self {
             Topology::Chain { hops, spacing } => line(hops, spacing).map(|x| (x, 0.0)).collect(),
             Topology::ParallelChains { ref hops, spacing, separation, centred } => {
@@ -134,7 +141,7 @@ impl Topology {
                     .take_while(|_| !control.is_stopped())
                     .inspect(|_| draws += 1)
                     .map(|_| (0..nodes).map(|_| (stream.unit() * width, stream.unit() * height)).collect::<Vec<_>>())
-                    .find(|places| Graph::new(places, range).is_connected())
+                    .find(|places| graph(places).is_connected())
                     .ok_or(Disconnected { draws })?
             }
             Topology::Positions(ref places) => places.clone(),

@@ -1,72 +1,85 @@
-//! One capture file per node: radiotap headers (link type 127), nanosecond time stamps, frames as the node sent and
-//! received them. Frames sent are stamped with their beginning, frames received with their end.
+//! Captures of a run: radiotap headers (link type 127) and frames as the nodes sent and received them; for each end of a wired
+//! link bare IPv4 packets (link type 101). A file for each of them, or one for all ([`CaptureFiles`]).
 //!
-//! One more for each end of a wired link: bare IPv4 packets (link type 101). Packets sent are stamped with the instant at
-//! which the queue takes them, packets received with their end; what finds the queue full is not there.
+//! Frames sent are stamped with the instant at which they begin, frames received with the instant at which their last
+//! bit has arrived, as capturing hardware stamps them: at a receiver the same frame is later by its air time and the
+//! propagation delay. Packets on wires are stamped with the instant at which the queue takes them, and at the other end
+//! with that of their last bit; packets that find the queue full are not included.
+//!
+//! On demand a copy that is lost to other frames or to noise is included too, with radiotap's flag for a bad frame check
+//! sequence: with the content that was sent, because no bits are simulated.
 
+use super::capture_files::{CaptureFiles, Direction};
 use super::{Tap, WireEnd};
+use fourhop_proto::drop::DropReason;
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
-use std::fs::File;
-use std::io::{self, BufWriter};
+use pcap_file::DataLink;
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
-type Writer = PcapWriter<BufWriter<File>>;
+/// What captures are like.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct CaptureForm {
+    /// One file for all nodes, with an interface for each of them, instead of a file each?
+    pub merged: bool,
+    /// Do frames show that were lost at a receiver to a collision or to noise?
+    pub lost: bool,
+}
 
-/// Capture files of a run.
+/// The captures of a run.
 pub struct PcapFolder {
-    writers: Vec<Option<Writer>>,
-    wires: Vec<(WireEnd, Writer)>,
+    files: Option<CaptureFiles>,
+    /// Interfaces of the nodes with radios that are captured.
+    radios: Vec<Option<u32>>,
+    /// Those of the ends of wires, in their order.
+    wires: Vec<(WireEnd, u32)>,
+    lost: bool,
     frequency_mhz: u16,
     buffer: Vec<u8>,
     error: Option<io::Error>,
 }
 
 impl PcapFolder {
-    /// Creates `folder`/node-N.pcap for each of `nodes` of a network of `count` nodes on a carrier of `frequency_mhz`.
+    /// Creates the files in `folder` for each of `nodes` of a network of `count` nodes on a carrier of `frequency_mhz`, and for
+    /// the ends of `wires`, named as given.
     ///
     /// # Errors
     /// If the folder or a file cannot be made.
     pub fn create(
         folder: &Path,
+        form: CaptureForm,
         count: usize,
         nodes: impl Iterator<Item = NodeId>,
+        wires: impl Iterator<Item = (WireEnd, String)>,
         frequency_mhz: u16,
     ) -> io::Result<PcapFolder> {
-        std::fs::create_dir_all(folder)?;
-        let mut writers: Vec<_> = (0..count).map(|_| None).collect();
+        let mut files = CaptureFiles::create(folder, form.merged)?;
+        let mut radios = vec![None; count];
         for node in nodes {
-            let path = folder.join(format!("node-{node}.pcap"));
-            writers[node.index()] = Some(begin(&path, DataLink::IEEE802_11_RADIOTAP)?);
+            radios[node.index()] = Some(files.add(&format!("node-{node}"), DataLink::IEEE802_11_RADIOTAP)?);
         }
-        Ok(PcapFolder { writers, wires: Vec::new(), frequency_mhz, buffer: Vec::new(), error: None })
+        let ends = wires.map(|(end, name)| Ok((end, files.add(&name, DataLink::RAW)?)));
+        let mut wires = ends.collect::<io::Result<Vec<_>>>()?;
+        wires.sort_by_key(|&(end, _)| end);
+        let files = Some(files);
+        Ok(PcapFolder { files, radios, wires, lost: form.lost, frequency_mhz, buffer: Vec::new(), error: None })
     }
 
-    /// Creates a file for each of these ends of wired links as well, named as given.
-    ///
-    /// # Errors
-    /// If a file cannot be made.
-    pub fn with_wires(
-        mut self,
-        folder: &Path,
-        ends: impl Iterator<Item = (WireEnd, String)>,
-    ) -> io::Result<PcapFolder> {
-        for (end, name) in ends {
-            self.wires.push((end, begin(&folder.join(format!("{name}.pcap")), DataLink::RAW)?));
-        }
-        self.wires.sort_by_key(|&(end, _)| end);
-        Ok(self)
-    }
-
-    fn write(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame) {
-        let Some(Some(writer)) = self.writers.get_mut(node.index()) else { return };
+    /// A frame that `node` sent, or received with a power, rightly or not.
+    fn frame(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame, lost: Option<DropReason>) {
+        let Some(&Some(interface)) = self.radios.get(node.index()) else { return };
         self.buffer.clear();
-        radiotap(frame.rate, self.frequency_mhz, power, &mut self.buffer);
+        radiotap(frame.rate, self.frequency_mhz, power, lost.is_some(), &mut self.buffer);
         encode::frame(frame, &mut self.buffer);
-        if let Err(error) = record(writer, now, &self.buffer) {
+        let direction = if power.is_some() { Direction::In } else { Direction::Out };
+        self.record(interface, now, direction, lost);
+    }
+
+    /// Writes what stands in the buffer.
+    fn record(&mut self, interface: u32, now: Time, direction: Direction, lost: Option<DropReason>) {
+        let Some(files) = &mut self.files else { return };
+        if let Err(error) = files.record(interface, now, &self.buffer, direction, lost.map(DropReason::name)) {
             self.error.get_or_insert(error);
         }
     }
@@ -74,59 +87,40 @@ impl PcapFolder {
 
 impl Tap for PcapFolder {
     fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
-        self.write(now, node, None, frame);
+        self.frame(now, node, None, frame, None);
     }
 
     fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame) {
-        self.write(now, node, Some(power), frame);
+        self.frame(now, node, Some(power), frame, None);
+    }
+
+    fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
+        if self.lost && matches!(reason, DropReason::Collision | DropReason::FrameError) {
+            self.frame(now, node, Some(power), frame, Some(reason));
+        }
     }
 
     fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
         let Ok(at) = self.wires.binary_search_by_key(&end, |&(end, _)| end) else { return };
         self.buffer.clear();
         encode::packet(packet, &mut self.buffer);
-        if let Err(error) = record(&mut self.wires[at].1, now, &self.buffer) {
-            self.error.get_or_insert(error);
-        }
+        self.record(self.wires[at].1, now, Direction::Unknown, None);
     }
 
     fn finish(&mut self) -> Result<(), io::Error> {
-        let wires = self.wires.drain(..).map(|(_, writer)| writer);
-        for writer in self.writers.drain(..).flatten().chain(wires) {
-            io::Write::flush(&mut writer.into_writer())?;
-        }
+        self.files.take().map_or(Ok(()), CaptureFiles::finish)?;
         self.error.take().map_or(Ok(()), Err)
     }
 }
 
-fn begin(path: &Path, datalink: DataLink) -> io::Result<Writer> {
-    let header = PcapHeader {
-        datalink,
-        endianness: Endianness::Little,
-        ts_resolution: TsResolution::NanoSecond,
-        ..PcapHeader::default()
-    };
-    PcapWriter::with_header(BufWriter::new(File::create(path)?), header).map_err(into_io)
-}
-
-fn record(writer: &mut Writer, now: Time, bytes: &[u8]) -> io::Result<()> {
-    let stamp = Duration::from_nanos(now.as_nanos());
-    writer.write_packet(&PcapPacket::new(stamp, bytes.len() as u32, bytes)).map(|_| ()).map_err(into_io)
-}
-
-fn into_io(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
-}
-
 /// Appends a radiotap header (radiotap.org): flags, rate, channel and, for received frames, the signal.
-fn radiotap(rate: Rate, frequency_mhz: u16, power: Option<Watt>, out: &mut Vec<u8>) {
+fn radiotap(rate: Rate, frequency_mhz: u16, power: Option<Watt>, bad_fcs: bool, out: &mut Vec<u8>) {
     const FLAGS: u32 = 1 << 1;
     const RATE: u32 = 1 << 2;
     const CHANNEL: u32 = 1 << 3;
     const SIGNAL: u32 = 1 << 5;
+    /// In the flags: the frame check sequence, which is not there, was wrong.
+    const BAD_FCS: u8 = 0x40;
     /// Channel flags: complementary code keying, OFDM.
     const CCK: u16 = 0x0020;
     const OFDM: u16 = 0x0040;
@@ -138,7 +132,7 @@ fn radiotap(rate: Rate, frequency_mhz: u16, power: Option<Watt>, out: &mut Vec<u
     out.extend([0, 0]);
     out.extend(len.to_le_bytes());
     out.extend(present.to_le_bytes());
-    out.extend([0, rate_code]);
+    out.extend([if bad_fcs { BAD_FCS } else { 0 }, rate_code]);
     out.extend(frequency_mhz.to_le_bytes());
     out.extend(modulation.to_le_bytes());
     out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));

@@ -1,8 +1,8 @@
-//! Time series: rows written as they are sampled, so that a run of any length holds none of them.
+//! Time series: rows are written as they are sampled, so a run of any length keeps none of them in memory.
 //!
 //! One file of flows and one of interface queues for each run, as comma separated values (RFC 4180) whose first line
-//! names the columns with their units. A missing value is an empty field. While a run goes on its files end in
-//! `.part`; the ending goes when the last row has been written, so a file without it is whole.
+//! names the columns with their units. A missing value is an empty field. During a run its files end in `.part`; the
+//! ending is removed when the last row has been written, so a file without it is complete.
 
 use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::ccm::Estimate;
@@ -27,7 +27,7 @@ pub struct FlowSample<'a> {
     pub receiver: &'a Endpoint,
     /// What C3TCP has measured of the sender's path by now, if it is in use.
     pub capacity: Option<Estimate>,
-    /// The window that its module told the sender last, in bytes.
+    /// The window that its module last sent to the sender, in bytes.
     pub told_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,
@@ -46,128 +46,80 @@ pub struct Column {
     pub value: fn(&FlowSample<'_>) -> Option<f64>,
 }
 
+const fn column(name: &'static str, about: &'static str, value: fn(&FlowSample<'_>) -> Option<f64>) -> Column {
+    Column { name, about, value }
+}
+
 /// The columns of the series of flows, after `flow` and `time_s`. To record something more, add a row: files, tables in
 /// Python and the list of columns follow.
 pub const FLOW_COLUMNS: &[Column] = &[
-    Column { name: "goodput_bps", about: "goodput over the step before", value: |flow| Some(flow.goodput_bps) },
-    Column {
-        name: "cwnd_segments",
-        about: "congestion window",
-        value: |flow| Some(f64::from(flow.sender.socket()?.cwnd())),
-    },
-    Column {
-        name: "srtt_s",
-        about: "smoothed round trip of TCP, newest round trip of ping",
-        value: |flow| match &flow.sender.kind {
-            EndpointKind::Pinger(pinger) => pinger.last_rtt().map(Dur::as_secs_f64),
-            _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
-        },
-    },
-    Column {
-        name: "rtt_s",
-        about: "newest round trip that congestion control used, if it measures",
-        value: |flow| flow.sender.socket()?.measurements().rtt.map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "delay_s",
-        about: "its smoothed delay over n hops",
-        value: |flow| flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "variation",
-        about: "how much its samples vary, as a share of their mean",
-        value: |flow| {
-            let units = flow.sender.socket()?.measurements().variation?;
-            Some(f64::from(units) / f64::from(variation::ONE))
-        },
-    },
-    Column {
-        name: "pacing_interval_s",
-        about: "least time between segments, if paced",
-        value: |flow| flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "c3_bandwidth_bps",
-        about: "C3TCP: bandwidth of the path as its links measured it",
-        value: |flow| flow.capacity.map(|capacity| capacity.bandwidth as f64),
-    },
-    Column {
-        name: "c3_delay_s",
-        about: "C3TCP: delay there, without queueing, and back, as the links measured it",
-        value: |flow| flow.capacity.map(|capacity| capacity.delay.as_secs_f64()),
-    },
-    Column {
-        name: "c3_true_delay_s",
-        about: "the same as the simulator knows it: end to end, without the waits in queues on the way there",
-        value: |flow| Some(flow.capacity?.truth?.as_secs_f64()),
-    },
-    Column {
-        name: "c3_window_bytes",
-        about: "C3TCP: the window that the module told the sender last",
-        value: |flow| flow.told_window.map(|window| window as f64),
-    },
-    Column {
-        name: "ssthresh_segments",
-        about: "slow-start threshold, if one is set",
-        value: |flow| Some(flow.sender.socket()?.ssthresh()).filter(|&segments| segments < u32::MAX).map(f64::from),
-    },
-    Column {
-        name: "adwin_segments",
-        about: "window the receiver last advertised, as the sender has it",
-        value: |flow| {
-            let socket = flow.sender.socket()?;
-            Some((socket.peer_window() / u64::from(socket.mss().max(1))) as f64)
-        },
-    },
-    Column {
-        name: "timeouts",
-        about: "expiries of the retransmission timer so far",
-        value: |flow| flow.sender.socket().map(|_| flow.sender.stats().timeouts as f64),
-    },
-    Column {
-        name: "fast_retransmits",
-        about: "fast retransmits so far",
-        value: |flow| flow.sender.socket().map(|_| flow.sender.stats().fast_retransmits as f64),
-    },
-    Column {
-        name: "hops",
-        about: "hops of the newest segment at an ad hoc receiver",
-        value: |flow| receiver(flow)?.hops().map(f64::from),
-    },
-    Column {
-        name: "sfld_s",
-        about: "smoothed forward link delay of an ad hoc receiver",
-        value: |flow| receiver(flow)?.freezer().sfld().map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "freezing_timer_s",
-        about: "longest delay it tolerates",
-        value: |flow| receiver(flow)?.freezer().limit_now().map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "rater_bps",
-        about: "throughput of a hop by the rater",
-        value: |flow| receiver(flow)?.rater().average().map(|bytes| 8.0 * bytes as f64),
-    },
-    Column {
-        name: "delimiter_segments",
-        about: "window its delimiter computes",
-        value: |flow| receiver(flow)?.window().map(f64::from),
-    },
-    Column {
-        name: "zwas",
-        about: "packets for which it closed the window so far",
-        value: |flow| Some(receiver(flow)?.stats().freezes as f64),
-    },
-    Column {
-        name: "hop_changes",
-        about: "changes of the number of hops it saw so far",
-        value: |flow| Some(receiver(flow)?.stats().hop_changes as f64),
-    },
-    Column {
-        name: "frozen",
-        about: "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a time-out",
-        value: |flow| {
+    column("goodput_bps", "goodput over the step before", |flow| Some(flow.goodput_bps)),
+    column("cwnd_segments", "congestion window", |flow| Some(f64::from(flow.sender.socket()?.cwnd()))),
+    column("srtt_s", "smoothed round trip of TCP, newest round trip of ping", |flow| match &flow.sender.kind {
+        EndpointKind::Pinger(pinger) => pinger.last_rtt().map(Dur::as_secs_f64),
+        _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
+    }),
+    column("rtt_s", "newest round trip that congestion control used, if it measures", |flow| {
+        flow.sender.socket()?.measurements().rtt.map(Dur::as_secs_f64)
+    }),
+    column("delay_s", "its smoothed delay over n hops", |flow| {
+        flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64)
+    }),
+    column("variation", "how much its samples vary, as a share of their mean", |flow| {
+        let units = flow.sender.socket()?.measurements().variation?;
+        Some(f64::from(units) / f64::from(variation::ONE))
+    }),
+    column("pacing_interval_s", "least time between segments, if paced", |flow| {
+        flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64)
+    }),
+    column("c3_bandwidth_bps", "C3TCP: bandwidth of the path as its links measured it", |flow| {
+        flow.capacity.map(|capacity| capacity.bandwidth as f64)
+    }),
+    column("c3_delay_s", "C3TCP: delay there, without queueing, and back, as the links measured it", |flow| {
+        flow.capacity.map(|capacity| capacity.delay.as_secs_f64())
+    }),
+    column(
+        "c3_true_delay_s",
+        "the same as the simulator knows it: end to end, without the waits in queues on the way there",
+        |flow| Some(flow.capacity?.truth?.as_secs_f64()),
+    ),
+    column("c3_window_bytes", "C3TCP: the window that the module told the sender last", |flow| {
+        flow.told_window.map(|window| window as f64)
+    }),
+    column("ssthresh_segments", "slow-start threshold, if one is set", |flow| {
+        Some(flow.sender.socket()?.ssthresh()).filter(|&segments| segments < u32::MAX).map(f64::from)
+    }),
+    column("adwin_segments", "window the receiver last advertised, as the sender has it", |flow| {
+        let socket = flow.sender.socket()?;
+        Some((socket.peer_window() / u64::from(socket.mss().max(1))) as f64)
+    }),
+    column("timeouts", "expiries of the retransmission timer so far", |flow| {
+        flow.sender.socket().map(|_| flow.sender.stats().timeouts as f64)
+    }),
+    column("fast_retransmits", "fast retransmits so far", |flow| {
+        flow.sender.socket().map(|_| flow.sender.stats().fast_retransmits as f64)
+    }),
+    column("hops", "hops of the newest segment at an ad hoc receiver", |flow| receiver(flow)?.hops().map(f64::from)),
+    column("sfld_s", "smoothed forward link delay of an ad hoc receiver", |flow| {
+        receiver(flow)?.freezer().sfld().map(Dur::as_secs_f64)
+    }),
+    column("freezing_timer_s", "longest delay it tolerates", |flow| {
+        receiver(flow)?.freezer().limit_now().map(Dur::as_secs_f64)
+    }),
+    column("rater_bps", "throughput of a hop by the rater", |flow| {
+        receiver(flow)?.rater().average().map(|bytes| 8.0 * bytes as f64)
+    }),
+    column("delimiter_segments", "window its delimiter computes", |flow| receiver(flow)?.window().map(f64::from)),
+    column("zwas", "packets for which it closed the window so far", |flow| {
+        Some(receiver(flow)?.stats().freezes as f64)
+    }),
+    column("hop_changes", "changes of the number of hops it saw so far", |flow| {
+        Some(receiver(flow)?.stats().hop_changes as f64)
+    }),
+    column(
+        "frozen",
+        "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a time-out",
+        |flow| {
             let freeze = sender(flow)?;
             Some(match (freeze.is_frozen(), freeze.cause()) {
                 (false, _) => 0.0,
@@ -176,54 +128,34 @@ pub const FLOW_COLUMNS: &[Column] = &[
                 (true, Cause::Timeout) => 3.0,
             })
         },
-    },
-    Column {
-        name: "freezes_closed",
-        about: "times a closed window froze it so far",
-        value: |flow| Some(sender(flow)?.stats().by_zero_window as f64),
-    },
-    Column {
-        name: "freezes_provisional",
-        about: "times it froze provisionally so far",
-        value: |flow| Some(sender(flow)?.stats().provisional as f64),
-    },
-    Column {
-        name: "freezes_timeout",
-        about: "times a time-out froze it so far",
-        value: |flow| Some(sender(flow)?.stats().by_timeout as f64),
-    },
-    Column { name: "probes", about: "probes it sent so far", value: |flow| Some(sender(flow)?.stats().probes as f64) },
-    Column {
-        name: "gateway_interval_s",
-        about: "least time between segments that adaptive pacing at the gateway asks for",
-        value: |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "gateway_throttle_bps",
-        about: "what goodput control allows, if it throttles the flow",
-        value: |flow| flow.gateway?.throttle.map(|throttle| throttle.rate as f64),
-    },
-    Column {
-        name: "gateway_wireless_rtt_s",
-        about: "newest round trip between gateway and wireless receiver",
-        value: |flow| flow.gateway?.measured.rtt.map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "gateway_wired_rtt_s",
-        about: "newest round trip between gateway and wired receiver",
-        value: |flow| flow.gateway?.wired_rtt.map(Dur::as_secs_f64),
-    },
-    Column {
-        name: "gateway_held_bytes",
-        about: "payload that waits at the gateway",
-        value: |flow| flow.gateway.map(|gateway| f64::from(gateway.held)),
-    },
-    Column {
-        name: "signal_dbm",
-        about: "strength of the receiver's newest routing message at the source, with ssa-aodv",
-        value: |flow| Some(flow.signal?.latest.0),
-    },
-    Column { name: "signal_smoothed_dbm", about: "the same, smoothed", value: |flow| Some(flow.signal?.smoothed.0) },
+    ),
+    column("freezes_closed", "times a closed window froze it so far", |flow| {
+        Some(sender(flow)?.stats().by_zero_window as f64)
+    }),
+    column("freezes_provisional", "times it froze provisionally so far", |flow| {
+        Some(sender(flow)?.stats().provisional as f64)
+    }),
+    column("freezes_timeout", "times a time-out froze it so far", |flow| Some(sender(flow)?.stats().by_timeout as f64)),
+    column("probes", "probes it sent so far", |flow| Some(sender(flow)?.stats().probes as f64)),
+    column("gateway_interval_s", "least time between segments that adaptive pacing at the gateway asks for", |flow| {
+        flow.gateway?.interval.map(Dur::as_secs_f64)
+    }),
+    column("gateway_throttle_bps", "what goodput control allows, if it throttles the flow", |flow| {
+        flow.gateway?.throttle.map(|throttle| throttle.rate as f64)
+    }),
+    column("gateway_wireless_rtt_s", "newest round trip between gateway and wireless receiver", |flow| {
+        flow.gateway?.measured.rtt.map(Dur::as_secs_f64)
+    }),
+    column("gateway_wired_rtt_s", "newest round trip between gateway and wired receiver", |flow| {
+        flow.gateway?.wired_rtt.map(Dur::as_secs_f64)
+    }),
+    column("gateway_held_bytes", "payload that waits at the gateway", |flow| {
+        flow.gateway.map(|gateway| f64::from(gateway.held))
+    }),
+    column("signal_dbm", "strength of the receiver's newest routing message at the source, with ssa-aodv", |flow| {
+        Some(flow.signal?.latest.0)
+    }),
+    column("signal_smoothed_dbm", "the same, smoothed", |flow| Some(flow.signal?.smoothed.0)),
 ];
 
 /// The receiving end, if it is one of ad hoc TCP.

@@ -1,6 +1,7 @@
 //! The wired side of a world: hosts, routers and the links between them and the gateways, in virtual time.
 //!
-//! Each direction of a link is an event of its own, the next arrival. What a node sends is handed to the link at once.
+//! Each direction of a link has its own event, the next arrival. Packets that a node sends are handed to the link at
+//! once.
 
 mod plan;
 
@@ -9,7 +10,7 @@ pub use plan::{Cable, Plan};
 use crate::event_queue::{Class, Key};
 use crate::trace::{Tap, WireEnd};
 use fourhop_proto::net::{Port, port};
-use fourhop_proto::node::{Account, Drops, Endpoint, Host, Output, WiredSide};
+use fourhop_proto::node::{Account, Drops, Host, Output, WiredSide};
 use fourhop_proto::route::PortId;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
@@ -98,8 +99,8 @@ impl Wired {
         }
     }
 
-    /// Lets happen what is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which then is the
-    /// node that is returned; slots whose events may have changed to [`Wired::take_changed`].
+    /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
+    /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(
         &mut self,
         now: Time,
@@ -153,16 +154,6 @@ impl Wired {
         self.changed.push(self.hosts.len() as u32 + index);
     }
 
-    /// A packet of the host outside that is attached to host number `host`; what it puts out goes to `out`.
-    pub fn inject(&mut self, host: usize, packet: Ipv4Packet, out: &mut Vec<Output>) {
-        self.hosts[host].handle_local(packet, out);
-    }
-
-    /// Attaches a host outside to host number `host`.
-    pub fn attach(&mut self, host: usize) {
-        self.hosts[host].attach();
-    }
-
     /// A slot whose event may have changed; each until there is none left.
     pub fn take_changed(&mut self) -> Option<u32> {
         self.changed.pop()
@@ -173,9 +164,9 @@ impl Wired {
         &self.hosts
     }
 
-    /// Adds one end of a flow to a node without a radio.
-    pub fn add_endpoint(&mut self, host: usize, endpoint: Endpoint) -> usize {
-        self.hosts[host].add_endpoint(endpoint)
+    /// A node without a radio, to be set up or given a packet.
+    pub fn host_mut(&mut self, host: usize) -> &mut Host {
+        &mut self.hosts[host]
     }
 
     /// Both directions of each link.

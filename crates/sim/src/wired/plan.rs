@@ -49,7 +49,7 @@ impl Plan {
         (0..self.hosts).map(NodeId::wired).chain(self.gateways.iter().copied()).collect()
     }
 
-    /// The routing tables of all nodes with wires, in the order of [`Plan::nodes`]: shortest paths by number of links.
+    /// The routing tables of all nodes with wires, in the order of `nodes`: shortest paths by number of links.
     /// `mesh_hops` says for each gateway how many radio hops each node with a radio is from it at the start.
     pub fn routes(&self, mesh_hops: &[Vec<Option<u32>>]) -> Vec<WiredRoutes> {
         let nodes = self.nodes();

@@ -81,6 +81,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         positions: places.iter().map(|&x| (x, 0.0)).collect(),
         movement: None,
         radio: TwoRay::WAVELAN.into(),
+        site: None,
         node,
         routing: Routing::Static,
         wired: None,

@@ -13,7 +13,7 @@
 
   const sentence = (chart, curve, index) => {
     const { name, unit, ticks } = chart.x;
-    const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ");
+    const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ").trim();
     const where = chart.kind === "bars" ? group() : `${name} ${number(curve.x[index])} ${unit}`.trim();
     const range = known(curve, index) ? ` [${number(curve.low[index])}, ${number(curve.high[index])}]` : "";
     const value = curve.y[index] === null ? "not known" : `${number(curve.y[index])}${range} ${chart.y.unit}`.trim();
@@ -158,7 +158,7 @@
       const made = build(canvas, chart);
       const cursor = { line: -1, index: -1 };
       canvas.addEventListener("keydown", (event) => keys(event, made, chart, readout, cursor));
-      if (chart.curves.length > 1) box.append(switches(made, chart));
+      if (chart.curves.some((curve) => curve.label)) box.append(switches(made, chart));
       live.set(figure, made);
     }
     // At once, and again when the page has been laid out with the chart in it.

@@ -1,9 +1,9 @@
 //! Tables of hazards over the ratio of signal to interference and noise.
 //!
-//! An error function for each piece of each frame would cost as much as the rest of the simulator. A table is made of each
-//! mode when it is first asked for: 64 equal steps in each octave of the ratio, between which the hazard is interpolated
-//! linearly, 0.4 % off at most where frames begin to be lost. Its entries come from `libm`, a library in Rust without
-//! anything of the machine, and what is done with them is additions and products: results do not depend on the
+//! An error function for each piece of each frame would cost as much as the rest of the simulator. The table of each
+//! mode is made when it is first needed: 64 equal steps in each octave of the ratio, between which the hazard is
+//! interpolated linearly, with an error of at most 0.4 % where frames begin to be lost. Its entries come from `libm`, a
+//! library in Rust that does not depend on the machine, and are only added and multiplied: results do not depend on the
 //! platform's mathematical library.
 
 use super::{dsss, ofdm::Coded};
@@ -11,7 +11,7 @@ use crate::phy::PhyKind;
 use fourhop_units::Rate;
 use std::sync::LazyLock;
 
-/// A way of sending bits.
+/// A modulation and coding scheme.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// DBPSK, 1 Mbit/s.

@@ -1,14 +1,14 @@
 //! Error rates of DSSS and CCK (IEEE Std 802.11-2020 clauses 15 and 16) over additive white Gaussian noise.
 //!
-//! The ratio `sinr` is that of powers in the 22 MHz of a channel; a chip lasts 1/11 us, so that its energy is twice the
+//! The ratio `sinr` is that of powers in the 22 MHz of a channel; a chip lasts 1/11 us, so its energy is twice the
 //! ratio times the noise density.
 //!
 //! - 1 Mbit/s, DBPSK: Proakis, Digital Communications, 4th edition, equation 5.2-69.
 //! - 2 Mbit/s, DQPSK with Gray coding: equation 5.2-70, whose Marcum function is written as the integral over one period of
 //!   Simon and Alouini, Digital Communication over Fading Channels, section 8.2.5.
-//! - 5.5 and 11 Mbit/s, CCK received coherently by maximum likelihood: the union of the errors towards every other of the 16
-//!   or 256 codewords, whose distances follow from clause 16.3.6.5 (a test lists them). Below 1 % of wrong symbols the bound
-//!   is tight, above it is on the safe side.
+//! - 5.5 and 11 Mbit/s, CCK received coherently by maximum likelihood: the union bound over all other of the 16 or 256
+//!   codewords, whose distances follow from clause 16.3.6.5 (a test lists them). Below 1 % symbol errors the bound is
+//!   tight; above that it overestimates the errors.
 //!
 //! Left out: that a wrong phase also spoils the next symbol (the frame is lost anyway), and the loss of real receivers.
 

@@ -1,5 +1,5 @@
-//! How likely a frame survives noise and interference: error rates by modulation, as functions of the signal to
-//! interference and noise ratio.
+//! The probability that a frame survives noise and interference: error rates by modulation, as functions of the signal
+//! to interference and noise ratio.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | [`ofdm`] | the convolutional code over BPSK to 64-QAM: 6 to 54 Mbit/s |
 //! | [`curve`] | tables of these, cheap to ask and the same on every machine |
 //!
-//! Noise and interference are white and Gaussian. A ratio is that of powers in the band of the receiver: 22 MHz for DSSS,
-//! 20 MHz for OFDM. Left out: frequency-selective channels, phase noise, synchronisation, soft decisions of the decoder;
-//! `implementation_loss` of the radio may stand for them.
+//! Noise and interference are white and Gaussian. Ratios are those of powers in the band of the receiver: 22 MHz for
+//! DSSS, 20 MHz for OFDM. Left out: frequency-selective channels, phase noise, synchronisation, soft decisions of the
+//! decoder; `implementation_loss` of the radio may stand for them.
 //!
-//! Every model answers with the *hazard* of a bit: minus the logarithm of the probability that it is right. Hazards of
-//! bits add up, also over pieces of a frame that met different interference.
+//! Every model returns the *hazard* of a bit: minus the logarithm of the probability that the bit is correct. Hazards
+//! of bits add up, even over pieces of a frame with different interference.
 
 pub mod curve;
 pub mod dsss;

@@ -2,10 +2,10 @@
 //!
 //! - Uncoded bits of Gray-coded BPSK, QPSK, 16-QAM and 64-QAM: Cho and Yoon, On the general BER expression of one- and
 //!   two-dimensional amplitude modulations, IEEE Trans. Commun. 50 (7), 2002.
-//! - The convolutional code of constraint length 7 with generators 133 and 171 (octal), punctured to 2/3 and 3/4 (clause
-//!   17.3.5.6), decoded with hard decisions: the union of all error events (Pursley, Taipale, Error probabilities for
-//!   spread-spectrum packet radio with convolutional codes and Viterbi decoding, 1987; Proakis, section 8.2.4), with the
-//!   numbers of events by weight, which a test counts on the trellis.
+//! - The convolutional code of constraint length 7 with generators 133 and 171 (octal), punctured to 2/3 and 3/4
+//!   (clause 17.3.5.6), decoded with hard decisions: the union bound over all error events (Pursley, Taipale, Error
+//!   probabilities for spread-spectrum packet radio with convolutional codes and Viterbi decoding, 1987; Proakis,
+//!   section 8.2.4), with the numbers of events by weight, which a test counts on the trellis.
 //!
 //! The ratio `sinr` is that of powers in 20 MHz; the signal is in 52 of the 64 subcarriers, noise in all of them. Left out:
 //! soft decisions, worth about 2 dB; pilots' share of the power; a channel that differs from subcarrier to subcarrier.

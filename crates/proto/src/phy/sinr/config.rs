@@ -10,7 +10,7 @@ use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
 pub enum Errors {
     /// The error rate of each modulation.
     ByRate,
-    /// Frames are good as long as the ratio stays at or above this, whatever their rate; nothing is left to chance.
+    /// Frames are received as long as the ratio stays at or above this value, at every rate and without randomness.
     Ratio(f64),
 }
 

@@ -1,5 +1,5 @@
-//! The `sinr` radio: a frame survives by chance, bit by bit, according to the ratio of its power to noise and to the sum of
-//! all that is on the air with it.
+//! The `sinr` radio: a frame survives with a probability that follows, bit by bit, from the ratio of its power to noise
+//! and to the sum of everything else on the air.
 //!
 //! | file | what |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! interference); Kochut et al., Sniffing out the correct physical layer capture model in 802.11b, 2004 (capture by later
 //! frames). Error rates are in [`error_rate`](super::error_rate).
 //!
-//! Left out: several antennas, adjacent channels, automatic gain control, symbols smeared by echoes, and any change of a
-//! copy's power while it lasts (at 1 m/s and 2.4 GHz the channel changes within 50 ms, a frame lasts 13 ms at most).
+//! Left out: antenna diversity, adjacent channels, automatic gain control, intersymbol interference, and any change of
+//! a copy's power while it lasts (at 1 m/s and 2.4 GHz the channel changes within 50 ms; a frame lasts at most 13 ms).
 
 pub mod config;
 pub mod receiver;

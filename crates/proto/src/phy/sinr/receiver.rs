@@ -6,13 +6,14 @@
 //! A's ratio        |  high   |     low       |        high        |     pieces, each with its error rate
 //! ```
 //!
-//! A free receiver synchronises on a copy that is strong enough when it begins, and follows it to its end. Whenever another
-//! copy begins or ends, a piece with constant interference is over: its bits' hazard is added up, for the header and for
-//! the payload apart. One random number, drawn at synchronisation, decides at the end. A frame whose header is wrong was
-//! not noticed by the MAC, and from the end of that header on the receiver may follow another.
+//! A free receiver synchronises on a copy that is strong enough when it begins, and follows it to its end. Whenever
+//! another copy begins or ends, a piece with constant interference is complete: the hazard of its bits is added up,
+//! separately for the header and the payload. One random number, drawn at synchronisation, decides at the end. The MAC
+//! does not notice a frame whose header is wrong, and from the end of that header on the receiver may follow another.
 //!
-//! The medium is busy while a frame lasts that the receiver has synchronised on, and while the sum of all powers is at or
-//! above a threshold. So the tail of a frame whose beginning was missed keeps others silent only if it is strong.
+//! The medium is busy during a frame on which the receiver has synchronised, and while the sum of all powers is at or
+//! above a threshold. The rest of a frame whose beginning was missed therefore makes the medium busy only if it is
+//! strong.
 
 use super::config::{Config, FrameCapture, bits_in};
 use crate::drop::DropReason;

@@ -38,7 +38,7 @@ impl Buffer {
         self.packets.get(index).map(|(_, packet)| packet.dst)
     }
 
-    /// Takes a packet in; the oldest gives way if there is no room.
+    /// Adds a packet; the oldest is dropped if there is no room.
     pub fn push(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.drop_aged(now, out);
         self.packets.push_back((now + self.timeout, packet));

@@ -1,7 +1,7 @@
-//! Parameters of AODV: RFC 3561 section 10, and one named option for each place where ns-2.35 behaves otherwise.
+//! Parameters of AODV: RFC 3561 section 10, and one named option for each difference in the behaviour of ns-2.35.
 //!
-//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Take one and change fields. Values
-//! that follow from others are methods, so that changing a field changes all that depends on it. The effects quoted are
+//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Take one of them and change fields.
+//! Values that depend on others are methods, so changing a field changes all that depends on it. The effects quoted are
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
 //! behaviour is replaced by the other one.
 
@@ -40,8 +40,8 @@ pub enum SearchTimeout {
         /// Longest wait; ns-2: 10 s.
         max: Dur,
     },
-    /// So long, whatever the request. Gupta, Wormsbecker, Williamson (MASCOTS 2004), section 5.2, give 320 ms, which is
-    /// also RING_TRAVERSAL_TIME for a TTL of 2.
+    /// A fixed time for every request. Gupta, Wormsbecker, Williamson (MASCOTS 2004), section 5.2, give 320 ms, which
+    /// is also RING_TRAVERSAL_TIME for a TTL of 2.
     Fixed(Dur),
 }
 
@@ -229,8 +229,9 @@ pub struct Config {
     /// When a repair has failed.
     pub repair_deadline: RepairDeadline,
     /// A failed repair drops what waits for it and reports the destination as lost (RFC 3561 section 6.12). In ns-2 the
-    /// route goes down and nobody is told. Its number stays what it was unless `repair_seqno_incremented`, so that a
-    /// neighbour that sends through this node may answer its next request: a loop until one of the routes breaks.
+    /// route goes down and no neighbour is told. Its number stays what it was unless `repair_seqno_incremented`, so
+    /// that a neighbour that sends through this node may answer its next request: a loop until one of the routes
+    /// breaks.
     pub repair_failure_reported: bool,
 
     /// An AODV message that the link layer could not deliver breaks the link as a data packet does. ns-2: it does not.
@@ -252,9 +253,9 @@ pub struct Config {
     /// Distance between the packets that a reply releases from the send buffer. ns-2 10 ms, while later packets are sent
     /// at once and overtake them. Effect of 0: within noise.
     pub flush_spacing: Dur,
-    /// TTL given to packets made here. ns-2 30 whatever the transport asked for.
+    /// TTL given to packets made here. ns-2: 30, regardless of the transport.
     pub data_ttl: Option<u8>,
-    /// Send buffer, packets of all destinations together; the oldest gives way. 64.
+    /// Send buffer, packets of all destinations together; the oldest is dropped. 64.
     pub buffer_capacity: usize,
     /// Longest stay in the send buffer; checked when packets are put in or taken out. 30 s.
     pub buffer_timeout: Dur,
@@ -311,26 +312,18 @@ impl Config {
         }
     }
 
-    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off.
+    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. What is not named here is as in the standard.
     pub const fn ns2() -> Config {
         Config {
             active_route_timeout: Dur::from_secs(10),
             my_route_timeout: Some(Dur::from_secs(10)),
             net_diameter: 30,
             node_traversal_time: Dur::from_millis(30),
-            timeout_buffer: 2,
             ttl_start: 5,
-            ttl_increment: 2,
-            ttl_threshold: 7,
             rreq_retries: 3,
             rreq_rate_limit: None,
             rerr_rate_limit: None,
-            local_add_ttl: 2,
-            destination_only: false,
             gratuitous: false,
-            hello: None,
-            signal: None,
-            link_layer_detection: true,
             first_search: FirstSearch::FullFlood,
             retry: Retry::PacketOrTick(Dur::from_millis(500)),
             search_timeout: SearchTimeout::Measured { max: Dur::from_secs(10) },
@@ -353,11 +346,9 @@ impl Config {
             purge_queue: true,
             rerr_without_precursors: true,
             rerr_needs_seqno: true,
-            broadcast_jitter: Dur::from_millis(10),
             flush_spacing: Dur::from_millis(10),
             data_ttl: Some(30),
-            buffer_capacity: 64,
-            buffer_timeout: Dur::from_secs(30),
+            ..Config::standard()
         }
     }
 

@@ -19,7 +19,7 @@ impl Delay {
         self.waiting.insert(place, (at, packet, next_hop));
     }
 
-    /// Sends what is due.
+    /// Sends the packets that are due.
     pub fn release(&mut self, now: Time, out: &mut Vec<Action>) {
         while self.next().is_some_and(|at| at <= now) {
             if let Some((_, packet, next_hop)) = self.waiting.pop_front() {

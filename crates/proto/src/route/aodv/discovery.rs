@@ -98,14 +98,10 @@ impl Aodv {
         self.counters.searches_failed += 1;
         self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);
         let search = &mut self.table.entry(dst).search;
-        search.full_floods = 0;
-        search.begun = None;
         match self.config.after_failure {
-            AfterFailure::Restart => {
-                search.timeout = None;
-                search.last_ttl = 0;
-            }
+            AfterFailure::Restart => search.end(0),
             AfterFailure::LockOut(lock_out) => {
+                search.end(search.last_ttl);
                 search.timeout = Some(now + lock_out);
                 self.watch_search(now + lock_out);
             }
@@ -131,10 +127,7 @@ impl Aodv {
             self.search(now, dst, out);
         } else if let Some(route) = self.table.get_mut(dst) {
             // Nobody waits any more: a later packet starts afresh.
-            route.search.timeout = None;
-            route.search.full_floods = 0;
-            route.search.last_ttl = 0;
-            route.search.begun = None;
+            route.search.end(0);
         }
     }
 

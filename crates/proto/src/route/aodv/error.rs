@@ -1,6 +1,6 @@
 //! Broken links and route errors (RFC 3561 section 6.11).
 
-use super::{Action, Aodv, Envelope, NextHop, RepairRule, Route, RouteState, is_newer};
+use super::{Action, Aodv, Config, Envelope, NextHop, RepairRule, Route, RouteState, is_newer};
 use crate::drop::DropReason;
 use crate::wire::{AodvMessage, Ipv4Packet, Rerr, UnreachableDestination};
 use core::net::Ipv4Addr;
@@ -21,6 +21,18 @@ impl Audience {
             Audience::One(one) if one == neighbour => audience,
             _ => Audience::All,
         })
+    }
+}
+
+impl Config {
+    /// Does a broken link or a route error end this route?
+    fn loses(&self, route: &Route) -> bool {
+        match route.state {
+            RouteState::Valid => true,
+            // The repair has its own end; only ns-2 gives it up at a further failure.
+            RouteState::InRepair => self.repair == RepairRule::FartherFromSource,
+            RouteState::Invalid => false,
+        }
     }
 }
 
@@ -104,16 +116,7 @@ impl Aodv {
         for nth in 0..self.table.len() {
             let route = self.table.nth_mut(nth);
             route.remove_precursor(neighbour);
-            if route.next_hop != neighbour || Some(route.dst) == except {
-                continue;
-            }
-            let lost = match route.state {
-                RouteState::Valid => true,
-                // The repair has its own end; only ns-2 gives it up at a further failure.
-                RouteState::InRepair => self.config.repair == RepairRule::FartherFromSource,
-                RouteState::Invalid => false,
-            };
-            if !lost {
+            if route.next_hop != neighbour || Some(route.dst) == except || !self.config.loses(route) {
                 continue;
             }
             route.break_down(forget_at);
@@ -136,17 +139,12 @@ impl Aodv {
     /// A data packet to relay has no route (RFC 3561 section 6.11, case ii).
     pub(super) fn no_route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         let addr = packet.dst;
-        let (seqno, audience) = if self.config.rerr_without_precursors {
-            (self.table.get(addr).map_or(0, |route| route.seqno), Audience::All)
-        } else {
-            match self.table.get(addr) {
-                Some(route) if !route.precursors().is_empty() => {
-                    (route.seqno, Audience::Nobody.with(route.precursors()))
-                }
-                // The neighbour that sent the packet believes in a route and must hear that there is none.
-                Some(route) => (route.seqno, Audience::All),
-                None => (0, Audience::All),
-            }
+        let (seqno, precursors) = self.table.get(addr).map_or((0, &[][..]), |route| (route.seqno, route.precursors()));
+        let audience = match Audience::Nobody.with(precursors) {
+            // The neighbour that sent the packet believes in a route and must hear that there is none.
+            Audience::Nobody => Audience::All,
+            _ if self.config.rerr_without_precursors => Audience::All,
+            known => known,
         };
         let unreachable = vec![UnreachableDestination { addr, seqno }];
         self.send_error(now, Rerr { no_delete: false, unreachable }, audience, false, out);
@@ -163,13 +161,8 @@ impl Aodv {
         let mut audience = Audience::Nobody;
         for lost in &rerr.unreachable {
             let Some(route) = self.table.get_mut(lost.addr) else { continue };
-            let usable = match route.state {
-                RouteState::Valid => true,
-                RouteState::InRepair => self.config.repair == RepairRule::FartherFromSource,
-                RouteState::Invalid => false,
-            };
             let old = is_newer(route.seqno, lost.seqno);
-            if !usable || route.next_hop != from || (self.config.rerr_needs_seqno && old) {
+            if !self.config.loses(route) || route.next_hop != from || (self.config.rerr_needs_seqno && old) {
                 continue;
             }
             if !rerr.no_delete {
@@ -218,11 +211,11 @@ impl Aodv {
             self.send_error(now, rerr, audience, relayed, out);
             return self.send_error(now, rest, audience, relayed, out);
         }
-        let (dst, next_hop) = match audience {
+        let dst = match audience {
             _ if rerr.unreachable.is_empty() => return,
             Audience::Nobody => return,
-            Audience::One(neighbour) => (neighbour, NextHop::Unicast(neighbour)),
-            Audience::All => (Ipv4Packet::BROADCAST, NextHop::Broadcast),
+            Audience::One(neighbour) => neighbour,
+            Audience::All => Ipv4Packet::BROADCAST,
         };
         if self.rerr_rate.try_pass(now).is_err() {
             self.counters.rerr_limited += 1;
@@ -230,9 +223,9 @@ impl Aodv {
         }
         self.counters.rerr_sent += 1;
         let packet = self.message(AodvMessage::Rerr(rerr), dst, 1, now);
-        match next_hop {
-            NextHop::Broadcast => self.broadcast(now, packet, relayed, out),
-            NextHop::Unicast(_) => out.push(Action::Send { packet, next_hop }),
+        match audience {
+            Audience::One(neighbour) => out.push(Action::Send { packet, next_hop: NextHop::Unicast(neighbour) }),
+            _ => self.broadcast(now, packet, relayed, out),
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), the buffer where they wait for one.
+//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer in which they wait for a
+//! route.
 
 use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
 use crate::drop::DropReason;
+use crate::route::pass_on;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -33,17 +35,9 @@ impl Aodv {
 
     /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
     /// option that the neighbour lives.
-    pub fn handle_transit(&mut self, now: Time, mut packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
+    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
         self.data_from(now, from);
-        if packet.src == self.addr {
-            out.push(Action::Drop { packet, reason: DropReason::RouteLoop });
-            return;
-        }
-        if packet.ttl <= 1 {
-            out.push(Action::Drop { packet, reason: DropReason::TtlExpired });
-            return;
-        }
-        packet.ttl -= 1;
+        let Some(packet) = pass_on(self.addr, packet, out) else { return };
         if let Some(packet) = self.try_forward(now, packet, out) {
             match self.table.get(packet.dst).map(|route| route.state) {
                 Some(RouteState::InRepair) => self.hold(now, packet, out),
@@ -52,9 +46,10 @@ impl Aodv {
         }
     }
 
-    /// Traffic for `dst` was forwarded by somebody else, such as a kernel that was told the routes, or left the mesh here.
-    /// Where its source and the neighbour that brought it are known, they are `src` and `from`; the source of a node's own
-    /// traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel that was told the routes, or left the
+    /// mesh here. Where its source and the neighbour that brought it are known, they are `src` and `from`; the source
+    /// of a node's own traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section
+    /// 6.2).
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         self.data_from(now, from);
         if self.serves(dst) {

@@ -1,20 +1,19 @@
 //! A gateway: addresses outside the mesh are found through it (RFC 3561 section 7).
 //!
-//! A node of the mesh searches for such an address as for any other, and every gateway that a request reaches answers in its
-//! place, as if it were there, no hops behind the gateway. The RFC leaves it to the subnet's one leader to number the
-//! answers. Here several gateways lead to the same addresses and know nothing of each other, so they number alike without
-//! asking: an answer has the number that the request asks for, 0 if it asks for none. Two answers to one request are then
-//! equally new and the nearer gateway wins. Relays raise the number in a request to what they know, and a node that loses
-//! a route has moved its number on before it asks: so the answer is good for everyone on its way, and routes still only
-//! ever lead to a newer number, or to the same with fewer hops, which is what keeps them free of loops. A gateway itself
-//! never follows such a route.
+//! A node of the mesh searches for such an address as for any other, and every gateway that a request reaches answers
+//! in its place, as if the address were zero hops behind the gateway. In the RFC the one leader of a subnet assigns the
+//! sequence numbers of the answers. Here several gateways lead to the same addresses and do not know of each other, so
+//! they choose the same number without coordination: an answer has the number that the request asks for, or 0 if it
+//! asks for none. Two answers to one request are then equally new, and the nearer gateway wins. Relays raise the number
+//! in a request to what they know, and a node that loses a route has incremented its number before it asks. The answer
+//! is therefore valid for every node on its path, and routes still lead only to a newer number, or to the same number
+//! with fewer hops, which keeps them free of loops. A gateway itself never follows such a route.
 //!
-//! For packets that come in from outside the gateway is the source: it searches for their destinations itself.
+//! For packets from outside, the gateway acts as the source: it searches for their destinations itself.
 
-use super::request::saturating_millis;
-use super::{Action, Aodv, Envelope};
+use super::{Action, Aodv};
 use crate::route::{AddressPlan, Prefix};
-use crate::wire::{Ipv4Packet, Rrep, Rreq};
+use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -36,7 +35,7 @@ impl Aodv {
         self.served.iter().any(|prefix| prefix.contains(dst)) && self.plan.is_outside(dst)
     }
 
-    /// Do packets of `src` begin their way through the mesh here?
+    /// Do packets of `src` enter the mesh here?
     pub(super) fn is_source(&self, src: Ipv4Addr) -> bool {
         src == self.addr || self.serves(src)
     }
@@ -44,18 +43,5 @@ impl Aodv {
     /// A packet from outside for a node of the mesh. Its TTL stays as it is.
     pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.forward_or_search(now, packet, out);
-    }
-
-    pub(super) fn reply_as_gateway(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
-        let rrep = Rrep {
-            hop_count: 0,
-            destination: rreq.destination,
-            destination_seqno: rreq.destination_seqno.unwrap_or(0),
-            originator: rreq.originator,
-            lifetime_ms: saturating_millis(self.config.my_route_timeout()),
-            ack_required: false,
-        };
-        self.counters.rreq_replied_as_destination += 1;
-        self.originate_reply(rrep, envelope.created, out);
     }
 }

@@ -1,5 +1,5 @@
-//! Routes expire, invalid ones are forgotten, searches are repeated: what happens to the table as time passes (RFC 3561 sections
-//! 6.2 to 6.4 and 6.11).
+//! Changes of the table as time passes: routes expire, invalid ones are removed, searches are repeated (RFC 3561
+//! sections 6.2 to 6.4 and 6.11).
 
 use super::{Action, Aodv, RouteState};
 use crate::drop::DropReason;

@@ -1,9 +1,10 @@
-//! How much a node remembers, so that forged messages do not fill its memory.
+//! Limits of a node's memory, so that forged messages cannot fill it.
 //!
-//! A full table makes room by forgetting the route that is worth least: first one that is invalid, then one that no data has
-//! used, of these the one whose time ends first. Routes that carry data, searches and repairs under way stay; if there is
-//! nothing else, the newcomer is refused: a message is ignored, a packet that needs a search is lost. A route forgotten before
-//! DELETE_PERIOD takes its sequence number with it, which RFC 3561 section 6.1 asks to keep; a full table cannot.
+//! A full table evicts the least valuable route: first an invalid one, then one that no data has used, and among these
+//! the one that expires first. Routes that carry data, searches and repairs in progress stay; if there is nothing else,
+//! the new entry is refused: a message is ignored, a packet that needs a search is dropped. A route evicted before
+//! DELETE_PERIOD loses its sequence number, which RFC 3561 section 6.1 requires to be kept; a full table cannot keep
+//! it.
 //!
 //! The send buffer has its own limit, [`Config::buffer_capacity`](super::Config::buffer_capacity).
 
@@ -16,7 +17,7 @@ use fourhop_units::Time;
 pub struct Limits {
     /// Entries of the routing table. A node's own statistics have as many destinations at most.
     pub routes: usize,
-    /// Requests against duplicates; the oldest give way.
+    /// Requests remembered to detect duplicates; the oldest are dropped.
     pub requests: usize,
     /// Neighbours whose HELLOs or strength are watched, and precursors of a route.
     pub neighbours: usize,

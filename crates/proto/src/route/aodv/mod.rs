@@ -21,22 +21,23 @@
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
-//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK prove
-//! both directions. A reply that asks for one gets it. Actions after a reboot (6.13), subnets of radios (7), several
-//! interfaces (6.14), multicast. A relay that repairs one destination gives
-//! the other routes over the broken link up at once instead of flagging them as repairable (6.12 allows both). ICMP
+//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK
+//! prove both directions. A reply that asks for an RREP-ACK gets one. Actions after a reboot (6.13), subnets of radios
+//! (7), several interfaces (6.14) and multicast are left out too. A relay that repairs one destination gives up the
+//! other routes over the broken link at once instead of flagging them as repairable (6.12 allows both). ICMP
 //! "destination unreachable" is not sent: the drop is reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
 //! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same route.
-//! - A node never takes over a sequence number older than a valid one it has, also from a route error.
-//! - A lost neighbour that is heard again gets its route back with the number the break left, as a lower bound and not to
-//!   answer requests with. Forgetting the number, as 6.5 can be read, lets routes form loops.
+//! - A node never accepts a sequence number older than a valid one it has, not even from a route error.
+//! - The route to a lost neighbour that is heard again is restored with the sequence number that the break left, as a
+//!   lower bound that is not used to answer requests. Forgetting the number, which is one reading of 6.5, lets routes
+//!   form loops.
 //! - A route error for a packet without a route goes to the precursors if there are any and is broadcast otherwise.
-//! - A route that expires has its sequence number incremented, as one that breaks (6.1 allows it).
+//! - The sequence number of a route that expires is incremented, as for one that breaks (6.1 allows it).
 //! - A route error for a packet without a route does not increment the number again (6.11): the broken route did, and a
 //!   number that ran ahead of the destination's by more than one would make nodes refuse its requests.
-//! - A search whose last hop count is known starts at that plus TTL_INCREMENT also beyond TTL_THRESHOLD (6.4).
+//! - A search with a known last hop count starts at that count plus TTL_INCREMENT, even beyond TTL_THRESHOLD (6.4).
 
 mod buffer;
 mod config;
@@ -130,7 +131,7 @@ pub struct Aodv {
     sweep_at: Option<Time>,
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
-    /// What a driver that mirrors the routes was told; none where nobody does.
+    /// The routes last reported to a driver that mirrors them; `None` without such a driver.
     told: Option<Told>,
     counters: Counters,
 }
@@ -179,10 +180,14 @@ impl Aodv {
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
-    /// address there. It is consumed, whatever its IP destination.
+    /// address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets of some
+    /// systems hand back, is ignored.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
+        if from == self.addr {
+            return;
+        }
         let broadcast = packet.dst.is_broadcast();
         let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
         if self.is_too_weak(from) {
@@ -212,16 +217,12 @@ impl Aodv {
         let begun = out.len();
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
+        let detects = self.config.link_layer_detection;
         match packet {
-            packet if !self.config.link_layer_detection => {
-                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
-            }
-            Some(packet) if !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
+            Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
             packet => {
-                if let Some(packet) = packet {
-                    out.push(Action::Drop { packet, reason: DropReason::LinkBroken });
-                }
-                if self.config.control_breaks_links {
+                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+                if detects && self.config.control_breaks_links {
                     self.break_link(now, next_hop, None, out);
                 }
             }

@@ -1,4 +1,4 @@
-//! Limits of so many messages a second (RFC 3561 sections 6.3 and 6.11).
+//! Limits of messages per second (RFC 3561 sections 6.3 and 6.11).
 
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;

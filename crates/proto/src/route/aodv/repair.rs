@@ -6,7 +6,7 @@ use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// Ends of the repairs under way.
+/// Ends of the repairs in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repairs(Vec<(Time, Ipv4Addr)>);
 
@@ -26,7 +26,7 @@ impl Repairs {
 }
 
 impl Aodv {
-    /// The packet's route broke here and this node looks for a way round.
+    /// The packet's route broke here and this node searches for another route.
     pub(super) fn start_repair(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         let dst = packet.dst;
         let source = packet.src;
@@ -69,7 +69,7 @@ impl Aodv {
         }
     }
 
-    /// A way round was found.
+    /// Another route was found.
     pub(super) fn repair_succeeded(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.repairs_succeeded += 1;
         if self.config.repair_deadline == RepairDeadline::DiscoveryPeriod {

@@ -1,4 +1,4 @@
-//! Replies: the route they tell, and their way back to the originator of the request (RFC 3561 section 6.7).
+//! Replies: the route they announce, and their path back to the originator of the request (RFC 3561 section 6.7).
 
 use super::{Action, Aodv, Envelope, NextHop, SearchTimeout};
 use crate::wire::{AodvMessage, Rrep};
@@ -23,11 +23,7 @@ impl Aodv {
             self.counters.rrep_suppressed += 1;
             return;
         }
-        self.table.entry(rrep.destination);
-        let better = self
-            .table
-            .get(rrep.destination)
-            .is_none_or(|route| self.is_better(route, rrep.destination_seqno, hops, envelope.from, !mine));
+        let better = self.is_better(rrep.destination, rrep.destination_seqno, hops, envelope.from, !mine);
         if rrep.destination == self.addr || !better {
             self.counters.rrep_suppressed += 1;
             return;

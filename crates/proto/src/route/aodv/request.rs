@@ -1,4 +1,4 @@
-//! Requests of others: duplicates, the way back, replies, relaying (RFC 3561 sections 6.5 and 6.6).
+//! Requests of other nodes: duplicates, reverse routes, replies, relaying (RFC 3561 sections 6.5 and 6.6).
 
 use super::{Action, Aodv, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep, Rreq};
@@ -25,9 +25,11 @@ impl Aodv {
         }
         self.update_reverse_route(now, &rreq, envelope.from, out);
         if rreq.destination == self.addr {
-            self.reply_as_destination(&rreq, envelope, out);
+            let seqno = self.raised_seqno(rreq.destination_seqno);
+            self.reply_from_here(&rreq, seqno, envelope, out);
         } else if self.serves(rreq.destination) {
-            self.reply_as_gateway(&rreq, envelope, out);
+            // For the choice of the number see `gateway`.
+            self.reply_from_here(&rreq, rreq.destination_seqno.unwrap_or(0), envelope, out);
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
         } else if envelope.ttl > 1 {
@@ -64,7 +66,7 @@ impl Aodv {
     ) {
         let route = self.table.entry(dst);
         let hops = route.hops;
-        route.search.succeed(match self.config.first_search {
+        route.search.end(match self.config.first_search {
             // RFC 3561 section 6.4 starts the next search from the hop count the route had when it broke.
             FirstSearch::TtlStart => 0,
             FirstSearch::FullFlood => hops,
@@ -88,12 +90,8 @@ impl Aodv {
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
         };
-        self.table.entry(rreq.originator);
         // What is told about the originator is passed on with the request or its reply.
-        let better = self
-            .table
-            .get(rreq.originator)
-            .is_none_or(|route| self.is_better(route, rreq.originator_seqno, hops, from, true));
+        let better = self.is_better(rreq.originator, rreq.originator_seqno, hops, from, true);
         let route = self.table.entry(rreq.originator);
         let before = route.state;
         if better {
@@ -119,10 +117,11 @@ impl Aodv {
         }
     }
 
-    fn reply_as_destination(&mut self, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
+    /// The own sequence number for a reply.
+    fn raised_seqno(&mut self, requested: Option<u32>) -> u32 {
         // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers the case of an originator that
         // asks for the present number plus one.
-        if let Some(requested) = rreq.destination_seqno
+        if let Some(requested) = requested
             && is_newer(requested, self.seqno)
         {
             self.seqno = requested;
@@ -131,10 +130,15 @@ impl Aodv {
             self.seqno = self.seqno.wrapping_add(1);
             self.seqno = self.seqno.wrapping_add(self.seqno % 2);
         }
+        self.seqno
+    }
+
+    /// Answers a request whose destination is this node, or is behind it.
+    fn reply_from_here(&mut self, rreq: &Rreq, destination_seqno: u32, envelope: Envelope, out: &mut Vec<Action>) {
         let rrep = Rrep {
             hop_count: 0,
-            destination: self.addr,
-            destination_seqno: self.seqno,
+            destination: rreq.destination,
+            destination_seqno,
             originator: rreq.originator,
             lifetime_ms: saturating_millis(self.config.my_route_timeout()),
             ack_required: false,
@@ -161,26 +165,19 @@ impl Aodv {
 
     /// RFC 3561 section 6.6.2, and 6.6.3 if the request asks for a gratuitous reply.
     fn reply_as_intermediate(&mut self, now: Time, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
-        let Some((towards_originator, originator_hops, originator_expires)) = self
-            .table
-            .get(rreq.originator)
-            .filter(|route| route.has_next_hop())
-            .map(|route| (route.next_hop, route.hops, route.expires))
-        else {
-            return;
-        };
+        let Some(back) = self.table.get(rreq.originator).filter(|route| route.has_next_hop()) else { return };
+        let (towards_originator, originator_hops, originator_expires) = (back.next_hop, back.hops, back.expires);
         let route = self.table.entry(rreq.destination);
         route.add_precursor(towards_originator, self.limits.neighbours);
-        let (towards_destination, expires) = (route.next_hop, route.expires);
-        let mut rrep = Rrep {
-            hop_count: route.hops,
+        let (towards_destination, hop_count, expires) = (route.next_hop, route.hops, route.expires);
+        let rrep = Rrep {
+            hop_count,
             destination: rreq.destination,
             destination_seqno: route.seqno,
             originator: rreq.originator,
-            lifetime_ms: 0,
+            lifetime_ms: self.remaining_lifetime(now, expires),
             ack_required: false,
         };
-        rrep.lifetime_ms = self.remaining_lifetime(now, expires);
         self.table.entry(rreq.originator).add_precursor(towards_destination, self.limits.neighbours);
         self.counters.rreq_replied_as_intermediate += 1;
         self.originate_reply(rrep, envelope.created, out);
@@ -211,7 +208,7 @@ impl Aodv {
     }
 
     /// Sends a reply made here towards its originator.
-    pub(super) fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
+    fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
         let Some(next_hop) = self.table.get(rrep.originator).filter(|r| r.has_next_hop()).map(|r| r.next_hop) else {
             self.counters.rrep_lost += 1;
             return;
@@ -237,6 +234,6 @@ impl Aodv {
 }
 
 /// As the lifetime field of a reply holds it.
-pub(super) fn saturating_millis(dur: Dur) -> u32 {
+fn saturating_millis(dur: Dur) -> u32 {
     u32::try_from(dur.as_millis()).unwrap_or(u32::MAX)
 }

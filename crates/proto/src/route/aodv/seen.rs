@@ -31,7 +31,7 @@ impl SeenRequests {
         !known
     }
 
-    /// Forgets the oldest until at most so many are left; returns how many it forgot.
+    /// Removes the oldest until at most this number is left; returns how many it removed.
     pub fn forget_down_to(&mut self, most: usize) -> u64 {
         let surplus = self.keys.len().saturating_sub(most);
         self.keys.drain(..surplus);

@@ -1,23 +1,24 @@
 //! Signal-strength-aware AODV: which neighbours are good enough to route over.
 //!
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
-//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing messages,
-//! smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
-//! HELLO_STRENGTH_THRESHOLD: they found no route and do not prove that the neighbour is there. Whoever fades away is
-//! therefore given up like a neighbour that fell silent (RFC 3561 section 6.9), before frames to it fail.
+//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing
+//! messages, smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
+//! HELLO_STRENGTH_THRESHOLD: they create no route and do not prove that the neighbour is there. A neighbour that fades
+//! away is therefore given up like one that fell silent (RFC 3561 section 6.9), before frames to it fail.
 //!
 //! # Where the paper leaves room
-//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a valid
-//!   route over a neighbour above the threshold gives way to another neighbour's only if that one is received more
-//!   strongly, or if its sequence number is newer and this node passes it on: whoever tells others a number has to follow
-//!   it, or routes could form loops. In return, of several copies of a request or reply with the same number and hop count
-//!   the strongest neighbour's counts instead of the first one's. An equal number with more hops is never taken.
+//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a
+//!   valid route over a neighbour above the threshold is replaced by that of another neighbour only if that neighbour
+//!   is received more strongly, or if its sequence number is newer and this node passes it on: a node that announces a
+//!   number has to follow it, or routes could form loops. In return, among several copies of a request or reply with
+//!   the same number and hop count, the one from the strongest neighbour counts instead of the first. An equal number
+//!   with more hops is never accepted.
 //! - The first sample of a neighbour is its average.
-//! - Samples are routing messages, whether they are processed or not; data is none, and does not prove either that a
+//! - Samples are routing messages, whether they are processed or not. Data gives no sample, and does not prove that a
 //!   neighbour below the threshold is there.
-//! - [`SignalConfig::hysteresis`] is ours; the paper has one threshold.
+//! - [`SignalConfig::hysteresis`] is our addition; the paper has one threshold.
 //!
-//! A neighbour whose strength is not known, because the driver never told it, is below the threshold.
+//! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
 
 use super::{Aodv, Route, is_newer};
 use crate::route::Signal;
@@ -53,7 +54,8 @@ impl Signals {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
-    /// False if it is one neighbour too many: where all places are taken, the weakest of those not routed over gives way.
+    /// False if there is no room for the neighbour: in a full table the weakest neighbour that is not routed over is
+    /// evicted.
     fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],
@@ -107,7 +109,7 @@ impl Aodv {
         }
     }
 
-    /// Is it to be told the strength of messages?
+    /// Does it need the strength of messages?
     pub fn wants_signals(&self) -> bool {
         self.config.signal.is_some()
     }
@@ -122,10 +124,10 @@ impl Aodv {
         self.config.signal.is_some() && !self.signals.is_stable(neighbour)
     }
 
-    /// Is a route with this sequence number and hop count over the neighbour `via` taken instead of `route`? `passed_on`:
-    /// this node tells others about it.
-    pub(super) fn is_better(&self, route: &Route, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
-        let plainly = route.accepts(seqno, hops);
+    /// Is a route to `dst` with this sequence number and hop count over the neighbour `via` taken instead of the present
+    /// one? `passed_on`: this node tells others about it.
+    pub(super) fn is_better(&mut self, dst: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
+        let route = self.table.entry(dst);
         let stays = self.config.signal.is_some_and(|config| config.keep_stable)
             && route.is_valid()
             && route.seqno_valid
@@ -133,7 +135,7 @@ impl Aodv {
             && route.next_hop != via
             && self.signals.is_stable(route.next_hop);
         if !stays {
-            return plainly;
+            return route.accepts(seqno, hops);
         }
         let stronger = self.signals.is_stronger(via, route.next_hop);
         if is_newer(seqno, route.seqno) {
@@ -146,13 +148,11 @@ impl Aodv {
 
     /// A further copy of a request tells of the same way back over another neighbour.
     pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr) {
-        if !self.config.signal.is_some_and(|config| config.keep_stable) {
-            return;
-        }
-        let Some(route) = self.table.get(originator).filter(|route| route.is_valid() && route.seqno == seqno) else {
-            return;
-        };
-        if route.next_hop != via && self.is_better(route, seqno, hops, via, false) {
+        let differs = |route: &Route| route.is_valid() && route.seqno == seqno && route.next_hop != via;
+        if self.config.signal.is_some_and(|config| config.keep_stable)
+            && self.table.get(originator).is_some_and(differs)
+            && self.is_better(originator, seqno, hops, via, false)
+        {
             let route = self.table.entry(originator);
             (route.next_hop, route.hops) = (via, hops);
         }

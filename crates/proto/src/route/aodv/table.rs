@@ -15,11 +15,11 @@ pub enum RouteState {
     Valid,
     /// Broken or expired; kept for its sequence number and hop count.
     Invalid,
-    /// This node searches for a way round a broken link; packets wait.
+    /// This node repairs the route around a broken link; packets wait.
     InRepair,
 }
 
-/// The search for a destination, under way or past.
+/// The search for a destination, in progress or past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Search {
     /// No further request before this; none if no search is under way. In the past: the request was not answered.
@@ -49,8 +49,8 @@ impl Search {
         (count > 0).then(|| known.copied().sum::<Dur>() / count)
     }
 
-    /// The destination was found; the next search starts from `last_ttl`.
-    pub fn succeed(&mut self, last_ttl: u8) {
+    /// The destination was found, or is wanted no longer; the next search starts from `last_ttl`.
+    pub fn end(&mut self, last_ttl: u8) {
         self.timeout = None;
         self.begun = None;
         self.full_floods = 0;
@@ -204,12 +204,12 @@ impl Route {
 
 /// All entries, in order of address.
 ///
-/// Entries are large and stay where they are; what is searched and moved when one comes are their places. In floods the
-/// tables of thousands of nodes are looked up in turn, each from memory.
+/// Entries are large and stay in place; a separate index of small entries is searched, and moved on insertion. In
+/// floods the tables of thousands of nodes are looked up in turn, each from memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     routes: Vec<Route>,
-    /// Where in `routes` each stands, in order of address.
+    /// Index into `routes` of each entry, in order of address.
     places: Vec<Place>,
 }
 
@@ -259,7 +259,7 @@ impl Table {
         self.places.iter().map(|place| &self.routes[place.at as usize])
     }
 
-    /// The entry that so many come before.
+    /// The entry with this number of entries before it.
     pub fn nth_mut(&mut self, nth: usize) -> &mut Route {
         &mut self.routes[self.places[nth].at as usize]
     }

@@ -1,21 +1,21 @@
-//! What has changed of the routes, told to a driver that mirrors them, such as a daemon into the table of a kernel.
+//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table.
 
 use super::{Action, Aodv};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// The valid routes as last told: destination, next hop, hops, by destination.
+/// The valid routes as last reported: destination, next hop, hops, by destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told(Vec<(Ipv4Addr, Ipv4Addr, u8)>);
 
 impl Aodv {
-    /// The same, which tells every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What a call
-    /// changes of the routes comes before the packets that it sends over them.
+    /// The same, which reports every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What
+    /// a call changes of the routes comes before the packets that it sends over them.
     pub fn with_route_changes(self) -> Aodv {
         Aodv { told: Some(Told::default()), ..self }
     }
 
-    /// Tells what differs from what was told last, before the actions from `begun` on.
+    /// Reports the differences to the last report, before the actions from `begun` on.
     pub(super) fn tell_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
         let Some(Told(told)) = &mut self.told else { return };
         let mut before = told.iter().copied().peekable();

@@ -1,7 +1,7 @@
 //! Forward delays: the difference of two clocks, that of the sender in the timestamp and that of the receiver.
 //!
-//! Section III-A asks for clocks that agree. RFC 7323 section 5.4 lets a clock begin anywhere, and ours do, each
-//! connection at another place, unless they are [`synchronised`](Clock::synchronised).
+//! Section III-A requires synchronised clocks. RFC 7323 section 5.4 lets a clock start at any value; ours start at a
+//! different value for each connection unless they are [`synchronised`](Clock::synchronised).
 
 use fourhop_units::{Dur, Time};
 

@@ -1,12 +1,12 @@
 //! The delimiter: how many segments the path can hold (section III-C).
 //!
-//! W_max = ceil(n / 4): of four hops in a row one sends. Equation 4 takes off what the present delay has above the least
-//! one: W_practical = S_average / P x FLD_min x W_max / n, which with equation 2 is W_max x FLD_min / FLD. It is at least
-//! W_LOWER, also where the path is so short that W_max is less.
+//! W_max = ceil(n / 4): of four consecutive hops one can send. Equation 4 subtracts the excess of the present delay
+//! over the smallest one: W_practical = S_average / P x FLD_min x W_max / n, which with equation 2 is W_max x FLD_min /
+//! FLD. It is at least W_LOWER, even where the path is so short that W_max is less.
 //!
-//! Towards a sender behind a wire, whose queues are no harm, it acts only while the buffers are full: it begins when the
-//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and ends below a low one. The marks lie between the
-//! smallest and the largest occupancy seen over so many hops; the paper does not say where.
+//! Towards a sender behind a wire, whose queues do no harm, it acts only while the buffers are full: it begins when the
+//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and ends below a low one. The marks lie between
+//! the smallest and the largest occupancy seen over this number of hops; the paper does not say where.
 
 use fourhop_units::Dur;
 
@@ -80,7 +80,7 @@ impl Delimiter {
         self.fld_min
     }
 
-    /// W_max: the segments that so many hops hold.
+    /// W_max: the number of segments that a path of this many hops can hold.
     pub fn w_max(hops: u8) -> u32 {
         u32::from(hops).div_ceil(4)
     }

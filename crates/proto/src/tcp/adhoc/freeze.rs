@@ -1,16 +1,16 @@
-//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it is decided without the stream.
+//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it does not depend on the stream.
 //!
 //! ```text
-//!                     closed window, window below what is under way, time-out
-//!   Running ──────────────────────────────────────────────────────────────────► Waiting   (something is under way)
-//!      ▲ ▲ ▲    closed window, nothing under way ───► Asking ──┐                   │
+//!                     closed window, window below the data in flight, time-out
+//!   Running ──────────────────────────────────────────────────────────────────► Waiting   (something is in flight)
+//!      ▲ ▲ ▲    closed window, nothing in flight ───► Asking ──┐                   │
 //!      │ │ └─────────────── open window ────────────────┘      │ probe fails       │ one more time-out
 //!      │ └───────────────── open window: slow start ──── Probing ◄─────────────────┘
 //!      └─────────────────── open window: as before ───────────────────── Waiting
 //! ```
 //!
-//! Waiting and asking, the sender has lost nothing but its timer; probing, it has taken what was under way for lost. In
-//! each of the three a timer runs, so that a frozen sender always wakes.
+//! While waiting and asking, only the sender's retransmission timer is off; while probing, it has taken the data in
+//! flight for lost. In each of the three states a timer runs, so a frozen sender always wakes.
 
 use fourhop_units::Dur;
 
@@ -19,7 +19,7 @@ use fourhop_units::Dur;
 pub struct SenderOptions {
     /// Longest time between probes. The paper: 32 s.
     pub probe_max: Dur,
-    /// And at most so many times the largest time-out since the number of hops last changed, the bound that section
+    /// And at most this multiple of the largest time-out since the number of hops last changed, the bound that section
     /// III-E derives from S_min; `None`: no such bound.
     pub probe_rtos: Option<u32>,
 }
@@ -29,22 +29,22 @@ pub struct SenderOptions {
 pub enum Cause {
     /// The receiver closed its window (ZWA).
     ZeroWindow,
-    /// The receiver took its window back to less than is under way (provisionally frozen).
+    /// The receiver took its window back to less than is in flight (provisionally frozen).
     Provisional,
     /// The retransmission timer expired.
     Timeout,
 }
 
-/// Where a sender stands.
+/// The state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// It sends.
     Running,
-    /// Frozen, in the hope of answers to what is under way.
+    /// Frozen, awaiting acknowledgements of the data in flight.
     Waiting,
-    /// Frozen with nothing under way; the first probe has gone.
+    /// Frozen with nothing in flight; the first probe has gone.
     Asking,
-    /// Frozen; what was under way is given up, probes go out.
+    /// Frozen; the data in flight is given up, probes go out.
     Probing,
 }
 
@@ -111,7 +111,7 @@ impl Freeze {
         self.recognised = true;
     }
 
-    /// The path has so many hops, and the present time-out is `rto`.
+    /// The path has `hops` hops, and the present time-out is `rto`.
     pub fn handle_path(&mut self, hops: Option<u8>, rto: Dur) {
         if self.hops != hops {
             (self.hops, self.rto_most) = (hops, Dur::ZERO);
@@ -119,7 +119,7 @@ impl Freeze {
         self.rto_most = self.rto_most.max(rto);
     }
 
-    /// Stops. Until an answer comes something happens after `rto`: give up what is under way, or, if there is nothing,
+    /// Stops. Until an answer comes something happens after `rto`: give up the data in flight, or, if there is nothing,
     /// find the probe that goes now unanswered.
     pub fn freeze(&mut self, cause: Cause, under_way: bool, rto: Dur) {
         if !self.is_frozen() {
@@ -146,7 +146,7 @@ impl Freeze {
         }
     }
 
-    /// The time is up: true if from now on what was under way counts as lost. The next probe goes now, another one an
+    /// The time is up: true if from now on the data in flight counts as lost. The next probe goes now, another one an
     /// [`interval`](Freeze::interval) later, which has doubled if the last one failed.
     pub fn handle_timeout(&mut self, rto: Dur) -> bool {
         let gives_up = self.phase != Phase::Probing;
@@ -193,7 +193,7 @@ impl Freeze {
         self.interval
     }
 
-    /// Where it stands.
+    /// The present state.
     pub fn phase(&self) -> Phase {
         self.phase
     }
@@ -208,7 +208,7 @@ impl Freeze {
         self.phase != Phase::Running
     }
 
-    /// Has it given up what was under way?
+    /// Has it given up the data in flight?
     pub fn is_probing(&self) -> bool {
         self.phase == Phase::Probing
     }
@@ -246,7 +246,7 @@ mod tests {
         assert!(!freeze.is_frozen());
     }
 
-    /// With nothing under way the first probe goes at once, and only its failure gives anything up.
+    /// With nothing in flight the first probe goes at once, and only its failure gives anything up.
     #[test]
     fn with_nothing_under_way_the_first_probe_goes_at_once() {
         let mut freeze = sender(None);

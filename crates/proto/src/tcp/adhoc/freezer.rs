@@ -1,15 +1,15 @@
-//! The freezer: how long the next packet may take before its sender had better be stopped (section III-D).
+//! The freezer: how long the next packet may take before its sender should be stopped (section III-D).
 //!
 //! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, from SFLD = FLD and FLDD = FLD / 2 of the
 //! first packet; the second one's FLDD is its distance from the first. A packet may take SFLD + beta FLDD, both as they
 //! were when it departed. The limit counts only if they were fresh then.
 //!
-//! What was fresh is left open. Here: not older, when the packet departed, than so many times SFLD
-//! ([`Freezer::new`]).
+//! The paper does not define fresh. Here an estimate is fresh if, at the departure of the packet, it was not older than
+//! a multiple of SFLD ([`Freezer::new`]).
 
 use fourhop_units::{Dur, Time};
 
-/// Estimates remembered: more packets are not under way at a time on the paths that a window of n/4 fits.
+/// Estimates remembered: more packets are not in flight at a time on the paths that a window of n/4 fits.
 const REMEMBERED: usize = 8;
 
 /// Estimates as of an instant.
@@ -29,7 +29,7 @@ pub struct Freezer {
     fresh_for: u32,
     /// Packets since the route changed, the i of equation 5.
     samples: u32,
-    /// The newest stands at `samples - 1` modulo their number.
+    /// The newest is at `samples - 1` modulo their number.
     past: [Estimate; REMEMBERED],
 }
 

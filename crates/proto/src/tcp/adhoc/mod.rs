@@ -1,16 +1,17 @@
-//! Ad hoc TCP (Cho, Sirisena, Pawlikowski 2004): a receiver that tells its sender how much the path holds, and a sender
-//! that waits and probes where others time out. docs/adhoc-tcp.md has the formulas, the states and what is left open.
+//! Ad hoc TCP (Cho, Sirisena, Pawlikowski 2004): a receiver that tells its sender how much the path can hold, and a
+//! sender that waits and probes where others time out. docs/adhoc-tcp.md has the formulas, the states and the open
+//! points.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`clock`](Clock) | forward delays from timestamps and clocks that agree, more or less |
+//! | [`clock`](Clock) | forward delays from timestamps, with clocks that are synchronised or differ |
 //! | [`rater`](Rater) | throughput of a hop and its two bounds (equations 1 to 3) |
 //! | [`delimiter`](Delimiter) | the window that the path can hold (equation 4) |
 //! | [`freezer`](Freezer) | the delay beyond which the sender is stopped (equation 5) |
 //! | [`receiver`](Receiver) | the three together: what a receiver advertises |
 //! | [`freeze`](Freeze) | the frozen state of the sender and its probes |
 //!
-//! How that state hangs in the socket (figures 6 and 7) is in `tcp/freezing.rs`.
+//! `tcp/freezing.rs` connects that state to the socket (figures 6 and 7).
 
 mod clock;
 mod delimiter;

@@ -1,8 +1,8 @@
-//! The rater: what a hop of the path carries, from the delay of one packet over all of them (section III-B).
+//! The rater: the throughput of a hop of the path, from the delay of one packet over all hops (section III-B).
 //!
-//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the harmonic
-//! mean of the hops. Equation 3 bounds it: above S_max, what a hop of 802.11 cannot exceed, there must be a faster link on
-//! the way; below S_min, what the freezing timer still tolerates, the route is about to break.
+//! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the
+//! harmonic mean of the hops. Equation 3 bounds it: above S_max, which a hop of 802.11 cannot exceed, there must be a
+//! faster link on the path; below S_min, the least that the freezing timer tolerates, the route is about to break.
 //!
 //! Rates are in bytes per second. Equation 1 is the same for a single hop and its two instants.
 
@@ -13,7 +13,7 @@ use fourhop_units::{Bytes, Dur, Rate};
 pub struct Rater {
     /// B_raw, the bit rate of the receiver's own interface.
     link_rate: Rate,
-    /// What a hop spends on a packet besides its payload where nobody contends.
+    /// The time a hop needs for a packet besides its payload, without contention.
     overhead: Dur,
     average: Option<u64>,
     /// S_average was above S_max, and since then no hop count has changed.
@@ -50,19 +50,14 @@ impl Rater {
         self.faster_link
     }
 
-    /// S_max: what a hop carries of packets of `bytes` where nobody contends.
+    /// S_max: the throughput of a hop with packets of `bytes`, without contention.
     pub fn s_max(&self, bytes: u32) -> u64 {
         let bytes = bytes.min(u32::from(u16::MAX));
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))
     }
 
-    /// S_min: the average with which a packet takes as long as the freezing timer allows (end of section III-B; the text
-    /// leaves out n, with which equation 3 holds).
-    pub fn s_min(hops: u8, bytes: u32, freezing_timer: Dur) -> u64 {
-        Rater::throughput(hops, bytes, freezing_timer)
-    }
-
-    /// n P / FLD.
+    /// n P / FLD. For the freezing timer in place of FLD this is S_min (end of section III-B; the text leaves out n, with
+    /// which equation 3 holds).
     fn throughput(hops: u8, bytes: u32, delay: Dur) -> u64 {
         let rate = u128::from(hops) * u128::from(bytes) * 1_000_000_000 / u128::from(delay.as_nanos().max(1));
         u64::try_from(rate).unwrap_or(u64::MAX)
@@ -89,7 +84,7 @@ mod tests {
         rater.sample(5, 500, MS(25));
         assert_eq!(rater.average(), Some(100_000));
         assert_eq!(rater.s_max(500), 166_666);
-        assert_eq!(Rater::s_min(5, 500, MS(50)), 50_000);
+        assert_eq!(Rater::throughput(5, 500, MS(50)), 50_000);
     }
 
     /// Equation 3: beyond S_max a faster link is supposed, until the route changes.
@@ -113,7 +108,7 @@ mod tests {
             let mut rater = rater();
             rater.sample(hops, bytes, Dur::from_nanos(fld));
             let timer = Dur::from_nanos(fld.saturating_add(more));
-            prop_assert!(Rater::s_min(hops, bytes, timer) <= rater.average().unwrap() || bytes > 65_535);
+            prop_assert!(Rater::throughput(hops, bytes, timer) <= rater.average().unwrap() || bytes > 65_535);
             rater.s_max(u32::MAX);
         }
     }

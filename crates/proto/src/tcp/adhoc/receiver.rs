@@ -1,10 +1,12 @@
-//! What an ad hoc receiver advertises: rater, delimiter and freezer fed with every packet that arrives (figure 4).
+//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every packet that arrives
+//! (figure 4).
 //!
-//! With each change of the number of hops all three begin anew. Packets with less than half a segment of payload are not
-//! measured, because they are faster than others; one of them is taken for a probe and answered with W_max (footnote 6).
-//! A packet that freezes is answered with a closed window at once, the next one that does not with an open one.
+//! With each change of the number of hops all three start anew. Packets with less than half a segment of payload are
+//! not measured, because they are faster than others; one of them is taken for a probe and answered with W_max
+//! (footnote 6). A packet that triggers a freeze is answered with a closed window at once, the next one that does not
+//! with an open window.
 //!
-//! Left out: the window of the SYN-ACK is that of the buffer, the limits begin with the first data.
+//! Left out: the window of the SYN-ACK is that of the buffer; the limits apply from the first data on.
 
 use super::clock::Skew;
 use super::delimiter::{Delimiter, Gate};
@@ -99,7 +101,7 @@ impl Receiver {
         self.options.skew
     }
 
-    /// A packet has arrived, whatever its place in the stream.
+    /// A packet has arrived at any place in the stream.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(hops) = packet.hops.filter(|&hops| self.hops != Some(hops)) {
             self.handle_hops(hops);
@@ -161,11 +163,6 @@ impl Receiver {
     /// Segments that the delimiter allows, whether or not they are what is offered.
     pub fn window(&self) -> Option<u32> {
         self.window
-    }
-
-    /// Does it tell the sender to stop?
-    pub fn is_freezing(&self) -> bool {
-        self.frozen
     }
 
     /// Hops of the path.
@@ -236,7 +233,7 @@ mod tests {
         assert!(!receiver.is_urgent());
         // SFLD = 100, FLDD = 50.
         assert_eq!(full(&mut receiver, 8, 110, 351), Some(0));
-        assert!(receiver.is_urgent() && receiver.is_freezing());
+        assert!(receiver.is_urgent());
         receiver.handle_ack_sent();
         assert_eq!(full(&mut receiver, 8, 470, 130), Some(2_000));
         assert!(receiver.is_urgent());

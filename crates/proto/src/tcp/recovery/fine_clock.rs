@@ -1,8 +1,8 @@
-//! Vegas's retransmission: a fine clock finds the oldest segment overdue long before the third duplicate ACK or the
-//! coarse timer (Brakmo et al. 1995, section 3.1), with ns-2.35's arithmetic.
+//! Vegas's retransmission: a fine-grained clock finds the oldest segment overdue long before the third duplicate ACK or
+//! the coarse timer (Brakmo et al. 1995, section 3.1), with ns-2.35's arithmetic.
 //!
-//! Left out of ns-2.35: when nothing is under way its first check after a retransmission finds an empty table slot overdue
-//! and sends the next segment twice.
+//! Left out of ns-2.35: when nothing is in flight, its first check after a retransmission finds an empty table slot
+//! overdue and sends the next segment twice.
 
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;

@@ -1,15 +1,15 @@
-//! Where loss recovery stands, and the ways to recover: what an acknowledgement means for it. Each way is a type that
-//! decides; the socket acts upon its answer.
+//! The state of loss recovery, and the recovery strategies, which decide what an acknowledgement means for it. Each
+//! strategy is a type that decides; the socket acts on its answer.
 //!
-//! | file | way |
+//! | file | strategy |
 //! |---|---|
 //! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
-//! | `fine_clock` | Vegas's clock that finds segments overdue (Brakmo et al. 1995) |
+//! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
 //! | `state` | what they share, and the answers they give |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
-//! RFC 5681 section 3.2 puts both into cwnd, which comes to the same.
+//! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.
 
 mod fine_clock;
 mod reno;
@@ -30,7 +30,7 @@ use crate::wire::TcpSegment;
 use fourhop_cc::{Recovery as Kind, Window};
 use fourhop_units::{Dur, Time};
 
-/// A way to recover, dispatched without a vtable.
+/// A recovery strategy, dispatched without a vtable.
 #[derive(Clone, Debug)]
 pub(super) enum Strategy {
     Reno(Reno),
@@ -104,7 +104,7 @@ impl Strategy {
         }
     }
 
-    /// Does an ACK in recovery short of the recovery point leave it under way, as a partial one?
+    /// Does an ACK in recovery short of the recovery point leave it in flight, as a partial one?
     pub(super) fn knows_partial_acks(&self) -> bool {
         match self {
             Strategy::Reno(reno) => reno.partial_acks,
@@ -113,7 +113,7 @@ impl Strategy {
         }
     }
 
-    /// A partial ACK, of so many segments. True if it restarts the retransmission timer.
+    /// A partial ACK of this number of segments. True if it restarts the retransmission timer.
     pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,
@@ -162,7 +162,7 @@ impl Strategy {
         }
     }
 
-    /// What is under way is taken for lost.
+    /// The data in flight is taken for lost.
     pub(super) fn on_timeout(&mut self, now: Time) {
         match self {
             Strategy::Reno(_) => {}
@@ -179,7 +179,7 @@ impl Strategy {
         }
     }
 
-    /// Bytes before `place` that the receiver is known to hold and that for this reason are not under way.
+    /// Bytes before `place` that the receiver is known to hold and that for this reason are not in flight.
     pub(super) fn held_before(&self, place: Pos) -> u64 {
         match self {
             Strategy::Sack(sack) => sack.held_before(place),

@@ -76,7 +76,7 @@ mod tests {
         Pos::FIRST + segment * MSS
     }
 
-    /// Segments `una` to `max` under way.
+    /// Segments `una` to `max` in flight.
     fn under_way(una: u64, max: u64) -> SendSpace {
         let mut snd = SendSpace::new(Seq::from_wire(1), MSS as u32);
         (snd.una, snd.nxt, snd.max, snd.end) = (at(una), at(una), at(una), at(1_000));

@@ -1,7 +1,7 @@
 //! Loss recovery by selective acknowledgements: RFC 6675, and ns-2.35's `Sack1` as an option.
 //!
-//! RFC 6675 derives how much is under way from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
-//! segments less the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
+//! RFC 6675 derives the amount in flight from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
+//! segments minus the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
 //! segment sent.
 
 use super::scoreboard::Scoreboard;
@@ -18,7 +18,7 @@ use fourhop_cc::CaState;
 pub(in crate::tcp) enum Choice {
     /// A hole, up to a place.
     Again { at: Pos, until: Pos },
-    /// The last segment under way, once per recovery (RFC 6675 section 4, rule 4).
+    /// The last segment in flight, once per recovery (RFC 6675 section 4, rule 4).
     Rescue { at: Pos },
     /// The next segment of the stream.
     Fresh(Next),
@@ -178,7 +178,7 @@ impl Sack {
         self.board.missing_from(from)
     }
 
-    /// ns-2.35 counts them as under way.
+    /// ns-2.35 counts them as in flight.
     pub(super) fn held_before(&self, place: Pos) -> u64 {
         if self.counts { 0 } else { self.board.held_before(place) }
     }
@@ -195,7 +195,7 @@ mod tests {
         Pos::FIRST + segment * MSS
     }
 
-    /// Segments 0 to 9 under way, those in `held` reported.
+    /// Segments 0 to 9 in flight, those in `held` reported.
     fn reported(config: &Config, held: &[(u64, u64)]) -> (Sack, SendSpace) {
         let mut snd = SendSpace::new(Seq::from_wire(1), MSS as u32);
         (snd.una, snd.nxt, snd.max, snd.end) = (at(0), at(0), at(0), at(10));

@@ -1,4 +1,4 @@
-//! What the receiver holds beyond SND.UNA, as its SACK blocks tell (RFC 2018), and what follows from it about loss
+//! What the receiver holds beyond SND.UNA according to its SACK blocks (RFC 2018), and the losses that follow from it
 //! (RFC 6675 section 4).
 //!
 //! Left out: D-SACK (RFC 2883), whose blocks lie below SND.UNA and are ignored.
@@ -29,7 +29,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675 section 4, `Update()`: forgets what lies before `una`, learns `blocks`. Blocks that do not lie within
-    /// what is under way are ignored. True if anything was learnt.
+    /// the data in flight are ignored. True if anything was learnt.
     pub(super) fn update(&mut self, una: Pos, max: Pos, blocks: impl Iterator<Item = (Pos, Pos)>) -> bool {
         let below = self.ranges.partition_point(|&(_, end)| end <= una);
         self.ranges.drain(..below);
@@ -67,7 +67,7 @@ impl Scoreboard {
         self.ranges.clear();
     }
 
-    /// The last hole below `max`, where `una` begins what is under way; empty if all is held.
+    /// The last hole below `max`, where `una` begins the data in flight; empty if all is held.
     pub(super) fn last_hole(&self, una: Pos, max: Pos) -> Hole {
         let mut before = self.ranges.iter().rev();
         let end = match before.clone().next() {

@@ -1,9 +1,9 @@
-//! What all ways to recover share: where recovery stands, and what they answer.
+//! Shared by all recovery strategies: the state of recovery, and their answers.
 
 use crate::tcp::position::Pos;
 use fourhop_cc::CaState;
 
-/// What all ways to recover keep.
+/// The state that all recovery strategies keep.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) state: CaState,

@@ -1,4 +1,4 @@
-//! The Internet checksum of something that is changed, without what it covers besides (RFC 1624).
+//! Incremental update of the Internet checksum, which needs only the bytes that change (RFC 1624).
 
 use super::be16;
 

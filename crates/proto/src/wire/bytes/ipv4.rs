@@ -1,8 +1,8 @@
 //! The IPv4 header (RFC 791 section 3.1).
 
 use super::{be16, checksum};
-use core::fmt;
 use core::net::Ipv4Addr;
+use thiserror::Error;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
@@ -35,9 +35,10 @@ pub struct Ipv4Head {
 }
 
 /// Why bytes are no IPv4 packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Ipv4Error {
     /// So many bytes are not a header.
+    #[error("an IPv4 header of {needed} bytes ends after {found}")]
     Truncated {
         /// Bytes of the header.
         needed: usize,
@@ -45,10 +46,13 @@ pub enum Ipv4Error {
         found: usize,
     },
     /// The version is not 4.
+    #[error("IP version {0}, 4 expected")]
     Version(u8),
     /// The header says that it is shorter than any, in bytes.
+    #[error("an IPv4 header of {0} bytes, at least {HEADER} expected")]
     HeaderLength(usize),
     /// The packet says that it is shorter than its header.
+    #[error("an IPv4 packet of {total} bytes with a header of {header} bytes")]
     TotalLength {
         /// Bytes of the header.
         header: usize,
@@ -56,21 +60,6 @@ pub enum Ipv4Error {
         total: usize,
     },
 }
-
-impl fmt::Display for Ipv4Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ipv4Error::Truncated { needed, found } => write!(f, "an IPv4 header of {needed} bytes ends after {found}"),
-            Ipv4Error::Version(found) => write!(f, "IP version {found}, 4 expected"),
-            Ipv4Error::HeaderLength(found) => write!(f, "an IPv4 header of {found} bytes, at least {HEADER} expected"),
-            Ipv4Error::TotalLength { header, total } => {
-                write!(f, "an IPv4 packet of {total} bytes with a header of {header} bytes")
-            }
-        }
-    }
-}
-
-impl core::error::Error for Ipv4Error {}
 
 impl Ipv4Head {
     /// Reads the header at the beginning of `bytes`. What follows it need not be there.

@@ -7,13 +7,14 @@
 //! | `tcp` | the TCP segment, its window, the option of a gateway |
 //! | `checksum` | the update of a checksum |
 //!
-//! By hand and not by a library, because the bytes may be cut off (a device that copies only the beginning of a packet), may
-//! be anything at all, and are edited where they stand.
+//! This is written by hand because the bytes may be truncated (by a device that copies only the beginning of a packet),
+//! may be anything at all, and are edited in place.
 //!
-//! Read with distrust: a length that does not fit makes it no packet; a fragment, a header that is not all there or an option
-//! that is malformed makes it no TCP segment. What is behind the headers may be missing: lengths are what the IPv4 header says.
-//! Bytes beyond its total length (padding of a link) do not count and stay. Checksums are not verified; an edit updates them by
-//! the difference (RFC 1624 equation 3), so that a packet damaged before is found damaged by its receiver.
+//! Nothing in the bytes is trusted: with a length that does not fit they are no packet; a fragment, an incomplete
+//! header or a malformed option is no TCP segment. Bytes behind the headers may be missing: lengths are those in the
+//! IPv4 header. Bytes beyond its total length (padding of a link) do not count and stay. Checksums are not verified; an
+//! edit updates them incrementally (RFC 1624 equation 3), so the receiver still detects a packet that was damaged
+//! before.
 
 mod checksum;
 mod ipv4;

@@ -10,8 +10,8 @@ choice! {
         Fixed = "fixed", "nodes stand still";
         Waypoints = "waypoints", "from the places of the topology along given ways";
         RandomWaypoint = "random-waypoint", "straight to random places at random speeds, with pauses";
-        Ns2 = "ns2", "from a movement file of ns-2 (setdest), which says where nodes start, in place of [topology]";
-        BonnMotion = "bonnmotion", "from a .movements file of BonnMotion, which says where nodes start, in place of [topology]";
+        Ns2 = "ns2", "from a movement file of ns-2 (setdest), which says where nodes start, in place of `[topology]`";
+        BonnMotion = "bonnmotion", "from a .movements file of BonnMotion, which says where nodes start, in place of `[topology]`";
     }
 }
 

@@ -130,6 +130,8 @@ section! {
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
         /// Displacement of one end after which the correlation of shadows has fallen to 1/e.
         shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
+        /// Seed of the shadows alone, so that all runs see the same surroundings; without it they follow the seed of the run.
+        seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), SINR;
         /// Fast changes of power; none: there are none.
         fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
         /// Power of the dominant path over that of all others.

@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, nodes, losses, walls, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -51,22 +51,22 @@ fn key_of_another_kind() {
 fn missing_key() {
     assert_eq!(
         message("profile = \"ns2\"\n", ""),
-        "chain.toml:1:1: profile: found nothing, allowed: \"ns2\" or \"standard\""
+        "chain.toml:1:1: profile: missing, allowed: \"ns2\" or \"standard\""
     );
     assert_eq!(
         message("hops = 4\n", ""),
-        "chain.toml:4:1: topology.hops: found nothing, allowed: a whole number from 1 to 256"
+        "chain.toml:4:1: topology.hops: missing, allowed: a whole number from 1 to 256"
     );
     assert_eq!(
         message("to = \"last\"\n", ""),
-        "chain.toml:8:1: flows[0].to: found nothing, allowed: a node number, \"first\", \"last\", \"random\" or a \
+        "chain.toml:8:1: flows[0].to: missing, allowed: a node number, \"first\", \"last\", \"random\" or a \
          name from [wired]"
     );
     assert_eq!(
         load("profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }")
             .unwrap_err()
             .to_string(),
-        "chain.toml:1:1: flows: found nothing, allowed: at least one [[flows]], or [traffic]"
+        "chain.toml:1:1: flows: missing, allowed: at least one [[flows]], or [traffic]"
     );
 }
 
@@ -183,7 +183,7 @@ fn transport_and_application_that_do_not_fit() {
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),
-        "chain.toml:8:1: flows[0].size: found nothing, allowed: a size from \"1B\" to \"1000GB\""
+        "chain.toml:8:1: flows[0].size: missing, allowed: a size from \"1B\" to \"1000GB\""
     );
 }
 
@@ -234,7 +234,7 @@ fn topologies_that_cannot_be() {
     assert_eq!(
         message("\"chain\"", "\"chian\""),
         "chain.toml:5:8: topology.kind: found \"chian\", allowed: \"chain\" or \"parallel-chains\" or \"cross\" or \
-         \"grid\" or \"random\" or \"positions\" (did you mean \"chain\"?)"
+         \"grid\" or \"random\" or \"positions\" or \"coordinates\" (did you mean \"chain\"?)"
     );
     let places = "kind = \"positions\"\npositions = [[\"0m\", \"0m\"], [200, \"0m\"]]";
     assert_eq!(
@@ -301,7 +301,7 @@ fn traffic_that_the_topology_cannot_have() {
                   kind = \"random\"\nnodes = 9\nwidth = \"300m\"\nheight = \"300m\"";
     assert_eq!(
         load(random).unwrap_err().to_string(),
-        "chain.toml:3:1: traffic.pairs: found nothing, allowed: a whole number from 1 to 72, as many as there are \
+        "chain.toml:3:1: traffic.pairs: missing, allowed: a whole number from 1 to 72, as many as there are \
          pairs of nodes"
     );
     let cross = "profile = \"ns2\"\nduration = \"9s\"\ntopology = { kind = \"cross\", hops = 4 }\n[traffic]\n\
@@ -347,6 +347,30 @@ fn overrides_are_checked_like_the_file() {
     );
     assert_eq!(error("topology[0]=1"), "--set: topology[0]: found [0] of a table, allowed: a number in a list");
     assert!(error("mac.cw_mim=7").contains("mac.cw_mim: found an unknown key"));
+    assert!(error("flows[*].window=0").starts_with("--set: flows[0].window: found 0, allowed: a whole number from 1"));
+}
+
+/// A scenario with [[flows]] and a key of [traffic] would have one flow more, and the result be that of two.
+#[test]
+fn an_override_adds_no_traffic_beside_flows() {
+    for text in ["traffic.transport=reno", "traffic={transport=\"reno\"}"] {
+        let error = with(&[text]).unwrap_err().to_string();
+        assert!(error.contains("found a key of [traffic] in a scenario that has [[flows]] instead"), "{error}");
+        assert!(
+            error.ends_with("(transport=NAME is the transport of every TCP flow, flows[*].KEY a key of every flow)")
+        );
+    }
+}
+
+#[test]
+fn forms_for_several_keys_need_one() {
+    let udp = CHAIN.replace("\"newreno\"", "\"udp\"\nrate = \"64kbps\"");
+    let error = |text: &str, set: &str| load_toml(text, "", &[set.to_owned()]).unwrap_err().to_string();
+    let said = "--set: transport: found a scenario without a TCP flow, allowed: one with a TCP flow";
+    assert_eq!(error(&udp, "transport=reno"), said);
+    let pairs = CHAIN.split("[[flows]]").next().unwrap().to_owned() + "[traffic]\ntransport = \"newreno\"\n";
+    let said = "--set: flows[*].window: found a scenario without a [[flows]], allowed: one with a [[flows]]";
+    assert_eq!(error(&pairs, "flows[*].window=2"), said);
 }
 
 #[test]
@@ -369,7 +393,7 @@ fn ns2_files() {
     assert_eq!(
         error("flow 0 2 2", "flwo 0 2 2"),
         "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, movement, flow, udp (did you mean \"flow\"?)\n\
-         c.txt: flow: found nothing, allowed: at least one `flow` or `udp` line"
+         c.txt: flow: missing, allowed: at least one `flow` or `udp` line"
     );
     assert_eq!(error("node 400 0", "node 400"), "c.txt:4:1: node: found 1 values, allowed: node X Y (metres)");
     assert_eq!(
@@ -380,7 +404,7 @@ fn ns2_files() {
         error("flow 0 2 2", "flow 0 7 2"),
         "c.txt:5:8: flows[0].to: found 7, allowed: a node number from 0 to 2"
     );
-    assert_eq!(error("rate 2\n", ""), "c.txt: rate: found nothing, allowed: rate R (Mbit/s)");
+    assert_eq!(error("rate 2\n", ""), "c.txt: rate: missing, allowed: rate R (Mbit/s)");
     assert_eq!(
         error("rate 2", "rate -2"),
         "c.txt:1:6: radio.rate: found \"-2Mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\""

@@ -67,7 +67,7 @@ fn the_catalogue_lists_what_the_reader_takes() {
         assert!(FlowTransport::find(transport.name).is_some(), "{}", transport.name);
     }
     assert!(catalog.transports.iter().any(|t| t.name == "newreno"));
-    assert_eq!(catalog.topologies.len(), 6);
+    assert_eq!(catalog.topologies.len(), 7);
     for (kind, entries) in catalog.kinds() {
         assert!(entries.iter().all(|e| !e.summary.is_empty()), "{kind}");
     }

@@ -31,6 +31,20 @@ fn places_are_right_far_into_a_file() {
 }
 
 #[test]
+fn places_in_json_count_letters_too() {
+    for (text, expected) in [
+        (
+            "{\"name\": \"Übung\" oops}",
+            "x:1:18: found a text that is not JSON, allowed: a scenario in JSON (expected `,` or `}`)",
+        ),
+        ("{\n\"größe\": }", "x:2:10: found a text that is not JSON, allowed: a scenario in JSON (expected value)"),
+        ("{\n", "x:2:1: found a text that is not JSON, allowed: a scenario in JSON (EOF while parsing an object)"),
+    ] {
+        assert_eq!(load_json(text, "x", &[]).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
 fn a_path_that_is_too_deep_is_refused() {
     let deep = format!("{}=1", ["a"; 20_000].join("."));
     let error = with(&[&deep]).unwrap_err().to_string();
@@ -59,7 +73,8 @@ fn a_stopped_control_ends_the_search_for_a_network() {
                   height = \"1000km\"\nredraws = 100000\n[traffic]\ntransport = \"newreno\"\npairs = 1";
     let control = Control::new();
     control.stop();
-    let error = crate::scenario::load(Form::Toml, sparse, "sparse.toml", &[], &control).unwrap_err().to_string();
+    let error =
+        crate::scenario::load(Form::Toml, sparse, "sparse.toml", Overrides::NONE, &control).unwrap_err().to_string();
     assert!(error.contains("disconnected after 0 draws"), "{error}");
     let dense = load_toml(&sparse.replace("1000km", "10m").replace("5000", "5"), "dense.toml", &[]).unwrap();
     let stopped = crate::run(&dense, 1, &crate::RunOptions::default(), &control);

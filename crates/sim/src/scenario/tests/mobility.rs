@@ -68,7 +68,7 @@ fn what_cannot_be_is_refused() {
     let moved = |waypoints: &str| errors(&["mobility.model=waypoints", &format!("mobility.waypoints={waypoints}")]);
     let cases = [
         (errors(&["mobility.model=walk"]), "found \"walk\", allowed: \"fixed\" or \"waypoints\""),
-        (errors(&["mobility.model=random-waypoint"]), "mobility.speed_max: found nothing, allowed: a speed from"),
+        (errors(&["mobility.model=random-waypoint"]), "mobility.speed_max: missing, allowed: a speed from"),
         (errors(&["mobility.speed_max=3m/s"]), "found a key that does not belong to \"fixed\""),
         (moved("[[9,'1s','0m','0m']]"), "found [9, \"1s\", \"0m\", \"0m\"], allowed: a node number from 0 to 4"),
         (moved("[[1,'1s','0m']]"), "(one of them has 3 items)"),

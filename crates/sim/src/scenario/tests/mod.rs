@@ -6,7 +6,9 @@ mod documents;
 mod files;
 mod limits;
 mod mobility;
+mod paths;
 mod resolved;
+mod site;
 mod tables;
 mod wired;
 

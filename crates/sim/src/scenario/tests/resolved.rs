@@ -70,7 +70,7 @@ fn options_reach_the_protocols() {
     assert_eq!(scenario.link_config().queue.limit, 20);
     let tcp = scenario.tcp_config(&scenario.flows[0].traffic);
     assert_eq!(tcp.window_limit, Some(3));
-    assert!(matches!(tcp.receiver.timing, fourhop_proto::tcp::Timing::Delayed(_)));
+    assert!(matches!(tcp.receiver.timing, fourhop_proto::tcp::Timing::Delayed { .. }));
 }
 
 /// Each default lies in its range and has its row's kind; each row's kind fits its field.
@@ -138,6 +138,33 @@ fn overrides_reach_every_place() {
     assert_eq!(scenario.name, "a = b");
     assert_eq!(scenario.flows[0].traffic.window, Some(8));
     assert_eq!(with(&["tcp.window=none"]).unwrap().tcp.window, None);
+}
+
+/// Whole numbers that a program computed come with a point.
+#[test]
+fn whole_numbers_may_have_a_point() {
+    let scenario = with(&["topology.hops=7.0", "flows[0].to=3.0"]).unwrap();
+    assert_eq!((scenario.topology.nodes(), scenario.flows[0].to), (8, Spot::Node(NodeId(3))));
+    let json = with(&[]).unwrap().to_json().replace("\"hops\":4", "\"hops\":4.0");
+    assert_eq!(load_json(&json, "", &[]).unwrap().topology.nodes(), 5);
+    assert!(with(&["topology.hops=7.5"]).unwrap_err().to_string().contains("found 7.5, allowed: a whole number"));
+    assert!(with(&["topology.hops=1e300"]).is_err());
+}
+
+#[test]
+fn one_override_reaches_every_flow_it_fits() {
+    let text = CHAIN.to_owned()
+        + "[[flows]]\nfrom = 4\nto = 1\ntransport = \"udp\"\nrate = \"64kbps\"\n\
+           [[flows]]\nfrom = 3\nto = 1\ntransport = \"sack\"\n[traffic]\ntransport = \"reno\"\n";
+    let set = |sets: &[&str]| {
+        let sets: Vec<_> = sets.iter().map(|&set| set.to_owned()).collect();
+        load_toml(&text, "", &sets).unwrap()
+    };
+    let scenario = set(&["transport=vegas", "flows[*].start=7s"]);
+    let names: Vec<_> = scenario.flows.iter().map(|flow| flow.traffic.transport.name()).collect();
+    assert_eq!((names, scenario.traffic.unwrap().traffic.transport.name()), (vec!["vegas", "udp", "vegas"], "vegas"));
+    assert!(scenario.flows.iter().all(|flow| flow.traffic.start == Time::from_secs(7)));
+    assert_eq!(keys_meant(&set(&[]).to_json(), "tcp.window").unwrap(), ["tcp.window"]);
 }
 
 #[test]
@@ -374,6 +401,13 @@ fn the_sinr_radio_has_keys_of_its_own() {
     // 20 dBm - 40.1 dB at 1 m, n = 3, 4.1 dB above noise for 1,536 bytes at 11 Mbit/s.
     assert!((scenario.range_m() - 205.0).abs() < 1.0, "{}", scenario.range_m());
     assert!(scenario.radio.environment.is_none() && scenario.radio.doppler.is_none());
+    // A link is judged at the lowest rate that data may have: 1 Mbit/s needs 4.1 dB less, which is
+    // what its preamble still wants, and reaches 1.37 times as far.
+    let reach = |rate_control: &str| radio(&["radio.rate=11Mbps", rate_control]).1.range_m();
+    for kind in ["mac.rate_control=arf", "mac.rate_control=aarf"] {
+        assert!((reach(kind) / scenario.range_m() - 1.37).abs() < 0.01, "{}", reach(kind) / scenario.range_m());
+    }
+    assert_eq!(reach("mac.rate_control=fixed"), scenario.range_m());
 
     let (hallway, _) = radio(&[
         "radio.phy=ofdm",
@@ -433,8 +467,7 @@ fn awareness_of_signals_brings_its_hellos() {
 #[test]
 fn awareness_of_signals_needs_a_threshold_and_hellos() {
     let error = with(&["routing.protocol=ssa-aodv", "routing.hello=false"]).unwrap_err().to_string();
-    for part in ["routing.signal_threshold: found nothing", "a power such as \"-85dBm\"", "routing.hello: found false"]
-    {
+    for part in ["routing.signal_threshold: missing", "a power such as \"-85dBm\"", "routing.hello: found false"] {
         assert!(error.contains(part), "{error}");
     }
 }

@@ -89,6 +89,18 @@ duration = "100s"
 kind = "chain"
 hops = 5
 
+[[nodes]]
+node = 1
+
+[[losses]]
+from = 2
+to = 3
+loss = "80dB"
+
+[[walls]]
+corners = [["1m", "-1m"], ["1m", "1m"]]
+loss = "1dB"
+
 [mac]
 rate_control = "aarf"
 
@@ -141,8 +153,12 @@ const VARIANTS: &[&[&str]] = &[
         "topology={kind='positions',positions=[['0m','0m'],['9m','0m'],['9m','9m'],['0m','9m'],['5m','5m']]}",
         "traffic.pairs=2",
     ],
-    &["mobility={model='waypoints',waypoints=[[1,'10s','400m','0m']]}"],
-    &["mobility={model='random-waypoint',speed_max='5m/s',width='1km',height='1km'}"],
+    &[
+        "topology={kind='coordinates',coordinates=[[50,9],[50,9.001],[50,9.002],[50,9.003],[50,9.004]]}",
+        "traffic.pairs=2",
+    ],
+    &["losses=[]", "mobility={model='waypoints',waypoints=[[1,'10s','400m','0m']]}"],
+    &["losses=[]", "mobility={model='random-waypoint',speed_max='5m/s',width='1km',height='1km'}"],
     &["traffic.transport=udp", "traffic.rate=64kbps", "flows[0].transport=udp", "flows[0].rate=64kbps"],
     &["traffic.transport=ping", "flows[0].transport=ping"],
     &["traffic.app=transfer", "traffic.size=1MB", "flows[0].app=transfer", "flows[0].size=1MB"],
@@ -186,6 +202,7 @@ fn candidates(schema: &Json) -> Vec<String> {
         Some("number") => vec!["1.25".into(), "0.5".into()],
         Some("array") => [
             "[2]",
+            "[[60,9],[60,9.001],[60,9.002],[60,9.003],[60,9.004]]",
             "['host', 'router']",
             "['gateway-1', 'host']",
             "[[2, '20s', '500m', '0m']]",

@@ -183,6 +183,17 @@ fn section_6_4_a_search_for_a_lost_route_starts_beyond_its_hop_count() {
 
 /// INET issue 293: the ID alone named a request.
 #[test]
+fn section_6_5_a_node_is_no_neighbour_of_itself() {
+    for config in [Config::standard(), Config::ns2()] {
+        // What it has sent comes back, as sockets of some systems deliver broadcasts to their sender.
+        let mut bench = Bench::new(config);
+        assert_eq!(bench.receive_rreq(5, 3, rreq(1, 7, 1, 77, None)), []);
+        assert_eq!(bench.receive_rrep(5, rrep(9, 7, 1, 5)), []);
+        assert_eq!(bench.aodv.routes().count(), 0, "{config:?}");
+    }
+}
+
+#[test]
 fn section_6_5_a_request_is_named_by_id_and_originator_together() {
     let mut bench = Bench::standard();
     bench.receive_rreq(4, 5, rreq(1, 10, 7, 9, None));

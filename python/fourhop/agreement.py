@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourhop import rundata, validate
-from fourhop._core import ScenarioError
 from fourhop.errors import FourhopError
 from fourhop.limits import JOBS_LIMIT, within
 from fourhop.quantity import bits_per_second, parse, seconds
@@ -70,7 +69,7 @@ class _Plan:
     window_of_one: bool
 
 
-class Comparison:
+class Agreement:
     """Entries of a reference with what came of them; `run` once, `rows` at any time."""
 
     def __init__(
@@ -104,7 +103,7 @@ class Comparison:
                 continue
             try:
                 self._plans[index] = _plan(entry, duration_s)
-            except (ScenarioError, FourhopError) as error:
+            except FourhopError as error:
                 self._rows[index] = _row(entry, "error", str(error))
 
     @property
@@ -167,7 +166,7 @@ def _transport(entry: Entry) -> tuple[str, tuple[str, ...]]:
 
 
 def _plan(entry: Entry, duration_s: float | None) -> _Plan:
-    """What is run for an entry. Raises `ScenarioError` or `FourhopError` if its scenario cannot be."""
+    """What is run for an entry. Raises `FourhopError` if its scenario cannot be."""
     lasting = duration_s or entry.duration_s
     transport, overrides = _transport(entry)
     tcp = None if transport == "udp" else transport

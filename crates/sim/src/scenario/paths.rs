@@ -1,0 +1,107 @@
+//! Flows that no path of links leads along: they would run without a packet arriving, and nothing would say why.
+
+use super::Scenario;
+use super::error::ScenarioError;
+use super::network::hops;
+use crate::batch::Control;
+use crate::topology::{Graph, Position, Topology, distance};
+use core::fmt;
+use fourhop_units::{NodeId, Time};
+
+/// Moments of a run with moving nodes at which paths are looked for: a flow that has one at any of them is no surprise.
+const MOMENTS: u64 = 20;
+
+/// Most flows that are named: they mostly lack the same link.
+const NAMED: usize = 20;
+
+/// A flow without a path of links from end to end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NoPath {
+    /// Name of the flow.
+    pub flow: String,
+    /// Its ends, as messages name them.
+    pub ends: (String, String),
+    /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that is
+    /// reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
+    pub gap: Option<(NodeId, NodeId, f64)>,
+    /// How far a hop reaches in metres in the open.
+    pub range_m: f64,
+    /// Do walls, measured losses or single antennas decide about links, too?
+    pub has_site: bool,
+    /// Do nodes move? Then there is no path at any moment that was looked at, and the gap is that of the beginning.
+    pub moving: bool,
+}
+
+impl fmt::Display for NoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = &self.ends;
+        write!(f, "{}: no path of links from {from} to {to}", self.flow)?;
+        let at_start = if self.moving { " at any time; at the start" } else { "" };
+        match self.gap {
+            Some((near, far, metres)) => write!(
+                f,
+                "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a hop \
+                 reaches {:.0} m{}",
+                self.range_m,
+                if self.has_site { " in the open, without [[walls]], [[losses]] and [[nodes]]" } else { "" }
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Scenario {
+    /// The first flows of the run with `seed` between whose ends no path of links leads, as static routes and `hops` count
+    /// links: without shadowing and fading. Random networks are connected, so that there are none.
+    ///
+    /// # Errors
+    /// As [`Scenario::network_under`].
+    pub fn flows_without_path(&self, seed: u64, control: &Control) -> Result<Vec<NoPath>, ScenarioError> {
+        let moving = self.movement.is_some();
+        if matches!(self.topology, Topology::Random { .. }) && !moving {
+            return Ok(Vec::new());
+        }
+        let network = self.network_under(seed, control)?;
+        let by_wire = |src: NodeId, dst: NodeId| src.wired_number().is_some() && dst.wired_number().is_some();
+        let mut lost: Vec<_> =
+            network.flows.iter().filter(|flow| flow.hops.is_none() && !by_wire(flow.src, flow.dst)).collect();
+        if moving && !lost.is_empty() {
+            let moments: Vec<Time> = (1..=MOMENTS).map(|n| Time::ZERO + self.duration * n / MOMENTS).collect();
+            let graph = self.graph();
+            for places in self.places(seed, &moments, control)? {
+                let graph = graph(&places);
+                lost.retain(|flow| hops(&graph, &network.gateways, flow.src, flow.dst).is_none());
+            }
+        }
+        let name = |node: NodeId| match node.wired_number() {
+            Some(_) => self.node_name(node),
+            None => format!("node {node}"),
+        };
+        Ok(lost
+            .into_iter()
+            .take(NAMED)
+            .map(|flow| {
+                let begin = if flow.src.wired_number().is_some() { flow.dst } else { flow.src };
+                NoPath {
+                    flow: flow.name.clone(),
+                    ends: (name(flow.src), name(flow.dst)),
+                    gap: gap(&network.positions, &self.graph()(&network.positions), begin),
+                    range_m: self.range_m(),
+                    has_site: self.site().is_some(),
+                    moving,
+                }
+            })
+            .collect())
+    }
+}
+
+/// The nearest two nodes of which one is reached from `begin` and the other is not.
+fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
+    let reached = graph.hops_from(begin);
+    let (inside, outside): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(|&node| reached[node].is_some());
+    inside
+        .iter()
+        .flat_map(|&near| outside.iter().map(move |&far| (near, far, distance(places[near], places[far]))))
+        .min_by(|a, b| a.2.total_cmp(&b.2))
+        .map(|(near, far, metres)| (NodeId(near as u32), NodeId(far as u32), metres))
+}

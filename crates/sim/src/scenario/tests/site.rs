@@ -1,0 +1,188 @@
+//! `[[nodes]]`, `[[losses]]`, `[[walls]]` and places by latitude and longitude: what they become, what is refused.
+
+use super::resolved::assert_round_trip;
+use super::*;
+use crate::propagation::site::Station;
+use fourhop_units::{Db, Dbm, NodeId, Watt};
+
+/// The chain of four hops with `rest` behind its flow.
+fn chain(rest: &str) -> Result<Scenario, ScenarioError> {
+    load(&format!("{CHAIN}{rest}"))
+}
+
+#[track_caller]
+fn problem(rest: &str) -> String {
+    let problems = chain(rest).expect_err("it has a problem").problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    problems[0].to_string()
+}
+
+fn hops(scenario: &Scenario) -> Option<u32> {
+    scenario.network(1).unwrap().flows[0].hops
+}
+
+#[test]
+fn what_is_written_becomes_a_site_and_reads_back() {
+    let text = "[[nodes]]\nnode = [0, 4]\ntx_power = '20dBm'\nantenna_gain = '8dB'\n[[nodes]]\nnode = 2\nantenna_height = '12m'\n\
+                [[losses]]\nfrom = 0\nto = 1\nloss = '70.5dB'\n[[losses]]\nfrom = 1\nto = 2\nloss = '80dB'\nboth_ways = false\n\
+                [[walls]]\ncorners = [['10m', '-5m'], ['10m', '5m'], ['20m', '5m']]\nloss = '6dB'\n";
+    let scenario = chain(text).unwrap();
+    assert_round_trip(&scenario);
+    let site = scenario.site().unwrap();
+    let usual = site.usual;
+    assert_eq!((usual.tx_power, usual.gain, usual.height_m), (Watt(0.281_838_15), Db(0.0), 1.5));
+    let end = Station { tx_power: Dbm(20.0).to_watt(), gain: Db(8.0), ..usual };
+    let stations: Vec<_> = site.stations.iter().map(|(node, station)| (node.0, *station)).collect();
+    assert_eq!(stations, [(0, end), (2, Station { height_m: 12.0, ..usual }), (4, end)]);
+    let losses: Vec<_> = site.losses.iter().map(|((from, to), loss)| (from.0, to.0, loss.0)).collect();
+    assert_eq!(losses, [(0, 1, 70.5), (1, 0, 70.5), (1, 2, 80.0)]);
+    assert_eq!(site.walls[0].corners, [(10.0, -5.0), (10.0, 5.0), (20.0, 5.0)]);
+    assert_eq!(with(&[]).unwrap().site(), None);
+}
+
+#[test]
+fn hops_follow_walls_losses_and_antennas() {
+    assert_eq!(hops(&with(&[]).unwrap()), Some(4));
+    // 200 m leave 3.9 dB: 4 dB more are too much.
+    let wall = |loss: &str| format!("[[walls]]\ncorners = [['500m', '-9m'], ['500m', '9m']]\nloss = '{loss}'\n");
+    assert_eq!(hops(&chain(&wall("3.8dB")).unwrap()), Some(4));
+    assert_eq!(hops(&chain(&wall("4dB")).unwrap()), None);
+    let measured = "[[losses]]\nfrom = 2\nto = 3\nloss = '88dB'\n";
+    assert_eq!(hops(&chain(&format!("{}{measured}", wall("4dB"))).unwrap()), Some(4));
+    // A link has two directions.
+    assert_eq!(hops(&chain(&format!("{}{measured}both_ways = false\n", wall("4dB"))).unwrap()), None);
+    let shortcut = "[[losses]]\nfrom = 0\nto = 4\nloss = '80dB'\n";
+    assert_eq!(hops(&chain(shortcut).unwrap()), Some(1));
+    // 400 m lack 8.2 dB.
+    assert_eq!(hops(&chain("[[nodes]]\nnode = [0, 2, 4]\nantenna_gain = '4dB'\n").unwrap()), Some(4));
+    assert_eq!(hops(&chain("[[nodes]]\nnode = [0, 2, 4]\nantenna_gain = '4.1dB'\n").unwrap()), Some(2));
+}
+
+#[test]
+fn random_networks_are_drawn_until_the_links_that_walls_leave_connect_them() {
+    let text = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'random'\nnodes = 12\nwidth = '600m'\nheight = '300m'\n\
+                [traffic]\ntransport = 'newreno'\npairs = 1\n";
+    let walled = format!("{text}[[walls]]\ncorners = [['300m', '0m'], ['300m', '300m']]\nloss = '6dB'\n");
+    let draw = |text: &str, seed| load(text).unwrap().network(seed).unwrap();
+    let moved = (1..20).filter(|&seed| draw(text, seed).positions != draw(&walled, seed).positions).count();
+    assert!(moved > 0, "some network that hangs together in the open does not with the wall");
+    assert!((1..20).all(|seed| draw(&walled, seed).flows[0].hops.is_some()));
+    let error = load(&walled.replace("6dB", "200dB").replace("= 12", "= 20")).unwrap_err();
+    assert!(error.to_string().contains("a random network disconnected after 1000 draws"), "{error}");
+}
+
+#[test]
+fn shadows_have_a_seed_of_their_own() {
+    let field = |overrides: &[&str], run: u64| {
+        let all = [&["radio.model=sinr", "radio.shadowing=6dB", "topology.spacing=20m"], overrides].concat();
+        let scenario = with(&all).unwrap();
+        assert_round_trip(&scenario);
+        match scenario.radio_setup() {
+            crate::setup::Radio::Sinr(radio) => {
+                radio.propagation.field(run).mean([(NodeId(0), (0.0, 0.0)), (NodeId(1), (9.0, 5.0))])
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_ne!(field(&[], 1), field(&[], 2));
+    assert_eq!(field(&["radio.seed=5"], 1), field(&["radio.seed=5"], 2));
+    assert_eq!(field(&["radio.seed=5"], 1), field(&[], 5));
+}
+
+#[test]
+fn what_is_wrong_with_nodes_is_said_with_what_is_allowed() {
+    assert_eq!(
+        problem("[[nodes]]\nnode = [1, 7]\n"),
+        "chain.toml:13:8: nodes[0].node: found 7, allowed: a node number from 0 to 4"
+    );
+    assert_eq!(
+        problem("[[nodes]]\nnode = 1\n[[nodes]]\nnode = [0, 1]\n"),
+        "chain.toml:15:8: nodes[1].node: found 1, which is described by nodes[0] already, allowed: each node once"
+    );
+    assert_eq!(
+        problem("[nodes]\nnode = 1\n"),
+        "chain.toml:12:1: nodes: found a table, allowed: a list of tables: [[nodes]]"
+    );
+    assert_eq!(
+        problem("[[nodes]]\nnode = 1\ntx_power = '2Mbps'\n"),
+        "chain.toml:14:12: nodes[0].tx_power: found \"2Mbps\", allowed: a power from \"-50dBm\" to \"60dBm\" \
+         (Mbps is a unit of rate)"
+    );
+    assert_eq!(
+        problem("[[nodes]]\nnode = 1\nantenna_height = '9m'\n[radio]\nmodel = 'sinr'\nexponent = 2\n"),
+        "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: nothing, or `radio.path_loss` \"two-ray\": no other \
+         law looks at heights"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_losses_and_walls_is_said_with_what_is_allowed() {
+    assert_eq!(
+        problem("[[losses]]\nfrom = 0\nto = 5\nloss = '70dB'\n"),
+        "chain.toml:14:6: losses[0].to: found 5, allowed: a node number from 0 to 4"
+    );
+    assert_eq!(
+        problem("[[losses]]\nfrom = 3\nto = 3\nloss = '70dB'\n"),
+        "chain.toml:14:6: losses[0].to: found 3, allowed: another node than `from`"
+    );
+    assert_eq!(
+        problem("[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[[losses]]\nfrom = 1\nto = 0\nloss = '71dB'\n"),
+        "chain.toml:18:6: losses[1].to: found 0, and losses[0] has the loss from 1 to it already, allowed: each direction \
+         between two nodes once (`both_ways = false` gives one direction alone)"
+    );
+    assert_eq!(
+        problem(
+            "[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[mobility]\nmodel = 'waypoints'\n\
+             waypoints = [[1, '10s', '400m', '0m']]\n"
+        ),
+        "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: nothing, or `mobility.model` \"fixed\": a loss is measured \
+         between two places"
+    );
+    assert_eq!(
+        problem("[[walls]]\ncorners = [['0m', '0m']]\nloss = '6dB'\n"),
+        "chain.toml:13:11: walls[0].corners: found a list of 1, allowed: a list of at least 2 places such as [\"200m\", \"0m\"], \
+         each from \"-1000km\" to \"1000km\""
+    );
+    // Several mistakes are all said at once.
+    let problems = chain("[[walls]]\nloss = '6m'\n[[losses]]\nfrom = 9\nto = 9\n").unwrap_err().problems;
+    let keys: Vec<_> = problems.iter().map(|problem| problem.key.as_str()).collect();
+    assert_eq!(keys, ["walls[0].corners", "walls[0].loss", "losses[0].loss"]);
+}
+
+const CITY: &str = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'coordinates'\n\
+                    coordinates = [[52.5163, 13.3777], [52.5163, 13.3800], [52.5180, 13.3800]]\n\
+                    [[flows]]\nfrom = 0\nto = 2\ntransport = 'newreno'\n";
+
+#[test]
+fn coordinates_become_places_in_metres() {
+    let scenario = load(CITY).unwrap();
+    assert_round_trip(&scenario);
+    let places = scenario.positions(1).unwrap();
+    // 0.0023 degrees of longitude at this latitude, 0.0017 of latitude.
+    for (found, (x, y)) in places.iter().zip([(0.0, 0.0), (156.07, 0.0), (156.07, 189.15)]) {
+        assert!((found.0 - x).abs() < 0.1 && (found.1 - y).abs() < 0.1, "{places:?}");
+    }
+    assert_eq!(hops(&scenario), Some(1));
+}
+
+#[test]
+fn coordinates_that_cannot_be_are_refused() {
+    let message = |from: &str, to: &str| load(&CITY.replace(from, to)).unwrap_err().to_string();
+    let allowed = "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of longitude \
+                   from -180 to 180";
+    let key = "chain.toml:5:15: topology.coordinates: found";
+    assert_eq!(
+        message("[52.5163, 13.3777]", "[113.3777, 52.5163]"),
+        format!("{key} a list of 3, allowed: {allowed} (one latitude is 113.3777)")
+    );
+    assert_eq!(
+        message("[52.5163, 13.3777]", "['0m', '0m']"),
+        format!("{key} a list of 3, allowed: {allowed} (one latitude is \"0m\")")
+    );
+    assert_eq!(
+        message("[52.5163, 13.3777]", "52.5163"),
+        format!("{key} a list of 3, allowed: {allowed} (one place is 52.5163)")
+    );
+    let far = message("[52.5180, 13.3800]", "[42.0, 13.3800]");
+    assert!(far.ends_with("allowed: places within 1000 km of the first, which number 2 is not"), "{far}");
+}

@@ -1,0 +1,96 @@
+//! What the network of a run looks like at its start: places, links and their margins, flows. For pictures of it.
+
+use crate::batch::Control;
+use crate::scenario::{Scenario, ScenarioError};
+use crate::translate;
+use fourhop_units::NodeId;
+use serde::Serialize;
+
+/// The network of a run at its start.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct Survey {
+    /// Places of the nodes with radios in metres.
+    pub positions: Vec<(f64, f64)>,
+    /// Numbers of the nodes that are gateways.
+    pub gateways: Vec<u32>,
+    /// The links in the order of their nodes.
+    pub links: Vec<SurveyedLink>,
+    /// The flows in their order.
+    pub flows: Vec<SurveyedFlow>,
+}
+
+/// A node that hears another well enough for a link in this direction.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct SurveyedLink {
+    /// Node that transmits.
+    pub from: u32,
+    /// Node that receives.
+    pub to: u32,
+    /// Power received before fading over the least of a link.
+    pub margin_db: f64,
+}
+
+/// A flow between two nodes.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct SurveyedFlow {
+    /// Name in results.
+    pub name: String,
+    /// Number of the node that sends; `None`: it has no radio.
+    pub from: Option<u32>,
+    /// Number of the node that receives; `None`: it has no radio.
+    pub to: Option<u32>,
+    /// Name of its transport.
+    pub transport: &'static str,
+}
+
+/// The network of the run with `seed`.
+///
+/// # Errors
+/// If there is none for this seed, or `control` is stopped before it is found.
+pub fn survey(scenario: &Scenario, seed: u64, control: &Control) -> Result<Survey, ScenarioError> {
+    let (setup, flows) = translate::setup(scenario, seed, control)?;
+    let (least, heard) = setup.heard(seed);
+    let link = |from: u32| {
+        heard.neighbours(NodeId(from)).iter().map(move |neighbour| SurveyedLink {
+            from,
+            to: neighbour.node.0,
+            margin_db: neighbour.power.to_dbm().0 - least.to_dbm().0,
+        })
+    };
+    let mut links: Vec<_> = (0..setup.positions.len() as u32).flat_map(link).collect();
+    links.sort_unstable_by_key(|link| (link.from, link.to));
+    let radio = |node: NodeId| node.wired_number().is_none().then_some(node.0);
+    let flow = |flow: &crate::scenario::NetworkFlow| SurveyedFlow {
+        name: flow.name.clone(),
+        from: radio(flow.src),
+        to: radio(flow.dst),
+        transport: flow.traffic.transport.name(),
+    };
+    Ok(Survey {
+        gateways: setup.wired.iter().flat_map(|plan| plan.gateways.iter().map(|gateway| gateway.0)).collect(),
+        flows: flows.iter().map(flow).collect(),
+        positions: setup.positions,
+        links,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::load_toml;
+
+    #[test]
+    fn a_survey_shows_the_links_of_either_direction_with_their_margins() {
+        let text = "profile = 'ns2'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\n[[nodes]]\nnode = 2\n\
+                    tx_power = '20dBm'\n[wired]\ngateways = [2]\nnodes = ['B']\n[[flows]]\nfrom = 0\nto = 'B'\ntransport = 'newreno'\n";
+        let scenario = load_toml(text, "survey.toml", &[]).unwrap();
+        let survey = survey(&scenario, 1, &Control::new()).unwrap();
+        // 200 m of 250 m leave 3.88 dB; node 2 has 4.5 dB less and is not heard.
+        let links: Vec<_> = survey.links.iter().map(|link| (link.from, link.to)).collect();
+        assert_eq!(links, [(0, 1), (1, 0), (1, 2)]);
+        assert!(survey.links.iter().all(|link| (link.margin_db - 3.876).abs() < 0.01), "{:?}", survey.links);
+        assert_eq!((survey.positions[1], &survey.gateways[..]), ((200.0, 0.0), &[2][..]));
+        let [flow] = &survey.flows[..] else { panic!("{:?}", survey.flows) };
+        assert_eq!((flow.from, flow.to, flow.transport), (Some(0), None, "newreno"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Files that captures are written into: one pcap file for each interface (a node, the end of a wire), or one pcapng file for
+//! all of them. Time stamps are in nanoseconds in both.
+//!
+//! Sources: draft-ietf-opsawg-pcap (magic number 0xa1b23c4d); draft-ietf-opsawg-pcapng, sections 4.2 (interfaces with
+//! their names, `if_tsresol` 9) and 4.3 (packets, `epb_flags` with the direction).
+
+use fourhop_units::Time;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+type Output = BufWriter<File>;
+
+/// Name of the file with all interfaces.
+const MERGED: &str = "capture.pcapng";
+/// Where `epb_flags` says that the link layer saw a wrong checksum.
+const CRC_ERROR: u32 = 1 << 24;
+
+/// Which way a packet went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// It was received: 1 in `epb_flags`.
+    In,
+    /// It was sent: 2 there.
+    Out,
+    /// A wire does not say.
+    Unknown,
+}
+
+/// The open files of a folder.
+pub enum CaptureFiles {
+    /// Files of their own, by the number of their interface.
+    Apart(PathBuf, Vec<PcapWriter<Output>>),
+    /// One file, and how many interfaces it has.
+    Merged(PcapNgWriter<Output>, u32),
+}
+
+impl CaptureFiles {
+    /// Files in `folder`, which is made if it is not there.
+    pub fn create(folder: &Path, merged: bool) -> io::Result<CaptureFiles> {
+        std::fs::create_dir_all(folder)?;
+        if !merged {
+            return Ok(CaptureFiles::Apart(folder.to_owned(), Vec::new()));
+        }
+        let output = BufWriter::new(File::create(folder.join(MERGED))?);
+        let writer = PcapNgWriter::with_endianness(output, Endianness::Little).map_err(into_io)?;
+        Ok(CaptureFiles::Merged(writer, 0))
+    }
+
+    /// A further interface, and its number.
+    pub fn add(&mut self, name: &str, datalink: DataLink) -> io::Result<u32> {
+        match self {
+            CaptureFiles::Apart(folder, writers) => {
+                let header = PcapHeader {
+                    datalink,
+                    endianness: Endianness::Little,
+                    ts_resolution: TsResolution::NanoSecond,
+                    ..PcapHeader::default()
+                };
+                let output = BufWriter::new(File::create(folder.join(format!("{name}.pcap")))?);
+                writers.push(PcapWriter::with_header(output, header).map_err(into_io)?);
+                Ok(writers.len() as u32 - 1)
+            }
+            CaptureFiles::Merged(writer, count) => {
+                let options =
+                    vec![InterfaceDescriptionOption::IfName(name.into()), InterfaceDescriptionOption::IfTsResol(9)];
+                let interface = InterfaceDescriptionBlock { linktype: datalink, snaplen: 0, options };
+                writer.write_pcapng_block(interface).map_err(into_io)?;
+                *count += 1;
+                Ok(*count - 1)
+            }
+        }
+    }
+
+    /// A packet at an interface. `lost` is why it was received wrong, if it was; a file of pcapng can say so.
+    pub fn record(
+        &mut self,
+        interface: u32,
+        now: Time,
+        bytes: &[u8],
+        direction: Direction,
+        lost: Option<&str>,
+    ) -> io::Result<()> {
+        let stamp = Duration::from_nanos(now.as_nanos());
+        let written = match self {
+            CaptureFiles::Apart(_, writers) => {
+                writers[interface as usize].write_packet(&PcapPacket::new(stamp, bytes.len() as u32, bytes))
+            }
+            CaptureFiles::Merged(writer, _) => {
+                let way = match direction {
+                    Direction::Unknown => 0,
+                    Direction::In => 1,
+                    Direction::Out => 2,
+                };
+                let flags = EnhancedPacketOption::Flags(way | if lost.is_some() { CRC_ERROR } else { 0 });
+                let why = lost.map(|reason| EnhancedPacketOption::Comment(format!("lost: {reason}").into()));
+                writer.write_pcapng_block(EnhancedPacketBlock {
+                    interface_id: interface,
+                    timestamp: stamp,
+                    original_len: bytes.len() as u32,
+                    data: Cow::Borrowed(bytes),
+                    options: [flags].into_iter().chain(why).collect(),
+                })
+            }
+        };
+        written.map(|_| ()).map_err(into_io)
+    }
+
+    /// Ends all files.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            CaptureFiles::Apart(_, writers) => writers.into_iter().try_for_each(|writer| writer.into_writer().flush()),
+            CaptureFiles::Merged(writer, _) => writer.into_inner().flush(),
+        }
+    }
+}
+
+fn into_io(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,122 @@
+"""`fourhop compare`: scenarios beside each other, run by run over the same seeds."""
+
+from __future__ import annotations
+
+import json as json_
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.scenario import Scenario
+
+
+def command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Scenarios in TOML, or one folder that `fourhop sweep` wrote."),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            autocompletion=common.keys,
+            help="Vary a key, as transport=newreno,tcp-ap. Of one FILE the first --vary is what is compared.",
+        ),
+    ] = None,
+    set_: common.Set = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Varied key that is compared, if it is not the first.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first if not given.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(metavar="N", help="Pairs of runs; 10 if not given.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the first pair; the scenario's if not given.")
+    ] = None,
+    json: common.Json = False,
+    csv: common.Csv = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the runs here, as `fourhop sweep` does.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+) -> None:
+    """Compare scenarios or transports over the same seeds: differences and ratios with 95 % intervals."""
+    with common.errors():
+        from fourhop import comparison
+        from fourhop.cli.display import SweepDisplay
+        from fourhop.sweeps.result import SweepResult
+
+        common.one_of(json=json, csv=csv)
+        if len(files) == 1 and files[0].is_dir():
+            _refuse(files[0], vary=vary, set=set_, runs=runs, seed=seed, out=out, jobs=jobs)
+            found = comparison.of(SweepResult.load(files[0]), by, against)
+        else:
+            scenarios = {name: common.load(file, set_, None, None) for name, file in _named(files).items()}
+            what: Scenario | dict[str, Scenario] = scenarios if len(files) > 1 else next(iter(scenarios.values()))
+            with SweepDisplay() as display:
+                found = comparison.compare(
+                    what,
+                    dict(map(_varied, vary or [])),
+                    by=by,
+                    against=against,
+                    runs=comparison.RUNS if runs is None else runs,
+                    seed=seed,
+                    out=out,
+                    jobs=jobs,
+                    progress=display.update,
+                )
+    if json:
+        typer.echo(json_.dumps({"by": found.by, "against": found.against, "rows": found.table.to_dicts()}))
+    elif csv:
+        typer.echo(found.to_csv(), nl=False)
+    else:
+        typer.echo(str(found))
+
+
+def _refuse(folder: Path, **options: object) -> None:
+    from fourhop.errors import FourhopError
+
+    given = [f"--{name}" for name, value in options.items() if value is not None]
+    if given:
+        raise FourhopError(f"{', '.join(given)}: found with {folder}, allowed: with scenarios; those runs are there")
+
+
+def _named(files: list[Path]) -> dict[str, Path]:
+    """The files by what they are called: their names, or whole paths where two have one name."""
+    from fourhop.errors import FourhopError
+
+    stems = {file.stem for file in files}
+    named = {file.stem if len(stems) == len(files) else str(file): file for file in files}
+    if len(named) < len(files):
+        raise FourhopError("compare: found a file twice, allowed: each once")
+    return named
+
+
+def _varied(text: str) -> tuple[str, list[Any]]:
+    """A key and its values: separated by commas, or a list or range of TOML as in a sweep file."""
+    from fourhop.errors import FourhopError
+    from fourhop.sweeps import document
+
+    key, equals, values = text.partition("=")
+    if not equals:
+        raise FourhopError(f"--vary: found {text!r}, allowed: KEY=VALUES, as transport=newreno,tcp-ap")
+    try:
+        if values.lstrip()[:1] in ("[", "{"):
+            return key.strip(), document.values(tomllib.loads(f"values = {values}")["values"])
+        return key.strip(), [_word(word.strip()) for word in values.split(",")]
+    except ValueError as error:
+        raise FourhopError(f"--vary: {key.strip()}: {error}") from None
+
+
+def _word(text: str) -> Any:
+    """A number or a truth; a name or a quantity needs no quotes, as with `--set`."""
+    try:
+        return json_.loads(text)
+    except ValueError:
+        return text

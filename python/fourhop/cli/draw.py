@@ -1,0 +1,30 @@
+"""`fourhop draw`: the network of a scenario as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+
+
+def command(
+    file: common.File,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The picture: .png, .svg or .pdf.")] = Path(
+        "network.png"
+    ),
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    set_: common.Set = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+) -> None:
+    """Draw the network: nodes, links by their margin, walls, flows."""
+    with common.errors():
+        from fourhop import plots
+        from fourhop.picture import Network
+
+        network = Network.of(common.load(file, set_, transport, duration).resolved_json, seed)
+        written = plots.write(network.figure(), out)
+    typer.echo(f"{network.describe()}\nfigure: {written}")

@@ -1,0 +1,243 @@
+"""A network as a picture: nodes with their numbers, links by their margin, walls, flows as arrows, places in metres.
+
+What is shown is the network at the start of the run with one seed, as the simulator has it: shadows, walls, measured
+losses and antennas count, fading does not. A link is one that static routes use (docs/radio.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fourhop import _core, style
+from fourhop.quantity import metres
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH_IN = 6.8
+_HEIGHTS_IN = (2.6, 7.0)
+"""Least and greatest height of the picture."""
+_LABELLED = 60
+"""With more nodes the numbers are small."""
+_NAMED_FLOWS = 12
+"""Most flows that the legend names."""
+
+_COLUMNS = 3
+"""Of the legend."""
+_BEND = 0.22
+"""Height of the bow of an arrow as a share of its length, twice."""
+_SCALES_DB = (10.0, 20.0)
+"""Least and greatest end of the scale of margins."""
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Network:
+    """The network of a run at its start."""
+
+    seed: int
+    places: list[Place]
+    """Of the nodes with radios, in metres."""
+    links: dict[tuple[int, int], float]
+    """Power received by the second of two nodes over the least of a link, in dB, for each direction that has enough."""
+    flows: list[dict[str, Any]]
+    """`name`, `from`, `to` (numbers of nodes; `None` for one without a radio) and `transport`."""
+    gateways: list[int]
+    walls: list[tuple[list[Place], str]]
+    """Corners in metres, and the loss of a crossing as it is written."""
+
+    @classmethod
+    def of(cls, scenario_json: str, seed: int | None = None) -> Network:
+        """That of the run with `seed` of a resolved scenario in JSON; with the scenario's own seed if not given."""
+        resolved = json.loads(scenario_json)
+        seed = resolved["seed"] if seed is None else seed
+        found = json.loads(_core.survey(scenario_json, seed))
+        walls = [
+            ([(metres(x), metres(y)) for x, y in wall["corners"]], wall["loss"]) for wall in resolved.get("walls", [])
+        ]
+        return cls(
+            seed,
+            [(x, y) for x, y in found["positions"]],
+            {(link["from"], link["to"]): link["margin_db"] for link in found["links"]},
+            found["flows"],
+            found["gateways"],
+            walls,
+        )
+
+    @property
+    def pairs(self) -> dict[tuple[int, int], tuple[float, bool]]:
+        """The linked nodes, the lesser number first: the lesser margin in dB, and whether there are both directions."""
+        both = {
+            (a, b): (min(db, self.links[b, a]), True)
+            for (a, b), db in self.links.items()
+            if a < b and (b, a) in self.links
+        }
+        alone = {(a, b): (db, False) for (a, b), db in self.links.items() if (b, a) not in self.links}
+        return {**both, **alone}
+
+    def describe(self) -> str:
+        """How many nodes, links and flows there are, and of which run."""
+        one_way = sum(not both for _, both in self.pairs.values())
+        parts = [
+            _count(len(self.places), "node"),
+            _count(len(self.pairs), "link") + (f", {one_way} of them one-way" if one_way else ""),
+            _count(len(self.flows), "flow"),
+        ]
+        return f"{', '.join(parts)}; seed {self.seed}"
+
+    def figure(self) -> Figure:
+        """The picture."""
+        arrows = self._arrows()
+        shown = [self.places, *(corners for corners, _ in self.walls), [arrow.top for arrow in arrows]]
+        xs, ys = zip(*itertools.chain(*shown), strict=True)
+        wide, high = max(xs) - min(xs), max(ys) - min(ys)
+        margin = 0.08 * max(wide, high, 1e-3)
+        rows = math.ceil(min(len(arrows), _NAMED_FLOWS + 1) / _COLUMNS)
+        least, most = _HEIGHTS_IN
+        height = 0.78 * _WIDTH_IN * (high + 2.0 * margin) / (wide + 2.0 * margin) + 0.9 + 0.2 * rows
+        made, axes = style.figure(_WIDTH_IN, min(max(height, least), most))
+        axes.grid(visible=False)
+        axes.set_aspect("equal")
+        axes.set_xlim(min(xs) - margin, max(xs) + margin)
+        axes.set_ylim(min(ys) - margin, max(ys) + margin)
+        axes.set_xlabel("x (m)")
+        axes.set_ylabel("y (m)")
+        self._draw_walls(axes)
+        self._draw_links(made, axes)
+        self._draw_nodes(axes)
+        self._draw_flows(made, axes, arrows)
+        return made
+
+    def _arrows(self) -> list[_Arrow]:
+        """The flows that have a radio at an end. An end without one is behind the gateway nearest to the other."""
+        arrows: list[_Arrow] = []
+        for index, flow in enumerate(self.flows):
+            ends = (flow["from"], flow["to"])
+            radios = [end for end in ends if end is not None]
+            if not radios:
+                continue
+            here = self.places[radios[0]]
+            nearest = min(self.gateways, default=radios[0], key=lambda gateway: math.dist(self.places[gateway], here))
+            a, b = (self.places[nearest if end is None else end] for end in ends)
+            names = ["wired" if end is None else str(end) for end in ends]
+            label = f"{flow['name']}: {names[0]} to {names[1]}, {flow['transport']}"
+            arrows.append(
+                _Arrow(a, b, _BEND if index % 2 else -_BEND, style.OKABE_ITO[index % len(style.OKABE_ITO)], label)
+            )
+        return arrows
+
+    def _draw_walls(self, axes: Axes) -> None:
+        for corners, loss in self.walls:
+            axes.plot(*zip(*corners, strict=True), color="0.6", linewidth=3.5, solid_capstyle="butt", zorder=1)
+            (ax, ay), (bx, by) = max(itertools.pairwise(corners), key=lambda piece: math.dist(*piece))
+            axes.annotate(
+                loss,
+                ((ax + bx) / 2.0, (ay + by) / 2.0),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="0.3",
+                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+                zorder=2,
+            )
+
+    def _draw_links(self, made: Figure, axes: Axes) -> None:
+        import matplotlib
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.collections import LineCollection
+        from matplotlib.colors import ListedColormap, Normalize
+
+        margins = [db for db, _ in self.pairs.values()]
+        if not margins:
+            return
+        # From light for links that just are to dark, in an order that colour-blind readers see too. The lightest end of
+        # the map would vanish on white.
+        colours = ListedColormap(matplotlib.colormaps["viridis_r"]([0.1 + 0.9 * step / 255.0 for step in range(256)]))
+        top = min(max(_SCALES_DB[0], *margins), _SCALES_DB[1])
+        norm = Normalize(0.0, top)
+        for both, dashes in ((True, "solid"), (False, (0, (3, 2)))):
+            chosen = {pair: db for pair, (db, has_both) in self.pairs.items() if has_both is both}
+            lines = LineCollection(
+                [[self.places[a], self.places[b]] for a, b in chosen],
+                colors=[colours(norm(db)) for db in chosen.values()],
+                linewidths=1.8 if len(self.places) <= _LABELLED else 0.7,
+                linestyles=[dashes],
+                zorder=3,
+            )
+            axes.add_collection(lines)
+        bar = made.colorbar(
+            ScalarMappable(norm, colours),
+            ax=axes,
+            fraction=0.04,
+            pad=0.02,
+            extend="max" if max(margins) > top else "neither",
+        )
+        one_way = any(not both for _, both in self.pairs.values())
+        bar.set_label("margin of a link (dB)" + ("\ndashed: one way only" if one_way else ""))
+        bar.outline.set_visible(False)
+
+    def _draw_nodes(self, axes: Axes) -> None:
+        few = len(self.places) <= _LABELLED
+        gateways = set(self.gateways)
+        for shape, numbers in (("o", set(range(len(self.places))) - gateways), ("s", gateways)):
+            axes.scatter(
+                [self.places[number][0] for number in numbers],
+                [self.places[number][1] for number in numbers],
+                s=210 if few else 60,
+                marker=shape,
+                facecolor="white",
+                edgecolor="black",
+                linewidth=1.0 if few else 0.5,
+                zorder=6,
+            )
+        for number, place in enumerate(self.places):
+            axes.annotate(str(number), place, ha="center", va="center", fontsize=8 if few else 4.5, zorder=7)
+
+    def _draw_flows(self, made: Figure, axes: Axes, arrows: list[_Arrow]) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import FancyArrowPatch
+
+        for arrow in arrows:
+            patch = FancyArrowPatch(
+                arrow.start,
+                arrow.end,
+                connectionstyle=f"arc3,rad={arrow.bend}",
+                arrowstyle="-|>",
+                mutation_scale=12,
+                shrinkA=8,
+                shrinkB=8,
+                color=arrow.colour,
+                linewidth=1.6,
+                zorder=5,
+            )
+            axes.add_patch(patch)
+        named = arrows[:_NAMED_FLOWS]
+        handles = [Line2D([], [], color=arrow.colour, linewidth=1.6, label=arrow.label) for arrow in named]
+        if len(self.flows) > len(named):
+            handles.append(Line2D([], [], linestyle="none", label=f"and {len(self.flows) - len(named)} more"))
+        made.legend(handles=handles, loc="outside upper left", ncols=_COLUMNS, frameon=False, fontsize=8)
+
+
+@dataclass(frozen=True)
+class _Arrow:
+    start: Place
+    end: Place
+    bend: float
+    colour: str
+    label: str
+
+    @property
+    def top(self) -> Place:
+        """The place of the bow that is farthest from the straight line."""
+        (ax, ay), (bx, by) = self.start, self.end
+        return ((ax + bx) / 2.0 + self.bend / 2.0 * (by - ay), (ay + by) / 2.0 - self.bend / 2.0 * (bx - ax))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

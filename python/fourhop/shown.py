@@ -1,0 +1,154 @@
+"""Data frames that print whole: every column under a heading with its unit, a mean together with its interval.
+
+What a frame holds is not touched: columns keep their names and values their units. A table that is wider than the
+terminal is turned on its side, so nothing is ever cut.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import math
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fourhop.errors import FourhopError
+
+WIDTH = 120
+"""Characters of a line where there is no terminal to ask."""
+
+# Ends of column names, what stands in the heading for them, and the factor.
+_UNITS = {"_bps": (" kbit/s", 1e-3), "_s": (" s", 1.0)}
+# Times that are read in milliseconds.
+_MILLISECONDS = "rtt_"
+# Rows that are printed of a long table.
+_ROWS = 100
+_NOTE = "±: half-width of the 95 % interval. The frame itself has the columns that .columns names, in bit/s and s."
+
+
+class Shown(pl.DataFrame):
+    """A data frame that prints and shows in a notebook as a table for people.
+
+    >>> print(Shown({"flow": ["a"], "goodput_bps_mean": [1.25e6], "goodput_bps_half_width": [2e3]}))
+    flow  goodput kbit/s
+    a       1250.0 ± 2.0
+    ±: half-width of the 95 % interval. The frame itself has the columns that .columns names, in bit/s and s.
+    """
+
+    def __str__(self) -> str:
+        """The table as text, as wide as the terminal allows."""
+        columns, rows, numbers = _texts(self)
+        return "\n".join([*table(columns, rows, numbers), *_below(self, columns)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self, **_: Any) -> str:
+        """The table for a notebook."""
+        columns, rows, _numbers = _texts(self)
+        below = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in _below(self, columns))
+        return page(columns, rows) + below
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> list[str]:
+    """A table as lines, on its side if it is wider than the terminal; columns of `numbers` are set to the right."""
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    lines = _aligned([columns, *rows], numbers)
+    return lines if max(map(len, lines)) <= width else _sideways(columns, rows, width)
+
+
+def page(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table for a notebook."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
+    """A summary for a notebook, below a line that says what it is of, above what to know before quoting it."""
+    below = "" if note is None else f"<p><small>{html.escape(note)}</small></p>"
+    return f"<p>{html.escape(what)}</p>{summary._repr_html_()}{below}"
+
+
+def to_csv(frame: pl.DataFrame, path: str | Path | None) -> str | None:
+    """A frame as CSV (RFC 4180, the column names in the first line): into a file, or, without a path, as text.
+
+    Columns of lists have no place in CSV and are left out.
+
+    Raises `FourhopError` if the file cannot be written.
+    """
+    plain = frame.select(name for name, kind in frame.schema.items() if not isinstance(kind, pl.List))
+    if path is None:
+        return plain.write_csv()
+    try:
+        plain.write_csv(path)
+    except OSError as error:
+        raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return None
+
+
+def _texts(frame: pl.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Headings, rows, and which columns are numbers; a mean and its half-width are one column."""
+    columns: dict[str, list[str]] = {}
+    numbers = []
+    for name in frame.columns:
+        stem = name.removesuffix("_mean")
+        half = f"{stem}_half_width"
+        if name.endswith("_half_width") and f"{name.removesuffix('_half_width')}_mean" in frame.columns:
+            continue
+        end = next((end for end in _UNITS if stem.endswith(end)), "")
+        unit, scale = (" ms", 1e3) if end == "_s" and stem.startswith(_MILLISECONDS) else _UNITS.get(end, ("", 1.0))
+        heading = f"{stem.removesuffix(end).replace('_', ' ')}{unit}"
+        widths = frame[half].head(_ROWS).to_list() if half in frame.columns else [None] * min(frame.height, _ROWS)
+        values = frame[name].head(_ROWS).to_list()
+        if frame.schema[name].is_float():
+            known = [abs(scale * each) for each in values if each is not None and math.isfinite(each)]
+            # Means of counts have a tenth; shares, indices and short times need more.
+            digits = 3 if max(known, default=0.0) < 10.0 and (unit or half in frame.columns) else 1
+            columns[heading] = [
+                _number(value, width, scale, digits) for value, width in zip(values, widths, strict=True)
+            ]
+        else:
+            columns[heading] = ["-" if value is None else str(value) for value in values]
+        numbers.append(frame.schema[name].is_numeric())
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return list(columns), rows, numbers
+
+
+def _number(value: float | None, half_width: float | None, scale: float, digits: int) -> str:
+    if value is None or math.isnan(value):
+        return "-"
+    width = "" if half_width is None else f" ± {scale * half_width:.{digits}f}"
+    return f"{scale * value:.{digits}f}{width}"
+
+
+def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> list[str]:
+    """Rows as lines; columns of numbers are set to the right."""
+    columns = [
+        [cell.rjust(width) if right else cell.ljust(width) for cell in column]
+        for column, right in itertools.zip_longest(zip(*rows, strict=True), numbers)
+        for width in [max(map(len, column))]
+    ]
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def _sideways(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """A line a column; as many rows beside each other as fit, but one at least."""
+    lines: list[str] = []
+    left = list(rows)
+    while left:
+        count = len(left)
+        while count > 1 and max(map(len, _aligned(list(zip(columns, *left[:count], strict=True))))) > width:
+            count -= 1
+        lines += ([""] if lines else []) + _aligned(list(zip(columns, *left[:count], strict=True)))
+        del left[:count]
+    return lines
+
+
+def _below(frame: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """What stands below the table."""
+    more = [f"and {frame.height - _ROWS} more rows"] if frame.height > _ROWS else []
+    return [*more, *([_NOTE] if len(columns) < len(frame.columns) else [])]

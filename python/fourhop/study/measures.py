@@ -1,0 +1,107 @@
+"""Things that every sweep measured, by a name that a person can type: for plots and comparisons without a study.
+
+`goodput`, `delay` and the others of `MEASURES`, or any column of numbers of the tables `runs` and `flows`. Of several
+flows together, rates and counts are added up; times and numbers of hops are means over the flows that have one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fourhop.errors import FourhopError
+from fourhop.study.cells import KBPS, Cells, Run
+from fourhop.study.estimate import Sample
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Something that every run measured."""
+
+    column: str
+    """Where it stands in the tables."""
+    label: str
+    """For an axis, without the unit."""
+    unit: str
+    """What it is shown in; empty for counts and indices."""
+    scale: float
+    """What values of the column are multiplied by for it."""
+
+    @property
+    def title(self) -> str:
+        """Label and unit, as on an axis."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def of(self, cells: Cells, flow: str | None = None) -> Sample:
+        """What the runs of one cell measured: of `flow`, or of all flows together."""
+        if self.column == "jain" and flow is None:
+            return cells.fairness()
+        if self.column == "goodput_bps":
+            # One run has an interval too, over its batches.
+            return cells.goodput(flow)
+        return cells.measure(lambda run: self._of(run, flow), self.unit)
+
+    def each(self, run: Run, flow: str | None = None) -> list[float]:
+        """What each flow of a run measured, or `flow` alone; of a column of runs, the run."""
+        if self.column not in run.columns:
+            found = [row[self.column] for row in _flows(run, flow)]
+        elif flow is not None:
+            raise FourhopError(f"flow: found {flow!r}, allowed: none, as {self.label} is that of all flows together")
+        else:
+            found = [run.columns[self.column]]
+        return [math.nan if value is None else self.scale * value for value in found]
+
+    def _of(self, run: Run, flow: str | None) -> float:
+        values = self.each(run, flow)
+        if self.column.endswith("_s") or self.column == "hops":
+            values = [value for value in values if not math.isnan(value)]
+            return math.fsum(values) / len(values) if values else math.nan
+        return math.fsum(values)
+
+
+MEASURES: dict[str, Measured] = {
+    "goodput": Measured("goodput_bps", "goodput", KBPS, 1e-3),
+    "throughput": Measured("throughput_bps", "throughput", KBPS, 1e-3),
+    "fairness": Measured("jain", "Jain's fairness index", "", 1.0),
+    "delay": Measured("rtt_mean_s", "mean round trip", "ms", 1e3),
+    "resent": Measured("retransmitted_packets", "packets sent again", "", 1.0),
+    "timeouts": Measured("timeouts", "time-outs", "", 1.0),
+}
+"""What has a name of its own."""
+
+# How columns are shown, by the end of their names.
+_SHOWN = {"_bps": (KBPS, 1e-3), "_s": ("s", 1.0), "_bytes": ("kB", 1e-3)}
+
+# Numbers that name something.
+_IDENTITY = ("point", "seed", "src", "dst")
+
+
+def named(name: str, cells: Cells) -> Measured:
+    """What `name` stands for in the cells of a sweep. Raises `FourhopError`, with what there is, for a name of nothing.
+
+    >>> MEASURES["delay"].title
+    'mean round trip (ms)'
+    """
+    if name in MEASURES:
+        return MEASURES[name]
+    columns = dict.fromkeys(
+        column
+        for run in cells.runs
+        for row in (run.columns, *run.flows.values())
+        for column, value in row.items()
+        if column not in (*_IDENTITY, *cells.keys) and isinstance(value, int | float)
+    )
+    if name not in columns:
+        raise FourhopError(f"y: found {name!r}, allowed: {', '.join(dict.fromkeys([*MEASURES, *columns]))}")
+    end = next((end for end in _SHOWN if name.endswith(end)), "")
+    unit, scale = _SHOWN.get(end, ("", 1.0))
+    return Measured(name, name.removesuffix(end).replace("_", " "), unit, scale)
+
+
+def _flows(run: Run, flow: str | None) -> list[Any]:
+    if flow is None:
+        return list(run.flows.values())
+    if flow not in run.flows:
+        raise FourhopError(f"flow: found {flow!r}, allowed: {', '.join(run.flows)}")
+    return [run.flows[flow]]

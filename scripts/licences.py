@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Print what the wheel must say about the crates that are linked into it: LICENSE-DEPENDENCIES.
+
+    scripts/licences.py > LICENSE-DEPENDENCIES
+
+Of several licences that a crate offers we take Apache-2.0, the text of which is in the wheel anyway (its section 4a
+asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT asks
+for its text with the copyright line; where a crate comes without, it is our own text with the authors that the crate
+names. Any other licence is an error, until its conditions are dealt with here. Needs cargo and the sources that it
+builds from. The list has what is linked on Linux, without what only runs during compilation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+HEAD = """\
+fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels also contains the
+following.
+
+Under the Apache License, Version 2.0, the text of which is in LICENSE-APACHE:
+
+  Rust's standard library, copyright The Rust Project Contributors
+{apache}
+
+Under the same license with the LLVM exceptions: compiler-rt and libunwind of LLVM.
+
+In the public domain (https://unlicense.org):
+
+{unlicense}
+
+Under the MIT license, with these texts:
+"""
+
+
+def linked() -> list[dict[str, Any]]:
+    """The packages of others that are linked into the extension module, by name and version."""
+    command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+    packages = {package["id"]: package for package in metadata["packages"]}
+    needs = {
+        node["id"]: [dep["pkg"] for dep in node["deps"] if any(kind["kind"] is None for kind in dep["dep_kinds"])]
+        for node in metadata["resolve"]["nodes"]
+    }
+    reached: set[str] = set()
+    waiting = [id for id, package in packages.items() if package["name"] == "fourhop-py"]
+    while waiting:
+        id = waiting.pop()
+        is_macro = any("proc-macro" in target["kind"] for target in packages[id]["targets"])
+        if id not in reached and not is_macro:
+            reached.add(id)
+            waiting += needs[id]
+    foreign = [packages[id] for id in reached if packages[id]["source"] is not None]
+    return sorted(foreign, key=lambda package: (package["name"], package["version"]))
+
+
+def text_of(package: dict[str, Any]) -> str:
+    """The MIT licence of a package."""
+    folder = Path(package["manifest_path"]).parent
+    for name in ("LICENSE-MIT", "LICENSE", "LICENSE.txt", "LICENSE.md"):
+        if (folder / name).exists():
+            text = (folder / name).read_text(encoding="utf-8")
+            if "Permission is hereby granted" in text and re.search(r"copyright", text, re.IGNORECASE):
+                return text.strip() + "\n"
+    if not package["authors"]:
+        sys.exit(f"licences: {package['name']} {package['version']} has neither the text of its licence nor authors")
+    ours = (ROOT / "LICENSE-MIT").read_text(encoding="utf-8")
+    return f"Copyright (c) {', '.join(package['authors'])}\n\n{ours[ours.index('Permission is hereby granted') :]}"
+
+
+def main() -> None:
+    """Prints the file."""
+    apache, unlicense = [], []
+    texts: dict[str, list[str]] = {}
+    for package in linked():
+        name = f"{package['name']} {package['version']}"
+        offered = set(re.split(r" OR |/", package["license"] or ""))
+        if notices := [path.name for path in Path(package["manifest_path"]).parent.glob("NOTICE*")]:
+            sys.exit(f"licences: {name} comes with {notices[0]}, which the wheel has to carry (Apache-2.0, section 4d)")
+        if "Apache-2.0" in offered:
+            apache.append(f"  {name}")
+        elif "Unlicense" in offered:
+            unlicense.append(f"  {name}")
+        elif "MIT" in offered:
+            texts.setdefault(text_of(package), []).append(name)
+        else:
+            sys.exit(f"licences: {name} has the licence {package['license']!r}: say here what that asks for")
+    print(HEAD.format(apache="\n".join(apache), unlicense="\n".join(unlicense)))
+    print("\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items()), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The network as a picture: what is in it, where it comes from, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourhop import Scenario
+from fourhop.picture import Network
+from tests.conftest import ROOT, Command
+
+FLAT = Scenario.from_toml(ROOT / "scenarios" / "flat.toml")
+NEWRENO = {"transport": "newreno"}
+
+
+def test_the_links_of_a_chain_are_those_of_its_neighbours_with_what_250_m_leave() -> None:
+    network = Network.of(Scenario.chain(hops=3).resolved_json)
+    assert network.places == [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
+    assert sorted(network.pairs) == [(0, 1), (1, 2), (2, 3)]
+    for margin, both in network.pairs.values():
+        # The fourth power of distance: 40 log10(250.01 / 200) dB.
+        assert margin == pytest.approx(3.88, abs=0.01)
+        assert both
+    assert network.describe() == "4 nodes, 3 links, 1 flow; seed 1"
+
+
+def test_a_link_in_one_direction_is_told_apart() -> None:
+    network = Network.of(Scenario.chain(hops=2, nodes=[{"node": 2, "tx_power": "20dBm"}]).resolved_json)
+    assert {pair: both for pair, (_, both) in network.pairs.items()} == {(0, 1): True, (1, 2): False}
+    assert network.describe() == "3 nodes, 2 links, 1 of them one-way, 1 flow; seed 1"
+    assert "one way" in network.figure().axes[1].get_ylabel()
+
+
+def test_walls_and_their_losses_are_drawn_where_they_are() -> None:
+    axes = FLAT.draw().axes[0]
+    drawn = [[(float(x), float(y)) for x, y in np.asarray(line.get_xydata())] for line in axes.lines]
+    assert [(6.0, 0.0), (6.0, 4.0)] in drawn
+    assert len(drawn) == 4
+    words = [text.get_text() for text in axes.texts]
+    assert words.count("8dB") == 3
+    assert words.count("10dB") == 1
+    assert [word for word in words if word.isdigit()] == ["0", "1", "2", "3", "4"]
+
+
+def test_every_run_of_a_random_network_has_its_own_picture() -> None:
+    scenario = Scenario.random(nodes=20, width="600m", height="600m")
+    assert Network.of(scenario.resolved_json, 1).places != Network.of(scenario.resolved_json, 2).places
+    assert Network.of(scenario.resolved_json).places == Network.of(scenario.resolved_json, 1).places
+    assert Network.of(scenario.resolved_json, 2).places == [
+        (x, y) for x, y in scenario.places([0.0], seed=2).select("x_m", "y_m").iter_rows()
+    ]
+
+
+def test_flows_to_wired_hosts_end_at_a_gateway() -> None:
+    scenario = Scenario.from_toml(ROOT / "scenarios" / "gateway-chain.toml")
+    network = Network.of(scenario.resolved_json)
+    assert network.gateways
+    made = network.figure()
+    labels = [text.get_text() for text in made.legends[0].get_texts()]
+    assert any("wired" in label for label in labels)
+    assert len(made.axes[0].patches) == len(network.flows)
+
+
+def test_a_network_without_links_and_one_with_hundreds_of_flows_are_drawn() -> None:
+    apart = Scenario.positions([("0m", "0m"), ("5km", "0m")], flows=[{"from": 0, "to": 1, **NEWRENO}])
+    assert len(apart.draw().axes) == 1
+    crowded = Scenario.random(nodes=80, width="1km", height="1km", pairs=200)
+    labels = [text.get_text() for text in crowded.draw().legends[0].get_texts()]
+    assert labels[-1] == "and 188 more"
+
+
+@pytest.mark.parametrize(("kind", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_the_command_writes_the_same_file_each_time(fourhop: Command, tmp_path: Path, kind: str, magic: bytes) -> None:
+    pictures = []
+    for name in ("a", "b"):
+        done = fourhop("draw", ROOT / "scenarios" / "flat.toml", "-o", tmp_path / name / f"flat.{kind}")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("5 nodes, ")
+        pictures.append((tmp_path / name / f"flat.{kind}").read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0].startswith(magic)
+
+
+def test_what_cannot_be_drawn_is_said(fourhop: Command, tmp_path: Path) -> None:
+    wrong = fourhop("draw", ROOT / "scenarios" / "chain.toml", "-o", tmp_path / "chain.gif")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "error: figure: found 'chain.gif', allowed: a name that ends in .png, .svg or .pdf\n"

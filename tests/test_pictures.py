@@ -1,0 +1,87 @@
+"""The pictures of the README: what it says of the first one holds, and the second one marks what is no difference."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from typing import Any
+
+import pytest
+
+import fourhop
+from fourhop import Scenario
+from fourhop.cli import demo
+from fourhop.study.cells import Cells
+from fourhop.study.estimate import Sample
+from fourhop.study.measures import MEASURES
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def cells() -> Cells:
+    """The ends of the demo's picture and the places the README names, as the demo measures them."""
+    chain = Scenario.chain(hops=1, duration="40s")
+    over: dict[str, list[Any]] = {"transport": ["newreno", "vegas", "tcp-ap"], "topology.hops": [3, 5, 8]}
+    return Cells.of(fourhop.sweep(chain, over, runs=10))
+
+
+def test_what_the_readme_says_of_the_demo(cells: Cells) -> None:
+    assert set(cells.values("transport")) == set(demo.TRANSPORTS)
+    goodput, delay = (
+        {(t, h): MEASURES[what].of(cells.where(transport=t, hops=h)) for t in demo.TRANSPORTS for h in (3, 5, 8)}
+        for what in ("goodput", "delay")
+    )
+
+    def low(estimate: object) -> float:
+        found = getattr(estimate, "low", None)
+        assert found is not None
+        return float(found)
+
+    for hops in (5, 8):
+        assert low(goodput["tcp-ap", hops] - goodput["newreno", hops]) > 0.0
+        assert low(delay["newreno", hops] / delay["tcp-ap", hops]) > 2.0
+        assert low(delay["newreno", hops] / delay["vegas", hops]) > 1.2
+    assert low(goodput["newreno", 3] - goodput["tcp-ap", 3]) > 0.0
+
+
+@pytest.fixture(scope="module")
+def picture() -> types.ModuleType:
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("comparison_picture", ROOT / "scripts" / "comparison_picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules["comparison_picture"] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+def sample(*values: float) -> Sample:
+    return Sample(values, tuple(range(len(values))))
+
+
+def test_a_difference_within_its_interval_has_no_colour(picture: types.ModuleType) -> None:
+    more, less = picture.PANELS[0], picture.PANELS[2]
+    base = sample(100.0, 120.0, 140.0)
+    assert more.shade(base, base) is None
+    assert more.shade(sample(110.0, 115.0, 145.0), base) is None
+    # Twice as much is the full colour of goodput, and an eighth that of the round trip, in the same blue.
+    assert more.shade(sample(200.0, 240.0, 281.0), base) == 1.0
+    assert more.shade(sample(50.0, 60.0, 69.0), base) == 0.0
+    assert less.shade(sample(12.0, 15.0, 17.0), base) == 1.0
+    # The pairs differ by the same each time: sure, and pale.
+    assert 0.5 < more.shade(sample(104.0, 124.1, 144.0), base) < 0.6
+
+
+def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells: Cells) -> None:
+    of = {("chain", t): cells.where(transport=t, hops=8) for t in ("newreno", "tcp-ap")}
+    figure = picture.draw(of, {"chain": "Chain, 8 hops"}, {"newreno": "NewReno", "tcp-ap": "TCP-AP"})
+    tables, scales = figure.axes[::2], figure.axes[1::2]
+    assert len(tables) == len(scales) == 4
+    assert [label.get_text() for label in scales[0].get_yticklabels()] == ["÷ 2\nworse", "NewReno", "× 2\nbetter"]
+    assert [label.get_text() for label in scales[2].get_yticklabels()] == ["× 8\nworse", "NewReno", "÷ 8\nbetter"]
+    # One flow has no fairness; of the round trips both are written, of which TCP-AP's is the smaller by far.
+    newreno, tcp_ap = (float(text.get_text()) for text in tables[2].texts)
+    assert tcp_ap < newreno / 2
+    assert [text.get_text() for text in tables[1].texts] == ["", ""]

@@ -153,6 +153,20 @@ mod tests {
         }
     }
 
+    /// Linux: before a round trip is known there is no bandwidth sample; what was acknowledged until then counts in the first.
+    #[test]
+    fn without_a_round_trip_there_is_no_sample() {
+        let mut westwood = Westwood::default();
+        westwood.init(&mut window(10, 2), &View { now: Time::ZERO, ..view() });
+        for n in 1..=20 {
+            let view = View { now: Time::from_millis(n * 10), ..view() };
+            let rtt = (n == 20).then_some(Dur::from_millis(100));
+            westwood.on_ack(&mut window(10, 2), &view, &Ack { rtt, ..ack(1) });
+            assert_eq!(westwood.filtered > 0, n == 20, "{n} ACKs");
+        }
+        assert_eq!(westwood.filtered, 100 * Westwood::SCALE);
+    }
+
     /// Only the first sample fills both filters; after a silence it takes both as long as ever.
     #[test]
     fn silence_is_no_new_beginning() {

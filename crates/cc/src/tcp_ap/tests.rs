@@ -50,6 +50,22 @@ fn the_interval_is_the_average_times_one_plus_two_cov() {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
+/// Clocks that agree: of five hops in 60 ms four took 48 ms; of three all count, or with the authors' rule one. No time at all is
+/// none that was measured.
+#[test]
+fn a_measured_delay_is_that_of_so_many_hops() {
+    let measured = |params: &Params, millis, hops| {
+        let mut estimator = delay::Estimator::new();
+        assert_eq!(estimator.measured_delay(params), None);
+        estimator.take_hint(Hint::ForwardDelay { delay: Dur::from_millis(millis), hops });
+        estimator.measured_delay(params).map(|delay| delay.as_millis())
+    };
+    let (paper, code) = (Params::paper(), Params::authors_code());
+    assert_eq!([5, 4, 3, 1].map(|hops| measured(&paper, 60, hops)), [Some(48), Some(60), Some(60), Some(60)]);
+    assert_eq!([5, 4, 3, 1].map(|hops| measured(&code, 60, hops)), [Some(48), Some(60), Some(20), Some(60)]);
+    assert_eq!(measured(&paper, 0, 4), None);
+}
+
 /// Eight bytes a sample, and none before the first; what is forgotten makes room for the next.
 #[test]
 fn the_samples_take_what_is_accounted_for() {

@@ -110,6 +110,12 @@ mod tests {
         assert_eq!(drops(Dur::from_millis(4), 1_000), []);
     }
 
+    /// RFC 8289 section 5.6: a delay of just the target is too much.
+    #[test]
+    fn at_the_target_packets_are_dropped() {
+        assert_eq!(drops(CONFIG.target, 200), [100]);
+    }
+
     /// The first drop an interval after the delay rose, then at distances of interval / sqrt(n).
     #[test]
     fn drops_come_faster_until_the_delay_falls() {

@@ -3,7 +3,7 @@
 
 use super::{segment, seq, syn};
 use crate::ccm::local_acks::{Limits, LocalAcks, Segments};
-use crate::wire::{TcpSegment, Timestamps};
+use crate::wire::{TcpFlags, TcpSegment, Timestamps};
 use fourhop_units::{Dur, Seq, Time};
 
 const LIMITS: Limits = Limits { window: Some(2_000), shift: 0, own_shift: 0, segment: 1_000 };
@@ -149,6 +149,18 @@ fn room_is_told_in_segments() {
     assert_eq!(script.up(), [(4_001, 1_499), (5_001, 499)]);
     script.ack(1_600, 9_000);
     assert_eq!(script.up(), [(5_001, 599)], "TCP may have waited for that");
+}
+
+/// The same in units of 8 bytes, of which a segment has 125.
+#[test]
+fn room_is_told_in_segments_whatever_the_unit() {
+    let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 9_000);
+    script.data([1, 1_001, 2_001]);
+    assert_eq!(script.up(), [(1_001, 375), (2_001, 250), (3_001, 125)]);
+    script.ack(1_000, 9_000);
+    assert_eq!(script.up(), [], "124 units more");
+    script.ack(1_001, 9_000);
+    assert_eq!(script.up(), [(3_001, 250)]);
 }
 
 /// RFC 5681 section 3.2: the third duplicate, and no other, sends the oldest segment again. RFC 6582: until what was under
@@ -325,6 +337,8 @@ fn acknowledgements_made_here_have_time_stamps() {
         script.incoming(stamped(1, 0, peers));
         script.out = Segments::default();
         script.outgoing(stamped(from, 1_000, ours + 1));
+        let acks = TcpFlags { ack: true, ..TcpFlags::default() };
+        assert!(script.out.up.iter().all(|segment| segment.flags == acks));
         let told: Vec<_> = script.out.up.iter().map(|segment| segment.options.timestamps).collect();
         assert_eq!(told, [Some(Timestamps { value: newest, echo: ours + 1 })]);
     }

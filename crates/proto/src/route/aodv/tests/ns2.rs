@@ -133,6 +133,19 @@ fn a_request_of_the_destination_releases_the_buffer_at_once_and_ends_the_search(
     assert_eq!(bench.route(9).expires, bench.now + Dur::from_secs(10));
 }
 
+/// Searches that end at the same tick are all looked at then, though the first takes its packets out of the buffer.
+#[test]
+fn searches_that_fail_together_fail_at_the_same_tick() {
+    let mut bench = Bench::ns2();
+    for (number, dst) in [(1, 7), (2, 8), (3, 9)] {
+        bench.originate(dst, number);
+    }
+    let happened = bench.pass(ms(60_000));
+    let drops = happened.iter().filter(|(_, action)| matches!(action, Action::Drop { .. }));
+    let times: Vec<Time> = drops.map(|&(at, _)| at).collect();
+    assert!(times.len() == 3 && times.iter().all(|&at| at == times[0]), "{times:?}");
+}
+
 #[test]
 fn the_send_buffer_holds_64_packets() {
     let mut bench = Bench::ns2();

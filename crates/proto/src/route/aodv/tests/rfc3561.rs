@@ -349,6 +349,32 @@ fn section_6_7_a_reply_travels_back_and_leaves_routes_and_precursors() {
     assert_eq!(replies(&again), [], "a reply that brings nothing better goes no further");
 }
 
+/// Nothing is passed on whose time to live is spent; the originator counts the answers it takes.
+#[test]
+fn section_6_7_a_reply_goes_as_far_as_its_time_to_live() {
+    for (ttl, left) in [(1, None), (2, Some(1))] {
+        let mut bench = Bench::standard();
+        bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, None));
+        let out = bench.receive_with(6, AodvMessage::Rrep(rrep(9, 20, 1, 1)), ttl, ip(5));
+        assert_eq!(messages(&out).map(|(_, packet, _)| packet.ttl).next(), left);
+        assert_eq!((bench.aodv.counters().rrep_lost, bench.aodv.counters().rrep_accepted), (2 - u64::from(ttl), 0));
+        bench.originate(8, 1);
+        bench.receive_rrep(6, rrep(8, 30, 1, 5));
+        assert_eq!(bench.aodv.counters().rrep_accepted, 1);
+    }
+}
+
+#[test]
+fn section_6_5_each_request_is_remembered_once() {
+    let mut bench = Bench::standard();
+    assert_eq!(bench.aodv.remembered_requests(), 0);
+    for id in 1..=3 {
+        bench.receive_rreq(4, 1, rreq(1, 10, id, 9, None));
+    }
+    bench.receive_rreq(6, 1, rreq(1, 10, 3, 9, None));
+    assert_eq!(bench.aodv.remembered_requests(), 3, "a copy is none of its own");
+}
+
 #[test]
 fn section_6_7_a_reply_without_a_way_back_ends() {
     let mut bench = Bench::standard();

@@ -230,6 +230,33 @@ fn section_6_12_a_repair_that_succeeds_leaves_the_end_of_another() {
     assert_eq!((counters.repairs_started, counters.repairs_succeeded, counters.repairs_failed), (2, 1, 1));
 }
 
+/// A repair that has succeeded is over: its end is not that of the next one.
+#[test]
+fn section_6_12_a_second_repair_has_an_end_of_its_own() {
+    let mut bench = relay_bench(Config::standard(), 2);
+    let begun = bench.now;
+    bench.fail(data(1, 9, 1), 6);
+    bench.pass(ms(100));
+    bench.receive_rrep(7, rrep(9, 21, 1, 5));
+    bench.pass(ms(100));
+    bench.fail(data(1, 9, 2), 7);
+    assert_eq!(untimed(bench.run_until(begun + ms(679))), []);
+    assert_eq!(dropped(&untimed(bench.run_until(begun + ms(680)))), [(2, DropReason::LinkBroken)]);
+    let counters = bench.aodv.counters();
+    assert_eq!((counters.repairs_started, counters.repairs_succeeded, counters.repairs_failed), (2, 1, 1));
+}
+
+#[test]
+fn failures_are_counted_and_those_of_arp_apart() {
+    let mut bench = relay_bench(no_repair(), 2);
+    bench.fail(data(1, 9, 1), 6);
+    let mut out = Vec::new();
+    bench.aodv.handle_link_failure(bench.now, Some(data(1, 9, 2)), ip(6), DropReason::ArpUnresolved, &mut out);
+    bench.aodv.handle_link_failure(bench.now, None, ip(6), DropReason::ArpUnresolved, &mut out);
+    let counters = bench.aodv.counters();
+    assert_eq!((counters.link_failures, counters.link_failures_unresolved), (3, 2));
+}
+
 #[test]
 fn section_6_12_a_destination_beyond_max_repair_ttl_is_not_repaired() {
     for (hops, repairs) in [(10, 1), (11, 0)] {

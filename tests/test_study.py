@@ -666,6 +666,16 @@ def test_reproduce_quick_judges_nothing(papers: Path, fourhop: Command) -> None:
     assert verdicts == {"not judged"}
 
 
+def test_studies_of_other_profiles_stand_in_one_table(papers: Path, fourhop: Command) -> None:
+    standard = TINY.replace('Study("Tiny", ', 'Study("Tiny", profiles=("standard",), ', 1)
+    assert standard != TINY
+    (papers / "some-paper" / "radio.py").write_text(standard, encoding="utf-8")
+    done = fourhop("reproduce", "--quick", "--papers", papers)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^some-paper/radio .* - +not judged$", done.stdout, re.M), done.stdout
+    assert re.search(r"^some-paper/tiny .*not judged +not judged$", done.stdout, re.M), done.stdout
+
+
 def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     done = fourhop("reproduce", "--list")
     assert done.returncode == 0

@@ -119,16 +119,20 @@ def _list(found: list[Found]) -> None:
 
 def _show(records: list[dict[str, Any]]) -> None:
     from fourhop.cli import tables
+    from fourhop.study.study import PROFILES
 
+    # Some studies have one profile only.
+    profiles = [each for each in PROFILES if any(each in record["profiles"] for record in records)]
     rows = []
     for record in records:
+        outcomes = _outcomes(record)
+        first = next(iter(outcomes))
         for number, check in enumerate(_checks(record)):
-            verdicts = [each[number]["verdict"] for each in _outcomes(record).values()]
-            measured = next(iter(_outcomes(record).values()))[number]["measured"]
+            verdicts = [outcomes[each][number]["verdict"] if each in outcomes else "-" for each in profiles]
+            measured = f"{first}: {outcomes[first][number]['measured']}"
             rows.append((_name(record), check["statement"], check["paper"], measured, *verdicts))
-    profiles = list(records[0]["profiles"]) if records else []
     out = tables.console()
-    columns = ("figure", "check", "the paper", f"measured ({profiles[0] if profiles else ''})", *profiles)
+    columns = ("figure", "check", "the paper", "measured", *profiles)
     # Sentences are wrapped; the verdicts never are.
     out.print(tables.table(columns, rows, wrapped=(1, 2, 3)))
 

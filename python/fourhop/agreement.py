@@ -86,7 +86,7 @@ class Agreement:
             entries: what to compare.
             seeds: runs of each entry; by precision if not given.
             jobs: runs at a time; all cores if not given.
-            duration_s: simulated time of our runs instead of that of the entries, for a shorter look.
+            duration_s: simulated time of our runs, if they are to be shorter than the entries'.
 
         Raises:
             FourhopError: a number that is not allowed.

@@ -103,7 +103,7 @@ def run(
             each.
         pcap_lost: captures show the frames that were lost at a node to a collision or to noise, too, with radiotap's
             flag for a bad frame check sequence.
-        precision_of: which goodput `precision` is about: that of all flows together, or that of every single flow. A
+        precision_of: the goodput that `precision` applies to: of all flows together, or of every single flow. A
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.
 

@@ -117,7 +117,7 @@ def batch_means(batches: Sequence[float], *, drop_first: bool = False, confidenc
 def over_runs(values: Sequence[float], batches: Sequence[float]) -> Interval:
     """The interval of what was measured once a run; of a single run, over what its `batches` measured.
 
-    The mean is that of the whole runs in both cases; batches give the width only.
+    In both cases the mean is taken over the whole runs; batches give the width only.
 
     >>> over_runs([6.0], [5.0, 7.0]).method, over_runs([6.0, 8.0], []).method
     ('batch means', 'replications')

@@ -20,7 +20,7 @@ _WIDE = 80
 """Columns of a screen that has room for a bar."""
 
 LINE_S = 60.0
-"""Seconds between two lines where there is no terminal: a log of hours stays readable, that of seconds is empty."""
+"""Seconds between two lines where there is no terminal: a log of hours stays readable, and one of seconds is empty."""
 
 
 class Bar:

@@ -27,7 +27,7 @@ from fourhop.rundata import RunData
 from fourhop.sweeps import runfile, seriesfile
 
 _NAMES = 9
-"""Names tried for one run before giving up: so many unusable files of one name are nobody's accident."""
+"""Names tried for one run before giving up: this number of unusable files of one name is no accident."""
 _LEFT = "left by a writer that was killed, or of one still at work"
 
 

@@ -139,6 +139,8 @@ section! {
         pacing_tick: Dur, time("1ns", "1s") => pacing_clock.tick;
         /// What becomes of a pacing interval that is not a whole number of such ticks.
         pacing_rounding: Rounding, Kind::Choice(Rounding::CHOICES) => pacing_clock.rounding;
+        /// Is it measured how old bytes are when they are delivered (docs/results.md)?
+        delivery_ages: bool, Kind::Bool => delivery_ages;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
         limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
         /// Receive buffer.

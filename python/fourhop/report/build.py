@@ -31,7 +31,7 @@ _NAMES = {"ns2": "Behaviour of ns-2.35", "standard": "Standards as written"}
 """Profiles in words."""
 
 _PROFILES = {
-    "ns2": "the protocols and the radio as ns-2.35 has them: the last release of the simulator that the papers used, quirks included",
+    "ns2": "protocols and radio as in ns-2.35, the last release of the simulator that the papers used, quirks included",
     "standard": "IEEE 802.11, AODV and TCP as their standards say: does the conclusion survive?",
 }
 

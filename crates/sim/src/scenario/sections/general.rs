@@ -12,7 +12,7 @@ choice! {
 }
 
 section! {
-    /// What is run, for how long, and how it is measured.
+    /// What is run, for how long, and how results are measured.
     General = "" {
         /// Name of the scenario in tables and file names.
         name: String, Kind::Text, Computed("the name of the file");

@@ -348,7 +348,7 @@ def test_a_run_is_there_only_after_its_series(tmp_path: Path, monkeypatch: pytes
 
 
 def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None:
-    long = SWEEP.replace("runs = 50", "runs = 1").replace('"10s"', '"100000s"\nsample_every = "10ms"')
+    long = SWEEP.replace("runs = 25", "runs = 1").replace('"10s"', '"100000s"\nsample_every = "10ms"')
     (tmp_path / "long.toml").write_text(long, encoding="utf-8")
     out = tmp_path / "out"
     process = started("sweep", "long.toml", "--out", out, "--jobs", "1", cwd=tmp_path)
@@ -375,7 +375,7 @@ def test_half_written_and_foreign_files_are_named_and_left_alone(
     fourhop: Command, sweep_file: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    text = SWEEP.replace("runs = 50", "runs = 2")
+    text = SWEEP.replace("runs = 25", "runs = 2")
     sweep_file.write_text(text, encoding="utf-8")
     assert fourhop("sweep", sweep_file, "--out", out).returncode == 0
     whole = kept(out)
@@ -456,7 +456,7 @@ def test_a_run_that_another_process_replaces_while_it_is_looked_at_is_whole(tmp_
 
 
 def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:
-    sweep_file.write_text(SWEEP.replace("runs = 50", "runs = 1"), encoding="utf-8")
+    sweep_file.write_text(SWEEP.replace("runs = 25", "runs = 1"), encoding="utf-8")
     first = fourhop("sweep", sweep_file, "--out", tmp_path / "out")
     path = kept(tmp_path / "out")[1]
     content = bytearray(path.read_bytes())

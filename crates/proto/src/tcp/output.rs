@@ -3,7 +3,6 @@
 
 use super::ack_policy::AckPolicy;
 use super::action::Action;
-use super::config::Release;
 use super::position::Pos;
 use super::recovery::{Choice, Strategy};
 use super::send::Next;
@@ -28,7 +27,7 @@ impl Socket {
         }
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
-            let put_back = self.config.release == Release::Timer && self.recovery.state == CaState::Loss;
+            let put_back = self.is_paced_by_timer() && self.recovery.state == CaState::Loss;
             if (self.config.pace_retransmissions || put_back) && self.is_held_back(now, false) {
                 return 0;
             }
@@ -55,7 +54,7 @@ impl Socket {
             let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
             let Some(next) = self.next_segment(cwnd) else { break };
             let fresh = self.snd.nxt >= self.snd.max;
-            let early = extra > 0 && self.config.release == Release::Timer;
+            let early = extra > 0 && self.is_paced_by_timer();
             if !early && self.is_held_back(now, fresh) {
                 break;
             }
@@ -187,7 +186,7 @@ impl Socket {
     pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
         // Nothing but a sender that ns-2.35 paces by a timer has this timer running with nothing under way.
-        let first = !self.snd.outstanding() && self.config.release != Release::Timer;
+        let first = !self.snd.outstanding() && !self.is_paced_by_timer();
         if self.snd.note_sent(start, end, now) {
             self.rtt.start_timing(end, now);
         } else {

@@ -25,8 +25,12 @@ impl Socket {
     /// Is there something that only pacing keeps back, so that ns-2.35's retransmission timer runs though nothing is under
     /// way?
     pub(super) fn keeps_back(&self) -> bool {
-        let by_timer = self.config.release == Release::Timer && self.win.pacing.is_some();
-        self.snd.has_unreleased() || (by_timer && self.snd.unsent())
+        self.snd.has_unreleased() || (self.is_paced_by_timer() && self.snd.unsent())
+    }
+
+    /// Do segments leave by [`Release::Timer`] now?
+    pub(super) fn is_paced_by_timer(&self) -> bool {
+        self.config.release == Release::Timer && self.win.pacing.is_some()
     }
 
     /// Do segments go through a queue now?
@@ -109,12 +113,12 @@ impl Socket {
                 let early = self.recovery.state == CaState::Disorder
                     && self.recovery.dup_acks < self.config.dup_ack_threshold
                     && self.config.limited_transmit
-                    && self.config.release != Release::Timer;
+                    && !self.is_paced_by_timer();
                 let extra = if early { self.recovery.dup_acks } else { 0 };
                 let sent = self.transmit_at_most(now, extra, 1, out);
                 self.recovery.limited += if extra > 0 { sent } else { 0 };
                 self.pacer.pass_slot();
-                if sent == 0 && self.config.release == Release::Timer {
+                if sent == 0 && self.is_paced_by_timer() {
                     self.pacer.stop();
                 }
             }

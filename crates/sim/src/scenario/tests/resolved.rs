@@ -339,9 +339,9 @@ fn adaptive_pacing_follows_its_profile() {
     assert_eq!((ap.link_rate, ap.delay_limit, ap.alpha, ap.data_overhead), (None, None, 300, 112));
     assert_eq!((ap.short_path, ap.factor), (fourhop_cc::tcp_ap::ShortPath::AllHops, 3));
     assert_eq!(mixed.path_hints.forward_delay_over, Some(3));
-    // Other transports keep TCP's own ways.
+    // Other transports keep TCP's own ways; theirs of pacing concerns `rbp` alone.
     let (newreno, _) = params(&["tcp_ap.profile=authors-code"]);
-    assert_eq!((newreno.release, newreno.path_hints), (tcp::Release::Gate, tcp::PathHints::PLAIN));
+    assert_eq!((newreno.release, newreno.path_hints), (tcp::Config::ns2().release, tcp::PathHints::PLAIN));
     assert!(newreno.rto_backoff);
 }
 

@@ -315,7 +315,10 @@ MORE: Mapping[str, tuple[tuple[str, ...], str]] = {
     ),
     "rbp": (("fills_rbp",), ""),
     "rbp-ssa": (("neighbours_not_pacing", "chain_has_no_periphery"), ""),
-    "c3": (("fills_c3",), "hosts behind the gateway do not take part, and its flows behave as NewReno"),
+    "c3": (
+        ("fills_c3",),
+        "we think that hosts behind the gateway, which do not take part, make its flows there behave as NewReno",
+    ),
 }
 """For the transports that do not carry more everywhere, the causes and what we think."""
 

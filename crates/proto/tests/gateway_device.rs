@@ -1,6 +1,5 @@
 //! The gateway as a daemon drives it: packets that a netfilter queue hands over, of hosts with addresses of their own. A
 //! packet has an id for its verdict and a length; of its bytes the program sees the first 128, the rest stays in the kernel.
-#![allow(missing_docs)]
 
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, SlicedPacket, TcpOptionElement, TransportSlice};
 use fourhop_proto::gateway::{

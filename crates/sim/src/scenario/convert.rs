@@ -132,6 +132,8 @@ impl Scenario {
         };
         ReceiverOptions {
             delimiter: options.delimiter,
+            rater: options.rater,
+            rounding: options.rounding,
             freezer: options.freezer,
             beta: options.beta,
             fresh_for: options.fresh_for,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Profile, Variants
+from fourhop.study import STEADY, Profile, Variants
 from fourhop.study.flows import STARVING
 
 PAPER = "ElRakabawy, Klemm, Lindemann, MobiHoc 2005"
@@ -41,6 +41,11 @@ TIMERS_2003: Mapping[str, Any] = {
 
 NEWEST: Mapping[str, Any] = {"tcp_ap.samples": "every-ack-latest"}
 """The round trip is that of the newest segment that an acknowledgement covers, without the receiver's wait."""
+
+SHORTER: Mapping[str, Any] = {**STEADY, "packets": 22_000}
+"""For what is not in a figure: causes, other lengths, other grids."""
+
+ASSUMED_SHORTER = "What the paper does not show (causes, other lengths, other grids) is measured over 22,000 packets."
 
 _EVERY: Mapping[str, Any] = {"tcp.ack_policy": "every-segment"}
 _DELAYED: Mapping[str, Any] = {**DELAYED, "tcp.delayed_ack_timeout": DELAYED_TIMEOUT}

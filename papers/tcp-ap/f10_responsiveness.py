@@ -19,6 +19,7 @@ from fourhop.study import (
     above,
     below,
     between,
+    every,
     ratio,
     run_by_run,
     series,
@@ -48,24 +49,7 @@ CAUSES = {
 }
 """What the second flow suffers from, each cause switched off or on."""
 
-OUTLIERS = (
-    "while AODV searches for a route the second flow has none, and the round trip of the segment that waited keeps "
-    "the average of the delay, and the pace, slow for many acknowledgements. Over routes that never break it gets its "
-    "share (table of causes)"
-)
-FROM_RUN_TO_RUN = (
-    "which flow holds the middle node differs from run to run, and the paper shows one run: in many runs the first "
-    "flow does keep almost everything (table of causes, and the check of single runs)"
-)
-BACK_AGAIN = (
-    "most second flows got some segments through, so their time-outs had not backed off far. Where a flow is shut out "
-    "and time-outs are long (window limit of 1, routes that never break, timers of 2003) much of the bandwidth stays "
-    "unused, as in the paper (table of causes)"
-)
-NOT_SHUT_OUT = (
-    "fewer frames collide and the routes last, so neither flow is shut out: under ns2 the same happens to NewReno over "
-    "routes that never break (table of causes)"
-)
+NOT_SHUT_OUT = "fewer frames collide and the routes last, so neither flow is shut out"
 
 study = Study(
     "Responsiveness",
@@ -184,11 +168,7 @@ def leaves_unused(data: Data, name: str) -> Claim:
     "{}: the second flow quickly gets its share",
     paper="bandwidth is shared fairly when several flows compete",
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
-    why=OUTLIERS,
-    why_of={
-        "ap-code": "AODV finds no route for the second flow, or loses it, while the first one sends: over routes that "
-        "never break it has more (table of causes)"
-    },
+    because=["no_route_no_share", "some_never_start"],
 )
 def shares(data: Data, name: str) -> Claim:
     return has_its_share(data, name)
@@ -199,47 +179,66 @@ def shares(data: Data, name: str) -> Claim:
     "{}: the second flow takes all the bandwidth when the first has ended",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
-    why=OUTLIERS,
+    because="slow_after_a_search",
 )
 def takes_all(data: Data, name: str) -> Claim:
     left = rate(data, name, "flow-2", AFTER) / rate(data, name, "flow-1", ALONE)
     return above(left, 0.9).or_partly(above(left, 0.75))
 
 
-@study.check(
-    "TCP-AP over routes that never break: the second flow quickly gets its share",
-    paper="not in the paper, which has AODV",
-    assumed="our own: the cause of what AODV changes; bounds as above",
+@study.cause("while AODV searches, a flow has nothing: over routes that never break the second one gets its share")
+def no_route_no_share(data: Data) -> Claim:
+    return between(second_share(data, "ap-still", TOGETHER), 0.4, 0.6)
+
+
+@study.cause("in some runs the second flow finds no route at all; in the others both arithmetics give it 40 to 60 %")
+def some_never_start(data: Data) -> Claim:
+    return every(between({name: _started(second_share(data, name, TOGETHER)) for name in BOTH}, 0.4, 0.6))
+
+
+@study.cause(
+    "a segment that waited for a route slows the pace for long: over routes that never break it takes all the bandwidth"
 )
-def shares_when_still(data: Data) -> Claim:
-    return has_its_share(data, "ap-still")
+def slow_after_a_search(data: Data) -> Claim:
+    return above(used(data, "ap-still"), 0.9)
+
+
+@study.cause("the paper shows one run: in more than a fifth of the runs the first flow does keep four fifths")
+def differs_from_run_to_run(data: Data) -> Claim:
+    return every(above({NAMES[name]: like_the_papers(data, name) for name in ("newreno", "limit")}, 0.2))
+
+
+@study.cause(
+    "few flows are shut out for long enough: with a window of one segment, over routes that never break and with "
+    "ns-2's timers of 2003, bandwidth stays unused"
+)
+def needs_long_time_outs(data: Data) -> Claim:
+    return below(used(data, "limit-still-2003"), 0.9)
+
+
+def _started(shares: Sample) -> Sample:
+    """Without the runs in which the flow got next to nothing."""
+    kept = [(share, unit) for share, unit in zip(shares.values, shares.units, strict=True) if share > 0.02]
+    return Sample(tuple(share for share, _ in kept), tuple(unit for _, unit in kept))
 
 
 @study.check(
     "NewReno: the first flow keeps almost everything",
     paper="almost the entire bandwidth",
     assumed="the second has below 20 % from 35 s to 60 s; partly: below 40 %",
-    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="differs_from_run_to_run",
 )
 def newreno_keeps(data: Data) -> Claim:
     return keeps(data, "newreno")
 
 
 @study.check(
-    "NewReno: in many single runs the first flow keeps almost everything",
-    paper="shows one run",
-    assumed="our own: in more than a fifth of the runs the second has below 20 %",
-    why={"standard": NOT_SHUT_OUT},
-)
-def newreno_keeps_in_some(data: Data) -> Claim:
-    return above(like_the_papers(data, "newreno"), 0.2)
-
-
-@study.check(
     "NewReno: the second flow does not use the bandwidth that the first leaves",
     paper="long time-outs leave the bandwidth unused",
     assumed="from 65 s on below half of what the first had alone; partly: below 90 %",
-    why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="needs_long_time_outs",
 )
 def newreno_leaves_unused(data: Data) -> Claim:
     return leaves_unused(data, "newreno")
@@ -249,7 +248,8 @@ def newreno_leaves_unused(data: Data) -> Claim:
     "A window limit of 1: the first flow keeps almost everything",
     paper="it does not share",
     assumed="as above",
-    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="differs_from_run_to_run",
 )
 def limit_keeps(data: Data) -> Claim:
     return keeps(data, "limit")
@@ -259,30 +259,11 @@ def limit_keeps(data: Data) -> Claim:
     "A window limit of 1: the second flow does not use the bandwidth that the first leaves",
     paper="as for NewReno",
     assumed="as above",
-    why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="needs_long_time_outs",
 )
 def limit_leaves_unused(data: Data) -> Claim:
     return leaves_unused(data, "limit")
-
-
-@study.check(
-    "A window limit of 1, routes that never break and timers of 2003: the first flow keeps almost everything",
-    paper="not in the paper, which states neither",
-    assumed="our own: what makes figure 12; bounds as above",
-    why={"standard": NOT_SHUT_OUT},
-)
-def limit_keeps_as_in_2003(data: Data) -> Claim:
-    return keeps(data, "limit-still-2003")
-
-
-@study.check(
-    "A window limit of 1, routes that never break and timers of 2003: the second flow leaves bandwidth unused",
-    paper="not in the paper, which states neither",
-    assumed="our own: what makes figure 12; below 90 % of what the first had alone",
-    why={"standard": NOT_SHUT_OUT},
-)
-def limit_leaves_unused_as_in_2003(data: Data) -> Claim:
-    return below(used(data, "limit-still-2003"), 0.9)
 
 
 @study.check(

@@ -38,12 +38,6 @@ SETTLED_S = 100.0
 END_S = 300.0
 PARTS_S = ((5.0, 20.0), (20.0, 100.0), (100.0, 200.0), (200.0, END_S))
 
-OUTLIERS = (
-    "a segment that waited seconds for a route is one round trip of fifty, and lifts the coefficient far above one "
-    "until fifty more have come. Over routes that never break there is none, and the statement holds, as it does with "
-    "the authors' code, which leaves out delays of half a second and more"
-)
-
 study = Study(
     "Variation of the round trips on symmetric parallel chains",
     source=f"{PAPER}, figure 17",
@@ -96,7 +90,7 @@ def settling(data: Data) -> Chart:
     "The variation of both flows stays between zero and one",
     paper="between zero and one",
     assumed="the largest value of a run, mean over the runs; partly: the mean over time is below one half",
-    why={"ns2": OUTLIERS},
+    because="outliers_wait_for_routes",
 )
 def below_one(data: Data) -> Claim:
     return _below_one(data, "ap")
@@ -107,12 +101,10 @@ def code_below_one(data: Data) -> Claim:
     return _below_one(data, "ap-code")
 
 
-@study.check(
-    "The same holds for TCP-AP over routes that never break",
-    paper="not in the paper, which has AODV",
-    assumed="our own: the cause of what AODV changes",
+@study.cause(
+    "segments that waited for a route are the outliers: over routes that never break the variation stays below one"
 )
-def still_below_one(data: Data) -> Claim:
+def outliers_wait_for_routes(data: Data) -> Claim:
     return _below_one(data, STILL_AP)
 
 
@@ -135,21 +127,14 @@ def moves(data: Data) -> Claim:
     "Both flows vary alike",
     paper="within the same range",
     assumed="ratio of the means over time between 0.8 and 1.25; partly: between 0.67 and 1.5",
-    why={
-        "ns2": "a few outliers decide the mean of the paper's formula, and differ from run to run; over routes that "
-        "never break the two flows vary alike"
-    },
+    because="outliers_decide_the_mean",
 )
 def alike(data: Data) -> Claim:
     return _alike(data, *VARIANTS)
 
 
-@study.check(
-    "Both flows of TCP-AP vary alike over routes that never break",
-    paper="not in the paper, which has AODV",
-    assumed="our own: the cause of what AODV changes; bounds as above",
-)
-def still_alike(data: Data) -> Claim:
+@study.cause("a few such outliers decide the mean: over routes that never break both flows vary alike")
+def outliers_decide_the_mean(data: Data) -> Claim:
     return _alike(data, STILL_AP)
 
 

@@ -183,6 +183,9 @@ def test_slopes_and_orders() -> None:
         (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.0)), "partly"),
         (lambda e: above(e, 1.8).or_partly(above(e, 1.7)), "not reproduced"),
         (lambda e: below(e, 1.4), "not reproduced"),
+        # Any weaker form counts, whichever was said last.
+        (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.0)).or_partly(above(e, 1.9)), "partly"),
+        (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.9), above(e, 1.0)), "partly"),
         # The weaker form never makes a claim better than it is.
         (lambda e: above(e, 1.2).or_partly(above(e, 9.0)), "reproduced"),
     ],

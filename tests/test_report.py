@@ -55,9 +55,9 @@ def outcome(verdict: str) -> dict[str, Any]:
     return {
         "main": True,
         "name": "c", "statement": f"Vegas is ahead {NASTY}", "paper": "by 20 %", "assumed": "at 4 hops",
-        "verdict": verdict, "criterion": "above 1.2", "weaker": None, "measured": "1.3 [1.25, 1.35]", "value": 1.3,
+        "verdict": verdict, "criterion": "above 1.2", "weaker": [], "measured": "1.3 [1.25, 1.35]", "value": 1.3,
         "brief": "1.3 at best",
-        "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck",
+        "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck", "because": [],
         "reason": None if verdict == "reproduced" else "asked: above 1.2; the interval says otherwise",
     }  # fmt: skip
 
@@ -71,7 +71,10 @@ def record(paper: str, figure: str, verdicts: tuple[str, str], *, quick: bool = 
         }  # fmt: skip
         return {
             "verdict": verdict,
-            "outcomes": [outcome(verdict)],
+            "outcomes": [outcome(verdict) | ({"because": ["short"], "why": ""} if verdict == "partly" else {})],
+            "causes": [
+                {"name": "short", "statement": "Windows are short", "measured": "3 [2, 4]", "criterion": "above 1"}
+            ],
             "charts": [each.to_dict() for each in charts()],
             "sweeps": [sweep],
         }
@@ -185,6 +188,7 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
         "by 20 %",
         "at 4 hops",
         "We think: luck",
+        "The cause, measured here: Windows are short: 3 [2, 4] (asked: above 1)",
         "abc123",
         "1–3",
         "75 s",
@@ -206,9 +210,9 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
     claim = "Vegas is ahead &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;: 1.3 at best (the paper: by 20 %)."
     assert said == [
         f"Behaviour of ns-2.35: 1 of 2 main claims reproduced. ● reproduced {claim} ○ not reproduced {claim} "
-        "All statements: 1 reproduced, 1 not reproduced.",
+        "All statements: 1 reproduced, 1 not reproduced (of 1 no experiment shows the cause).",
         f"Standards as written: 0 of 2 main claims reproduced. ◐ partly {claim} ○ not reproduced {claim} "
-        "All statements: 1 partly, 1 not reproduced.",
+        "All statements: 1 partly, 1 not reproduced (of 1 no experiment shows the cause).",
         *(
             f"{profile}: 1 main claim, not judged, as these are short runs. "
             f"– not judged {claim} All statements: 1 not judged."

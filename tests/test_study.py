@@ -82,6 +82,21 @@ def more(data: Data) -> Claim:
 @study.check("Two hops carry nothing", paper="nothing", why={"standard": "because they do"})
 def nothing(data: Data) -> Claim:
     return about(data.chain.goodput(hops=2), 0.001)
+
+
+@study.cause("Two hops carry something")
+def something(data: Data) -> Claim:
+    return above(data.chain.goodput(hops=2), 1.0)
+
+
+@study.cause("Two hops carry more than one")
+def faster(data: Data) -> Claim:
+    return above(data.chain.goodput(hops=2) / data.chain.goodput(hops=1), 1.0)
+
+
+@study.check("One hop carries nothing", paper="nothing", why="never shown", because=["something", "faster"])
+def empty(data: Data) -> Claim:
+    return about(data.chain.goodput(hops=1), 0.001)
 '''
 
 
@@ -614,6 +629,14 @@ def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -
     ]
 
 
+def test_a_cause_that_no_study_has_is_named(papers: Path) -> None:
+    path = papers / "some-paper" / "tiny.py"
+    path.write_text(TINY.replace('because=["something", "faster"]', 'because="smth"'), encoding="utf-8")
+    found = find.load(papers, "some-paper/tiny")
+    with pytest.raises(FourhopError, match="check empty: because: found no cause 'smth', allowed: something, faster"):
+        execute.jobs(found, quick=False)
+
+
 def test_the_verdict_on_a_figure() -> None:
     assert execute.overall([]) is None
     assert execute.overall(["reproduced", "reproduced"]) == "reproduced"
@@ -635,7 +658,9 @@ def test_reproduce_runs_judges_and_computes_nothing_twice(papers: Path, fourhop:
     made = record(out)
     assert made["quick"] is False
     for profile in ("ns2", "standard"):
-        more, nothing = made["profiles"][profile]["outcomes"]
+        more, nothing, empty = made["profiles"][profile]["outcomes"]
+        assert (empty["verdict"], empty["because"], empty["why"]) == ("not reproduced", ["something"], "")
+        assert [each["verdict"] for each in made["profiles"][profile]["causes"]] == ["reproduced", "not reproduced"]
         assert (more["verdict"], nothing["verdict"]) == ("reproduced", "not reproduced")
         assert more["low"] > 1.2
         assert nothing["why"] == ("because they do" if profile == "standard" else "")
@@ -679,7 +704,7 @@ def test_studies_of_other_profiles_stand_in_one_table(papers: Path, fourhop: Com
 def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     done = fourhop("reproduce", "--list")
     assert done.returncode == 0
-    assert re.search(r"some-paper/tiny +2 +ns2, standard +Tiny", done.stdout)
+    assert re.search(r"some-paper/tiny +3 +ns2, standard +Tiny", done.stdout)
     assert not (papers.parent / "report").exists()
     unknown = fourhop("reproduce", "other-paper")
     assert unknown.returncode == 2
@@ -786,7 +811,7 @@ def test_the_best_of_several_is_picked_by_what_was_measured(parallel: SweepResul
 
 
 def test_one_failing_study_does_not_stop_the_others(papers: Path, fourhop: Command) -> None:
-    broken = TINY.replace("return above(", "return above(1 / 0 * ")
+    broken = TINY.replace("return above(", "return above(1 / 0 * ", 1)
     (papers / "some-paper" / "broken.py").write_text(broken, encoding="utf-8")
     done = fourhop("reproduce")
     assert done.returncode == 2

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import fourhop
-from fourhop import FourhopError, Scenario, Sweep, stats
+from fourhop import FourhopError, FourhopWarning, Scenario, Sweep, stats
 from fourhop.sweeps import columns, document, runfile
 from fourhop.sweeps.result import TABLES
 
@@ -328,3 +328,14 @@ def test_a_mistake_in_the_scenario_file_is_named_there(tmp_path: Path) -> None:
     file = write(tmp_path / "s.toml", 'scenario = "bad.toml"')
     with pytest.raises(fourhop.ScenarioError, match=r"bad\.toml:2:\d+: duration: found"):
         document.load(file)
+
+
+def test_flows_that_no_path_leads_along_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    chain = Scenario.chain(hops=2, transport="newreno", duration="2s")
+    spacings = ["200m", "300m", "400m", "500m", "600m", "700m"]
+    result = fourhop.sweep(chain, {"topology.spacing": spacings})
+    said = [str(each.message) for each in recwarn if each.category is FourhopWarning]
+    assert len(said) == 4
+    assert said[0].startswith("topology.spacing=300m: flow-1: no path of links from node 0 to node 2")
+    assert said[3] == "2 more like these"
+    assert len(result.flows_without_path()) == 5

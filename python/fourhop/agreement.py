@@ -117,7 +117,7 @@ class Agreement:
         return len(self._entries)
 
     def run(self, progress: Callable[[Report], None] | None = None) -> list[Row]:
-        """Run what can run and judge it. Ctrl-C raises `KeyboardInterrupt` with `rows` holding what was finished."""
+        """Run and judge every entry that can be run. After Ctrl-C, `rows` holds those finished."""
         plans = list(self._plans.items())
         if not plans:
             return self.rows

@@ -40,7 +40,7 @@ COMPARED = ("goodput", "fairness", "delay", "resent")
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that was measured of two scenarios, at one place of what was varied besides."""
+    """One quantity measured in two scenarios, at one combination of the other keys that were varied."""
 
     place: Mapping[str, Any]
     """The other varied keys with their values here."""
@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def note(self) -> str:
-        """What the table says, and what it does not."""
+        """Remarks below the table: how to read it and what it leaves out."""
         seeds = self.result.runs["seed"].unique().sort()
         return (
             f"difference: from {self.by} {self.against}, paired by seed ({seeds[0]} to {seeds[-1]}), ± half-width of "

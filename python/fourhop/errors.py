@@ -15,22 +15,22 @@ _SHOWN = 20
 
 
 class FourhopError(Exception):
-    """Something the user can put right: the message says what was found and what is allowed."""
+    """An error that the user can correct: the message says what was found and what is allowed."""
 
 
 class FourhopWarning(UserWarning):
-    """What was asked for is done, though it is hardly what was meant, such as a flow to a node out of range."""
+    """The request is carried out, but it is probably not what was intended, such as a flow to a node out of range."""
 
 
 class ScenarioError(FourhopError, ValueError):
     """A scenario that cannot be used. `str()` says what is wrong, a line for each problem."""
 
     problems: list[Problem]
-    """What is wrong, each with file, line, column, key, what was found, what is allowed and a hint."""
+    """All mistakes found, each with file, line, column, key, what was found, what is allowed and a hint."""
 
 
 class IncompleteError(FourhopError):
-    """A call did what it could, and some of it could not be done: runs failed, or a result could not be written.
+    """A call was completed only in part: runs failed, or a result could not be written.
 
     Finished runs are kept: those of `fourhop.run` in `result`, those of `fourhop.sweep` in its folder.
     """

@@ -1,4 +1,4 @@
-"""What a pacing transport does, seen on one flow: what it measured, what it concluded, and when it therefore sent.
+"""How a pacing transport works, on the example of one flow: its measurements, its interval, its sending times.
 
 Of TCP-AP that is the round trips, the delay over four hops that it makes of them, how much they vary, the interval
 between segments that follows from both, and the window inside of which all this happens. The formulas: docs/tcp-ap.md.

@@ -117,7 +117,7 @@ def goodput(flow_runs: Sequence[FlowRun]) -> stats.Interval:
 
 
 def batch_sums(flows: Iterable[Sequence[float]]) -> list[float]:
-    """Goodput of all flows together in each batch, from that of each; batches that not every flow has are left out."""
+    """Total goodput of all flows in each batch; batches that some flow lacks are left out."""
     return [math.fsum(batch) for batch in zip(*flows, strict=False)]
 
 

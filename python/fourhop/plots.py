@@ -74,7 +74,7 @@ def sweep(
 
 
 def time_series(result: Result, quantity: str = "goodput_bps", *, seed: int | None = None) -> Figure:
-    """A time series of every flow of one run (that of the first seed unless told otherwise), a line a flow.
+    """A time series of every flow of one run (by default the first seed), one line for each flow.
 
     `quantity` is a column of `Result.series` (docs/results.md).
 

@@ -225,7 +225,7 @@ class Result:
         return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
-        """One line: what ran and what it got."""
+        """One line: the scenario, the runs and the goodput."""
         width = self.aggregate.half_width
         interval = "" if width is None else f" ± {width / 1e3:.1f}"
         return (

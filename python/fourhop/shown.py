@@ -68,7 +68,7 @@ def page(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
-    """A summary for a notebook, below a line that says what it is of, above what to know before quoting it."""
+    """A summary for a notebook: a title line, the table, and remarks to read before quoting it."""
     below = "" if note is None else f"<p><small>{html.escape(note)}</small></p>"
     return f"<p>{html.escape(what)}</p>{summary._repr_html_()}{below}"
 

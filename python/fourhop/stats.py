@@ -115,7 +115,7 @@ def batch_means(batches: Sequence[float], *, drop_first: bool = False, confidenc
 
 
 def over_runs(values: Sequence[float], batches: Sequence[float]) -> Interval:
-    """The interval of what was measured once a run; of a single run, over what its `batches` measured.
+    """The interval over values measured once a run; for a single run, over the values of its `batches`.
 
     In both cases the mean is taken over the whole runs; batches give the width only.
 

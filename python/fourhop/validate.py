@@ -41,7 +41,7 @@ LONG_CHAIN_HOPS = 8
 UNCONTENDED = 0.01
 """The same for UDP below capacity and TCP with a window of one segment, where nothing is left to chance."""
 BELOW_CAPACITY = 0.995
-"""UDP is below capacity where ns-2 delivered at least this share of what was offered."""
+"""UDP is below capacity where ns-2 delivered at least this share of the offered load."""
 AGGREGATE = 0.10
 """How far the goodput of several flows together may be off."""
 JAIN = 0.05

@@ -83,20 +83,23 @@ def _reproduce(
     """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
     from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
-    from fourhop.study import execute
+    from fourhop.study import execute, measured
 
     planned = [execute.jobs(each, quick=quick) for each in found]
+    # Of quick runs nothing is known before, and each is short.
+    known = {} if quick else measured.costs(found)
+    cost = measured.Cost(known, [job for work in planned for job in work])
     total = sum(job.runs for each in planned for job in each)
     figures = "1 figure" if len(found) == 1 else f"{len(found)} figures"
     common.say(f"{figures}, {total} runs{', quick' if quick else ''}")
     records = []
     failed = []
-    with StudyDisplay(total) as display:
+    with StudyDisplay(total, cost.total_s) as display:
         for each, work in zip(found, planned, strict=True):
             try:
                 results = {}
                 for job in work:
-                    display.begin(job.title, job.runs)
+                    display.begin(job.title, job.runs, cost.of(job))
                     results[job.profile, job.name] = execute.run(
                         job, out, runs_at_a_time=jobs, client=dask, progress=display.update
                     )
@@ -146,7 +149,7 @@ def _checks(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _lost(record: dict[str, Any]) -> bool:
-    """Whether a check failed under the first profile, the one the papers were measured on."""
+    """Whether a check failed under the first profile, the behaviour of ns-2."""
     return any(each["verdict"] == "not reproduced" for each in _checks(record))
 
 

@@ -13,30 +13,32 @@ if TYPE_CHECKING:
 
 
 class StudyDisplay(Bar):
-    """Shows how far the sweeps of several studies are, all of their runs as one piece of work."""
+    """Shows how far the sweeps of several studies are, as one piece of work whose parts cost what they cost."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, runs: int, cost_s: float) -> None:
+        """`runs` and `cost_s` are those of all sweeps together: processor time measured before, or a guess."""
         super().__init__()
-        self._total = max(1, total)
-        self._before = 0
-        self._runs = 0
+        self._total, self._total_s = runs, max(cost_s, 1e-9)
+        self._before, self._before_s = 0, 0.0
+        self._runs, self._cost_s = 0, 0.0
         self._title = ""
         self._fresh = True
         self._started = time.monotonic()
-        self._reused = 0.0
+        self._reused_s = 0.0
 
-    def begin(self, title: str, runs: int) -> None:
+    def begin(self, title: str, runs: int, cost_s: float) -> None:
         """The next reports are about this sweep."""
-        self._title, self._runs = title, runs
+        self._title, self._runs, self._cost_s = title, runs, cost_s
         self._fresh = True
 
     def update(self, report: SweepProgress) -> None:
         """Show how far the sweep is, and with it the whole."""
         if self._fresh:
             # What was stored is no measure of how fast the rest goes.
-            self._fresh, self._reused = False, self._reused + report.reused
-        share = min(1.0, (self._before + report.fraction * self._runs) / self._total)
-        computed = share - self._reused / self._total
+            self._fresh = False
+            self._reused_s += self._cost_s * min(1.0, report.reused / max(1, self._runs))
+        share = min(1.0, (self._before_s + report.fraction * self._cost_s) / self._total_s)
+        computed = share - self._reused_s / self._total_s
         elapsed = time.monotonic() - self._started
         left = clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
         of = f"{self._title}: run {report.done} of {report.wanted or 'some'}"
@@ -45,5 +47,6 @@ class StudyDisplay(Bar):
     def end(self) -> None:
         """The sweep is done."""
         self._before += self._runs
+        self._before_s += self._cost_s
         if self._bar.disable:
             print(f"{self._title}: done, {self._before} of {self._total} runs", file=sys.stderr, flush=True)

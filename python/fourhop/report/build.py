@@ -31,7 +31,7 @@ _NAMES = {"ns2": "Behaviour of ns-2.35", "standard": "Standards as written"}
 """Profiles in words."""
 
 _PROFILES = {
-    "ns2": "the protocols and the radio as ns-2.35 has them: what the papers were measured on, quirks included",
+    "ns2": "protocols and radio as in ns-2.35, the last release of the simulator that the papers used, quirks included",
     "standard": "IEEE 802.11, AODV and TCP as their standards say: does the conclusion survive?",
 }
 
@@ -66,7 +66,10 @@ def _records(out: Path) -> list[Record]:
             record = json.loads(path.read_text(encoding="utf-8"))
             for each in record["profiles"].values():
                 # Records of earlier versions name no main claims and say nothing in brief.
-                each["outcomes"] = [{"main": False, "brief": it["measured"], **it} for it in each["outcomes"]]
+                each["outcomes"] = [
+                    {"main": False, "brief": it["measured"], "because": [], **it} for it in each["outcomes"]
+                ]
+                each.setdefault("causes", [])
             found.append(record)
         except (OSError, ValueError) as error:
             raise FourhopError(
@@ -148,11 +151,24 @@ def _main_figure(records: list[Record]) -> Record | None:
     return next((record for record in records for profile in record["profiles"] if _main([record], profile)), None)
 
 
-def _notes(outcome: Record) -> list[str]:
+def _notes(outcome: Record, causes: list[Record]) -> list[str]:
     """What is said below a verdict; of a check that could not answer there is less."""
     asked = f"asked: {outcome['criterion']}" if outcome["criterion"] else ""
-    thought = f"We think: {outcome['why']}" if outcome.get("why") else ""
-    return list(filter(None, (outcome["reason"] or asked, thought, outcome.get("method", ""))))
+    shown = [
+        f"The cause, measured here: {each['statement']}: {each['measured']} (asked: {each['criterion']})"
+        for each in causes
+        if each["name"] in outcome["because"]
+    ]
+    if outcome.get("why"):
+        shown.append(f"We think: {outcome['why']}")
+    elif _unexplained(outcome):
+        shown.append("The cause is unknown.")
+    return list(filter(None, (outcome["reason"] or asked, *shown, outcome.get("method", ""))))
+
+
+def _unexplained(outcome: Record) -> bool:
+    """Whether it is not reproduced and no experiment shows why."""
+    return outcome["verdict"] == "not reproduced" and not outcome["because"]
 
 
 def _prose(text: str) -> str:
@@ -221,9 +237,11 @@ def _slug(text: str) -> str:
 
 
 def _counts(outcomes: list[Record]) -> str:
-    """`3 reproduced, 1 partly`."""
+    """`3 reproduced, 1 partly, 4 not reproduced (of 1 no experiment shows the cause)`."""
     found = Counter(each["verdict"] for each in outcomes)
-    return ", ".join(f"{found[name]} {name}" for name in _VERDICTS if found[name]) or "none"
+    unknown = sum(map(_unexplained, outcomes))
+    remark = f" (of {unknown} no experiment shows the cause)" if unknown else ""
+    return (", ".join(f"{found[name]} {name}" for name in _VERDICTS if found[name]) or "none") + remark
 
 
 def _counted(number: int, what: str) -> str:

@@ -1,7 +1,7 @@
 """Claims about estimates, and what becomes of them.
 
 A claim holds if the whole interval says so, fails if the whole interval denies it, and is undecided otherwise: a mean
-that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but its
+that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but a
 weaker form, said beforehand, holds, and `not reproduced` otherwise.
 
 What `above`, `below`, `about`, `between` and `fair` ask of one thing they ask of each of several as well: given things
@@ -58,12 +58,12 @@ class Claim:
     beyond: float = -math.inf
     """How far the value is on the wrong side of its bound, as a share of the bound where that is not 0; negative on the
     right side."""
-    weaker: Claim | None = None
-    """The form that makes it `partly`."""
+    weaker: tuple[Claim, ...] = ()
+    """The forms of which any makes it `partly`."""
 
-    def or_partly(self, weaker: Claim) -> Claim:
-        """This claim, with a weaker one that still counts as `partly`."""
-        return replace(self, weaker=weaker)
+    def or_partly(self, *weaker: Claim) -> Claim:
+        """This claim, with weaker ones of which any still counts as `partly`, besides those it has."""
+        return replace(self, weaker=self.weaker + weaker)
 
     def __str__(self) -> str:
         """Criterion, outcome, measurement."""
@@ -74,10 +74,10 @@ _WORDS = {True: "holds", False: "fails", None: "undecided"}
 
 
 def judge(claim: Claim) -> Verdict:
-    """The verdict on a claim and its weaker form."""
+    """The verdict on a claim and its weaker forms."""
     if claim.holds:
         return "reproduced"
-    return "partly" if claim.weaker is not None and claim.weaker.holds else "not reproduced"
+    return "partly" if any(weaker.holds for weaker in claim.weaker) else "not reproduced"
 
 
 def reason(claim: Claim) -> str | None:
@@ -88,11 +88,10 @@ def reason(claim: Claim) -> str | None:
         False: f"asked: {claim.criterion}; the interval says otherwise",
         None: f"asked: {claim.criterion}; the measurement does not decide it",
     }[claim.holds]
-    if claim.weaker is None:
-        return why
-    weaker = claim.weaker
-    measured = "" if weaker.measured == claim.measured else f" with {weaker.measured}"
-    return f"{why}; weaker form: {weaker.criterion}: {_WORDS[weaker.holds]}{measured}"
+    for weaker in claim.weaker:
+        measured = "" if weaker.measured == claim.measured else f" with {weaker.measured}"
+        why += f"; weaker form: {weaker.criterion}: {_WORDS[weaker.holds]}{measured}"
+    return why
 
 
 class Criterion(Protocol[P]):

@@ -21,7 +21,7 @@ from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart
 from fourhop.study.claims import Claim, Verdict, judge, reason
 from fourhop.study.find import Found
-from fourhop.study.study import Check, Data, Profile
+from fourhop.study.study import Cause, Check, Data, Profile
 
 if TYPE_CHECKING:
     import distributed
@@ -96,7 +96,8 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
     for profile in study.profiles:
         mine = {name: result for (which, name), result in results.items() if which == profile}
         data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
-        outcomes = [outcome(check, data, quick=quick) for check in study.checks.values()]
+        causes = {name: outcome(cause, data, quick=quick) for name, cause in study.causes.items()}
+        outcomes = [judged(check, data, causes, quick=quick) for check in study.checks.values()]
         charts = [_chart(name, draw, caption, data, mine, found) for name, (caption, draw) in study.charts.items()]
         place = out / DATA / found.paper / found.figure
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
@@ -107,6 +108,7 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
         profiles[profile] = {
             "verdict": overall([each["verdict"] for each in outcomes]),
             "outcomes": outcomes,
+            "causes": list(causes.values()),
             "charts": [chart.to_dict() for chart in charts],
             "sweeps": sweeps,
         }
@@ -127,9 +129,22 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
     return made
 
 
-def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
-    """Hold one check against what was measured."""
-    base = {name: getattr(check, name) for name in ("name", "statement", "paper", "assumed", "main")}
+def judged(check: Check, data: Data, causes: Mapping[str, dict[str, Any]], *, quick: bool = False) -> dict[str, Any]:
+    """What became of a check, with the causes that are shown and what we think where it is not reproduced."""
+    found = outcome(check, data, quick=quick)
+    explain = found["verdict"] in ("partly", "not reproduced")
+    shown = [name for name in check.because if explain and causes[name]["verdict"] == "reproduced"]
+    return {
+        **found,
+        **{name: getattr(check, name) for name in ("paper", "assumed", "main")},
+        "because": shown,
+        "why": _thought(check, data.profile) if explain and not shown else "",
+    }
+
+
+def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> dict[str, Any]:
+    """Hold one check, or one cause, against what was measured."""
+    base = {"name": check.name, "statement": check.statement}
     try:
         claim = check.evaluate(data)
         if not isinstance(claim, Claim):
@@ -138,16 +153,16 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         # Of a smoke test a flow may well have delivered nothing; a real one has to be able to answer. A mistake in the
         # check is one in either.
         if not quick or isinstance(error, TypeError | AttributeError | NameError):
-            raise FourhopError(f"check {check.name}, profile {data.profile}: {_line(error)}") from error
+            what = type(check).__name__.lower()
+            raise FourhopError(f"{what} {check.name}, profile {data.profile}: {_line(error)}") from error
         unknown = {"measured": f"unknown: {_line(error)}", "brief": "unknown", "criterion": "", "reason": ""}
         return {**base, "verdict": "not judged", **unknown}
     verdict: Verdict = "not judged" if quick else judge(claim)
-    why = None if quick else reason(claim)
     return {
         **base,
         "verdict": verdict,
         "criterion": claim.criterion,
-        "weaker": None if claim.weaker is None else claim.weaker.criterion,
+        "weaker": [weaker.criterion for weaker in claim.weaker],
         "measured": claim.measured,
         "brief": claim.brief or claim.measured,
         "value": _finite(claim.value),
@@ -155,8 +170,7 @@ def outcome(check: Check, data: Data, *, quick: bool = False) -> dict[str, Any]:
         "high": _finite(claim.high),
         "unit": claim.unit,
         "method": claim.method,
-        "reason": why,
-        "why": _thought(check, data.profile) if why is not None else "",
+        "reason": None if quick else reason(claim),
     }
 
 

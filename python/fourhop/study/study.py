@@ -18,7 +18,7 @@ A study is a file `papers/<paper>/<figure>.py` with one `Study` in it, named `st
         gain = data.chain.goodput(transport="vegas", hops=4) / data.chain.goodput(transport="newreno", hops=4)
         return about(gain, 1.2).or_partly(above(gain, 1.0))
 
-Everything is done once for each of its `profiles`: what the papers were measured on, and a correct AODV and radio.
+Everything is done once for each of its `profiles`: the behaviour of ns-2.35, and a correct AODV and radio.
 """
 
 from __future__ import annotations
@@ -96,8 +96,20 @@ class Check:
     """What the text leaves open and this check decides."""
     why: Why
     """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
+    because: tuple[str, ...]
+    """The causes of the study that may explain what is not reproduced; those that hold are shown, and replace `why`."""
     main: bool
     """Whether it is one of the paper's main claims, which the report's overview answers."""
+    evaluate: Callable[[Data], Claim] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A reason why something is not as the paper says, and the experiment that shows it."""
+
+    name: str
+    statement: str
+    """The reason, as a statement that the experiment supports or not."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
@@ -116,6 +128,7 @@ class Study:
     sweeps: dict[str, Callable[[Profile], Sweep]] = field(default_factory=dict, init=False)
     charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
     checks: dict[str, Check] = field(default_factory=dict, init=False)
+    causes: dict[str, Cause] = field(default_factory=dict, init=False)
 
     def sweep(self, make: F) -> F:
         """Register a sweep: a function of the profile, named as `data` will have it."""
@@ -152,13 +165,29 @@ class Study:
         paper: str,
         assumed: str = "",
         why: Why = "",
+        because: str | Sequence[str] = (),
         main: bool = False,
     ) -> Callable[[F], F]:
-        """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview."""
+        """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview.
+
+        `because` names the causes, registered with `cause`, that may explain why it is not reproduced.
+        """
+        causes = (because,) if isinstance(because, str) else tuple(because)
 
         def register(evaluate: F) -> F:
             name = evaluate.__name__
-            _new(self.checks, evaluate, "check")[name] = Check(name, statement, paper, assumed, why, main, evaluate)
+            check = Check(name, statement, paper, assumed, why, causes, main, evaluate)
+            _new(self.checks, evaluate, "check")[name] = check
+            return evaluate
+
+        return register
+
+    def cause(self, statement: str) -> Callable[[F], F]:
+        """Register the experiment that shows a cause: a function that holds `statement` against the measurements."""
+
+        def register(evaluate: F) -> F:
+            name = evaluate.__name__
+            _new(self.causes, evaluate, "cause")[name] = Cause(name, statement, evaluate)
             return evaluate
 
         return register
@@ -170,6 +199,7 @@ class Study:
         *,
         why: Why = "",
         why_of: Mapping[str, Why] | None = None,
+        because: str | Sequence[str] = (),
         main: bool = False,
         **said: str,
     ) -> Callable[[Callable[[Data, str], Claim]], None]:
@@ -183,12 +213,19 @@ class Study:
             for place, (name, label) in enumerate(labels.items()):
                 check = _given(evaluate, f"{evaluate.__name__}_{name.replace('-', '_')}", name)
                 thought = (why_of or {}).get(name, why)
-                self.check(statement.format(label), why=thought, main=main and place == 0, **said)(check)
+                self.check(statement.format(label), why=thought, because=because, main=main and place == 0, **said)(
+                    check
+                )
 
         return register
 
     def made(self, profile: Profile, *, quick: bool = False) -> dict[str, Sweep]:
         """The sweeps for a profile, as the figure needs them or, for a smoke test, cut short."""
+        for check in self.checks.values():
+            for name in check.because:
+                if name not in self.causes:
+                    known = ", ".join(self.causes) or "none"
+                    raise FourhopError(f"check {check.name}: because: found no cause {name!r}, allowed: {known}")
         made = {name: make(profile) for name, make in self.sweeps.items()}
         return {name: _quickened(sweep, self.quick) for name, sweep in made.items()} if quick else made
 

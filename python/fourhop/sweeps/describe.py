@@ -129,7 +129,7 @@ class Sweep:
     def of_points(
         cls, points: Sequence[tuple[Mapping[str, object], Scenario]], *, keys: Sequence[str], **options: Any
     ) -> Sweep:
-        """A sweep over scenarios that are there already, each with what it is called by: one that was stored."""
+        """A sweep over given scenarios, each with its name and values: one that was stored."""
         made = cls(variants={str(index): scenario for index, (_, scenario) in enumerate(points)}, **options)
         named = tuple(Point(index, dict(row), scenario) for index, (row, scenario) in enumerate(points))
         made._set("points", named)

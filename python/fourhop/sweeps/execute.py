@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fourhop.errors import FourhopError, SweepInterrupted
+from fourhop.errors import FourhopError, FourhopWarning, SweepInterrupted
 from fourhop.limits import JOBS_LIMIT, within
 from fourhop.recorded import Staging, gone, written
 from fourhop.scenario import Scenario
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from fourhop.rundata import RunData
 
 _REPORT_S = 0.2
+
+_WARNINGS = 3
+"""Most flows without a path that are warned of one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,9 @@ def sweep(
         FourhopError: an argument, a folder or a cluster cannot be used.
         SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call goes on from there.
 
+    Warns:
+        FourhopWarning: of flows that delivered nothing because no path leads along them.
+
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=1, duration="5s")
     >>> result = fourhop.sweep(chain, {"topology.hops": [1, 2]}, runs=3)
@@ -146,7 +153,15 @@ def sweep(
     result = SweepResult(made, store, per_point, kept.reused, loop.computed, temporary)
     if out is not None:
         result.save(out)
+    _warn(result.flows_without_path())
     return result
+
+
+def _warn(lines: list[str]) -> None:
+    """Warn of flows that cannot deliver anything; of many the first ones stand for all."""
+    shown = lines if len(lines) <= _WARNINGS else [*lines[:_WARNINGS], f"{len(lines) - _WARNINGS} more like these"]
+    for line in shown:
+        warnings.warn(line, FourhopWarning, stacklevel=3)
 
 
 class _Stored:

@@ -1,4 +1,4 @@
-"""What is wrong with a sweep, in the words scenarios use: file, key, what was found, what is allowed."""
+"""Errors in a sweep, in the form of scenario errors: file, key, what was found, what is allowed."""
 
 from __future__ import annotations
 

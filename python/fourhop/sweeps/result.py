@@ -170,6 +170,19 @@ class SweepResult:
         """One row per (point, flow), with the columns of `Result.summary`."""
         return Shown(tables.flow_summary(self.points, self._flow_runs))
 
+    def flows_without_path(self) -> list[str]:
+        """What `Scenario.flows_without_path` says of flows that delivered nothing, each after its point.
+
+        Asked is only about points whose first run has such a flow, as a network has to be built for the answer.
+        """
+        silent = self._flow_runs.filter(pl.col("goodput_bps") == 0.0).group_by("point").agg(pl.col("seed").min())
+        found = []
+        for point, seed in silent.sort("point").select("point", "seed").iter_rows():
+            described = self.sweep.points[point]
+            lines = described.scenario.flows_without_path(seed=seed)
+            found += [f"{where}: {line}" if (where := described.describe()) else line for line in lines]
+        return found
+
     def aggregate(self, point: int) -> stats.Interval:
         """Goodput of all flows together at a point, bit/s, with its interval."""
         row = self.summary.row(self._index(point), named=True)

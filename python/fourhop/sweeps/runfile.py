@@ -123,7 +123,7 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
 
 
 def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
-    """Write a row made by `to_frame`, with what it is in the metadata, also whether there are `series` beside it."""
+    """Write a row made by `to_frame`, with its identity and whether there are `series` beside it in the metadata."""
     about = {
         "kind": "run",
         "key": frame["key"][0],

@@ -202,7 +202,7 @@ class Plan:
         self._close(task.point)
 
     def is_finished(self) -> bool:
-        """Whether every point has what it needs."""
+        """Whether every point is complete: it has its runs, or its precision."""
         return not self._open
 
     def seeds(self, point: int) -> list[int]:
@@ -225,7 +225,7 @@ class Plan:
         return len(self._states) - len(self._open)
 
     def is_done(self, point: int) -> bool:
-        """Whether a point has what it needs."""
+        """Whether a point is complete: it has its runs, or its precision."""
         return point not in self._open
 
     @property
@@ -248,7 +248,7 @@ class Plan:
         )
 
     def _close(self, point: int) -> None:
-        """Close a point that has what it needs, or can have."""
+        """Close a point that is complete, or can get no further."""
         state = self._states[point]
         broken = state.failed > 0 and state.running == 0
         enough = state.prefix.is_closed or broken if self.judges(point) else state.missing == 0

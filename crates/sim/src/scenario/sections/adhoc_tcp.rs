@@ -36,11 +36,11 @@ section! {
         timestamp_tick: Dur, time("1us", "1s"), Both("10us");
         /// How far the clocks of receivers are ahead of those of senders at time zero; negative: behind.
         clock_offset: TimeShift, time("-1000s", "1000s"), Both("0s");
-        /// How much faster they run, in parts of a million.
+        /// Frequency error of these clocks in parts per million.
         clock_drift: Number, number("-1000", "1000"), Both("0");
         /// Longest time between two probes of a frozen sender.
         probe_max: Dur, time("1ms", "10000s"), Both("32s");
-        /// What bounds it besides.
+        /// A further bound on this time.
         probe_bound: ProbeBound, Kind::Choice(ProbeBound::CHOICES), Both("fixed");
         /// Time-outs between two probes, if `probe_bound` is `largest-rto`.
         probe_rtos: u32, Kind::Int(1, 1_000), Both("2");

@@ -9,8 +9,8 @@ use fourhop_units::{Bytes, Dur, NodeId};
 choice! {
     /// What nodes do with options that they do not know.
     UnawareNodes {
-        Strip = "strip", "skip them; they end there";
-        Pass = "pass", "pass them on as they came";
+        Strip = "strip", "remove the options";
+        Pass = "pass", "forward the options unchanged";
     }
 }
 
@@ -22,8 +22,8 @@ section! {
     /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay of
     /// its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
     C3tcp = "c3tcp" of ccm::Options {
-        /// Is it in use? Then `tcp.receive_buffer`, if it is not given, is 65535B, so that windows count in bytes. Otherwise
-        /// no frame has options and the keys below say nothing.
+        /// Is C3TCP in use? Then `tcp.receive_buffer`, if it is not given, is 65535B, so that windows count in bytes. Otherwise
+        /// no frame has options, and the keys below have no effect.
         enabled: bool, Kind::Bool, Both("false");
         /// A node, or a list of nodes, that know nothing of it: they do not measure, and have no module.
         unaware: Option<Value>, Kind::IntOrList(0, 100_000, &[]), Both("none");
@@ -31,12 +31,12 @@ section! {
         unaware_nodes: UnawareNodes, Kind::Choice(UnawareNodes::CHOICES), Both("strip");
         /// Does the time that acknowledgements wait in queues count in the backward delay?
         backward_queueing: bool, Kind::Bool, Both("true");
-        /// Weight of the old average of bandwidth and delay; 0%: the newest measurement alone.
+        /// Weight of the old average of bandwidth and delay; 0%: only the newest measurement counts.
         smoothing: Share, share("0%", "99.9%"), Both("75%") => smoothing;
         /// Does the module acknowledge data to the local TCP itself, and send it at its own window? Then TCP's congestion
         /// control no longer matters.
         local_acks: bool, Kind::Bool => local_acks;
-        /// How long a measurement holds when none follows; then the window is the receiver's again.
+        /// How long a measurement is used when none follows; after that the receiver's own window applies.
         hold: Dur, time("1ms", "1000s") => hold;
     }
 }

@@ -25,7 +25,7 @@ section! {
     /// formulas. The pacing of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are
     /// TCP-GAP's.
     GatewayKeys = "gateway" of gateway::Config {
-        /// What happens.
+        /// How packets into the mesh are treated.
         kind: GatewayKind, Kind::Choice(GatewayKind::CHOICES), Both("plain");
         /// `gap`: is what comes from wired senders paced?
         pacing: bool, Kind::Bool => pacing;
@@ -33,7 +33,7 @@ section! {
         option: bool, Kind::Bool => option;
         /// `gap`: are flows throttled that run ahead of the others?
         goodput_control: bool, Kind::Bool, Both("true");
-        /// S: so many times the mean goodput is too fast.
+        /// S: a flow into the mesh with more than S times the mean goodput is throttled.
         threshold: Number, number("1", "1000"), Layer(|_| Number::thousandths(GOODPUT.threshold).to_value());
         /// How often goodputs are compared.
         interval: Dur, time("10ms", "1000s"), Layer(|_| GOODPUT.interval.to_value());
@@ -41,9 +41,9 @@ section! {
         gain: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.gain).to_value());
         /// By how much a throttled rate rises in each interval.
         ageing: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.ageing).to_value());
-        /// Intervals after a throttle that was in vain before the next is tried.
+        /// Intervals between a throttle without effect and the next attempt.
         rest: u32, Kind::Int(0, 1_000_000), Layer(|_| GOODPUT.rest.to_value());
-        /// Flows a gateway knows at the same time; more of them pass.
+        /// Flows a gateway tracks at the same time; packets of further flows pass unpaced.
         flows: u32, Kind::Int(1, 10_000_000) => flows;
         /// `gap`: payload that may wait in all flows together.
         buffer: Bytes, size("0B", "100GB") => buffer;

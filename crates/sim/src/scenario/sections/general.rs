@@ -6,13 +6,13 @@ use fourhop_units::Dur;
 choice! {
     /// Which behaviour the protocols have.
     Profile {
-        Ns2 = "ns2", "as ns-2.35 behaves, what the papers were measured on";
+        Ns2 = "ns2", "as ns-2.35 behaves, the last release of the simulator that the papers used";
         Standard = "standard", "IEEE 802.11 and the RFCs as written";
     }
 }
 
 section! {
-    /// What is run, for how long, and how it is measured.
+    /// What is run, for how long, and how results are measured.
     General = "" {
         /// Name of the scenario in tables and file names.
         name: String, Kind::Text, Computed("the name of the file");

@@ -68,7 +68,7 @@ section! {
         propagation_margin: Dur, time("0s", "1ms") => propagation_margin;
         /// Range of the back-off draw.
         backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES) => backoff_draw;
-        /// May a frame that finds the medium idle for a DIFS go at once?
+        /// May a frame that finds the medium idle for a DIFS be sent at once?
         immediate_access: bool, Kind::Bool => immediate_access;
         /// Is a CTS withheld also for an EIFS or after a captured frame, not only for the NAV?
         cts_refused_by_eifs: bool, Kind::Bool => cts_refused_by_eifs;

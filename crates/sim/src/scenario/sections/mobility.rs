@@ -8,7 +8,7 @@ choice! {
     /// How the nodes move.
     MobilityModel {
         Fixed = "fixed", "nodes stand still";
-        Waypoints = "waypoints", "from the places of the topology along given ways";
+        Waypoints = "waypoints", "from the places of the topology along given paths";
         RandomWaypoint = "random-waypoint", "straight to random places at random speeds, with pauses";
         Ns2 = "ns2", "from a movement file of ns-2 (setdest), which says where nodes start, in place of `[topology]`";
         BonnMotion = "bonnmotion", "from a .movements file of BonnMotion, which says where nodes start, in place of `[topology]`";
@@ -30,11 +30,11 @@ section! {
     MobilityKeys = "mobility" {
         /// How the nodes move.
         model: MobilityModel, Kind::Choice(MobilityModel::CHOICES), Both("fixed");
-        /// Ways of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, those of a node in their order, such as
+        /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, those of a node in their order, such as
         /// `[[3, "10s", "400m", "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or
         /// going at this speed; with a fifth item it stays that long. Before its first time a node is on its way from the start.
         waypoints: Option<Value>, Kind::Waypoints, Required, &["waypoints"];
-        /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the ways themselves.
+        /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the paths themselves.
         file: Option<String>, Kind::Text, Required, &["ns2", "bonnmotion"];
         /// Least speed of a leg.
         speed_min: Option<Speed>, speed("0.001m/s", "10000m/s"), Both("1m/s"), &["random-waypoint"];
@@ -48,7 +48,7 @@ section! {
         height: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
         /// Where nodes start.
         start: Option<Start>, Kind::Choice(Start::CHOICES), Both("steady-state"), &["random-waypoint"];
-        /// The first so many nodes stand still where the topology puts them.
+        /// Number of nodes, counted from node 0, that stand still where the topology puts them.
         still: Option<u32>, Kind::Int(0, 1_000_000), Both("0"), &["random-waypoint"];
         /// Seed of the movement alone; without it, it follows the seed of the run.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random-waypoint"];

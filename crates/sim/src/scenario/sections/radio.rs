@@ -45,21 +45,21 @@ choice! {
     PathLossKind {
         LogDistance = "log-distance", "10 n log10(d / d0) dB more than at the reference distance";
         FreeSpace = "free-space", "Friis";
-        TwoRay = "two-ray", "free space, from some distance on the fourth power";
+        TwoRay = "two-ray", "free space up to the crossover distance; beyond it power falls with its fourth power";
         ItuIndoor = "itu-indoor", "ITU-R P.1238 on one floor";
     }
 }
 
 choice! {
     for Indoor {
-        Office = "office", "power falls with the third power of distance";
-        Residential = "residential", "with the power 2.8";
-        Hallway = "hallway", "corridors guide waves: with the power 1.8";
+        Office = "office", "exponent 3.0 of the distance";
+        Residential = "residential", "exponent 2.8";
+        Hallway = "hallway", "exponent 1.8, because corridors guide waves";
     }
 }
 
 choice! {
-    /// Fast changes of power.
+    /// Small-scale fading: fast changes of power.
     Fading {
         Rayleigh = "rayleigh", "many paths, none of which dominates";
         Rician = "rician", "one path dominates by `rician_k`";
@@ -122,9 +122,9 @@ section! {
         exponent: Option<Number>, number("1", "10"), Both("3"), SINR;
         /// Distance at which the loss of `log-distance` is known.
         reference_distance: Option<Metres>, length("0.1m", "10km"), Both("1m"), SINR;
-        /// Loss at the reference distance; none: that of free space.
+        /// Loss at the reference distance; none: the loss of free space.
         reference_loss: Option<Db>, ratio("0dB", "200dB"), Both("none"), SINR;
-        /// Rooms of `itu-indoor`.
+        /// Surroundings of `itu-indoor`.
         environment: Option<Indoor>, Kind::Choice(Indoor::CHOICES), Both("office"), SINR;
         /// Standard deviation of shadowing, normal in decibels; "0dB": none.
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
@@ -132,15 +132,15 @@ section! {
         shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
         /// Seed of the shadows alone, so that all runs see the same surroundings; without it they follow the seed of the run.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), SINR;
-        /// Fast changes of power; none: there are none.
+        /// Small-scale fading: fast changes of power; none: there is no fading.
         fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
         /// Power of the dominant path over that of all others.
         rician_k: Option<Db>, ratio("-20dB", "40dB"), Both("6dB"), SINR;
-        /// Greatest Doppler shift by what moves around the nodes. Their own movement makes its own.
+        /// Maximum Doppler shift by what moves around the nodes; movement of the nodes themselves adds to it.
         doppler: Option<Hertz>, frequency("0Hz", "100kHz"), Both("0Hz"), SINR;
         /// Noise of the receiver above thermal noise at 290 K in 22 MHz (DSSS) or 20 MHz (OFDM).
         noise_figure: Option<Db>, ratio("0dB", "60dB"), Both("7dB"), SINR;
-        /// How much better the ratio must be than the error rates say.
+        /// Margin by which the ratio of powers must exceed what the error rates ask for.
         implementation_loss: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
         /// What decides whether bits are right.
         errors: Option<Errors>, Kind::Choice(Errors::CHOICES), Both("by-rate"), SINR;
@@ -148,7 +148,7 @@ section! {
         required_sinr: Option<Db>, ratio("-20dB", "60dB"), Both("10dB"), SINR;
         /// Least ratio of powers at which the receiver synchronises on a frame.
         preamble_sinr: Option<Db>, ratio("-30dB", "60dB"), Computed("0dB; with OFDM 4dB"), SINR;
-        /// Least power at which it does; none: only the ratio counts.
+        /// Least power at which the receiver synchronises; none: only the ratio counts.
         sensitivity: Option<Watt>, power("-150dBm", "0dBm"), Both("none"), SINR;
         /// When may a later frame that is stronger by `capture_ratio` take over the receiver?
         frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
@@ -156,7 +156,7 @@ section! {
         cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
         /// Is the medium busy for as long as a frame lasts whose preamble was heard?
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
-        /// Copies that are weaker than the noise by more than this are left out.
+        /// Signals that are weaker than the noise by more than this are ignored.
         cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;
     }
 }

@@ -112,8 +112,8 @@ section! {
         allowed_hello_loss: u32, Kind::Int(1, 255), Layer(|_| HELLO.allowed_loss.to_value());
         /// Does every node send HELLO messages, not only those on an active route? `ssa-aodv`: true, if the key is not given.
         hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
-        /// HELLO messages come so much or less before or after the end of the interval, at random, and the first one at any
-        /// time in it; 0s: all nodes send at the same instants. `ssa-aodv`: 100ms, if the key is not given.
+        /// HELLO messages come at random up to this much before or after the end of the interval, the first one at any time
+        /// in the first interval; 0s: all nodes send at the same instants. `ssa-aodv`: 100ms, if the key is not given.
         hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
         /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out. `ssa-aodv`: false,
         /// if the key is not given.
@@ -136,7 +136,7 @@ section! {
             SearchTimeout::Measured { max } => max.to_value(),
             _ => None,
         });
-        /// Every request waits so long for its reply; none: as the keys above say.
+        /// Wait of every request for its reply; none: as the keys above say.
         request_wait: Option<Dur>, time("1us", "1000s"), Layer(|profile| match aodv::Config::of(profile).search_timeout {
             SearchTimeout::Fixed(wait) => wait.to_value(),
             _ => None,

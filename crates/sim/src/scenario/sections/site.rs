@@ -12,8 +12,8 @@ section! {
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
         /// Transmitted power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
-        /// Gain of the antenna over an isotropic one, which counts for frames sent and received; those of all other nodes have
-        /// none.
+        /// Gain of the antenna over an isotropic one, which counts for frames sent and received; antennas of nodes that are
+        /// not listed have 0 dBi.
         antenna_gain: Db, Kind::Quantity(Unit::Ratio, "-30dB", "60dB"), Both("0dB");
         /// Height of the antenna above two-ray ground.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Computed("`radio.antenna_height`");
@@ -38,10 +38,10 @@ section! {
 section! {
     /// Walls. A signal loses `loss` at each of their straight pieces that the line between the two nodes crosses.
     WallKeys = "walls" {
-        /// Its corners in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed room ends where it
+        /// Corners of the wall in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed room ends where it
         /// begins.
         corners: Value, Kind::Positions, Required;
-        /// What a signal loses when it crosses one of its pieces.
+        /// Attenuation of a signal that crosses one of its pieces.
         loss: Db, Kind::Quantity(Unit::Ratio, "0dB", "200dB"), Required;
     }
 }

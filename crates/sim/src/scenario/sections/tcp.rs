@@ -42,7 +42,7 @@ section! {
         window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
         /// Largest payload of a segment.
         mss: Bytes, size("1B", "65495B") => mss;
-        /// What a peer gets that does not state its largest segment.
+        /// Largest segment sent to a peer that does not state its own.
         mss_without_option: Bytes, size("1B", "65495B") => mss_without_option;
         /// Initial congestion window in segments.
         initial_window: u32, Kind::Int(1, 1_000) => initial_window;

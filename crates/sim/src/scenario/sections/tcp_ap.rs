@@ -58,15 +58,15 @@ choice! {
     /// Where the n-hop delay comes from.
     ApDelay {
         RoundTrip = "round-trip", "estimated from the round trip";
-        OneWay = "one-way", "measured from end to end by clocks that agree, and shared out among the hops";
-        Stamped = "stamped", "measured by the node `factor` hops on, by clocks that agree";
+        OneWay = "one-way", "measured from end to end by synchronised clocks, and divided by the hops";
+        Stamped = "stamped", "measured by the node `factor` hops on, by synchronised clocks";
     }
 }
 
 section! {
     /// Adaptive pacing, for the transports `tcp-ap` and `tcp-ap-sack`; docs/tcp-ap.md has the formulas.
     TcpAp = "tcp_ap" of tcp_ap::Params {
-        /// Whose arithmetic; keys below override single differences.
+        /// Source of the arithmetic; the keys below override single differences.
         profile: ApProfile, Kind::Choice(ApProfile::CHOICES), Both("paper");
         /// Weight of the old average of the n-hop delay.
         alpha: Share, share("0%", "99.9%") => alpha;
@@ -76,11 +76,11 @@ section! {
         factor: u32, Kind::Int(1, 32) => factor;
         /// What varies.
         spread: Spread, Kind::Choice(Spread::CHOICES), Computed("`deviation-of-round-trips`; `authors-code`: `absolute-deviation-of-delays`") => spread;
-        /// What paths shorter than `factor` wait for.
+        /// Pacing interval on paths shorter than `factor`.
         short_path: ShortPath, Kind::Choice(ShortPath::CHOICES), Computed("`all-hops`; `authors-code`: `one-hop`") => short_path;
-        /// Headers that count on top of the payload of a segment.
+        /// Headers added to the payload of a segment in the formulas.
         data_overhead: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => data_overhead;
-        /// What counts for an acknowledgement.
+        /// Size of an acknowledgement in the formulas.
         ack_size: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => ack_bytes;
         /// Rate of every link; none: that of the sender's interface. `authors-code`: 2Mbps, if the key is not given.
         link_rate: Option<Rate>, rate("1bps", "10Gbps") => link_rate;

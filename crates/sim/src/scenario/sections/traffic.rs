@@ -18,8 +18,8 @@ choice! {
 choice! {
     /// Whether files have connections of their own.
     Connections {
-        Same = "same", "one for all; its window outlives the pauses";
-        Fresh = "fresh", "one each, with handshake and initial window";
+        Same = "same", "one for all; its window is kept over the pauses";
+        Fresh = "fresh", "one for each file, with handshake and initial window";
     }
 }
 
@@ -41,7 +41,7 @@ macro_rules! traffic_section {
                 shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
                 /// Mean pause between the end of a file and the beginning of the next.
                 mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
-                /// Have files a connection each, or one for all?
+                /// Does each file have a connection of its own, or do all share one?
                 connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
                 /// Rate of payload.
                 rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
@@ -65,7 +65,7 @@ traffic_section! {
     /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to
     /// bottom, random pairs elsewhere.
     TrafficKeys = "traffic" {
-        /// Number of pairs: the first so many of the natural ones; in `random` and `positions`, how many to draw.
+        /// Number of pairs, from the first natural one on; for `random` and `positions` the number to draw.
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
         /// Congestion control of TCP flows, or `udp` or `ping`.
         transport: String, Kind::Transport, Required;

@@ -17,13 +17,13 @@ section! {
         nodes: Value, Kind::Names(1), Required;
         /// Rate of every link, in either direction.
         rate: Rate, rate("1kbps", "400Gbps"), Both("10Mbps");
-        /// Time a packet is under way on a link, after it has been sent.
+        /// Propagation delay of a link.
         delay: Dur, time("0s", "100s"), Both("40ms");
         /// Packets that may wait for either direction of a link, besides the one that is being sent.
         queue: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Bytes that may wait.
         queue_bytes: Option<Bytes>, size("1B", "10GB"), Both("none");
-        /// What each packet takes on a link besides itself; Ethernet's frames take 38B.
+        /// Bytes a link adds to each packet; Ethernet adds 38B.
         overhead: Bytes, size("0B", "1000B"), Both("0B");
     }
 }
@@ -35,13 +35,13 @@ section! {
         ends: Value, Kind::Names(2), Required;
         /// Its rate.
         rate: Option<Rate>, rate("1kbps", "400Gbps"), Computed("`wired.rate`");
-        /// Time a packet is under way, after it has been sent.
+        /// Propagation delay.
         delay: Option<Dur>, time("0s", "100s"), Computed("`wired.delay`");
         /// Packets that may wait for either direction.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("`wired.queue`");
         /// Bytes that may wait.
         queue_bytes: Option<Bytes>, size("1B", "10GB"), Computed("`wired.queue_bytes`");
-        /// What each packet takes besides itself.
+        /// Bytes added to each packet.
         overhead: Option<Bytes>, size("0B", "1000B"), Computed("`wired.overhead`");
     }
 }

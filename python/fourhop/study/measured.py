@@ -1,0 +1,91 @@
+"""What the last full reproduction measured, kept beside the studies in `papers/measured.json`.
+
+The file has for each figure and profile what became of every check and cause, and the processor time of each sweep.
+The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fourhop.errors import FourhopError
+from fourhop.study.execute import FIGURES, Job, Record
+from fourhop.study.find import Found
+
+FILE = "measured.json"
+
+_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because")
+
+
+def load(papers: Path) -> dict[str, Any]:
+    """What is kept in a folder of papers by figure; nothing if nothing is. Raises `FourhopError` if it is damaged."""
+    path = papers / FILE
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise FourhopError(f"{path}: found {error}, allowed: what scripts/measured.py writes") from None
+    assert isinstance(kept, dict)
+    return kept
+
+
+def extract(out: Path) -> dict[str, Any]:
+    """What is worth keeping of the full records in a report's folder, by figure."""
+    records = (json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json")))
+    return {f"{each['paper']}/{each['figure']}": _extract(each) for each in records if not each["quick"]}
+
+
+def _extract(record: Record) -> dict[str, Any]:
+    def brief(outcome: Record) -> Record:
+        return {key: outcome[key] for key in _KEPT if outcome.get(key) not in (None, "", [])}
+
+    return {
+        "commit": record["commit"],
+        "profiles": {
+            profile: {
+                "checks": {it["name"]: brief(it) for it in each["outcomes"]},
+                "causes": {it["name"]: brief(it) for it in each["causes"]},
+                "runs": sum(sweep["runs"] for sweep in each["sweeps"]),
+                "cost_s": {sweep["name"]: round(sweep["wall_s"], 1) for sweep in each["sweeps"]},
+            }
+            for profile, each in record["profiles"].items()
+        },
+    }
+
+
+Costs = Mapping[tuple[str, str, str], float]
+"""Processor time in s by figure, profile and sweep."""
+
+
+def costs(found: Sequence[Found]) -> Costs:
+    """What the sweeps of some studies cost when they were last measured; those that were not are missing."""
+    kept = {papers: load(papers) for papers in {each.path.parent.parent for each in found}}
+    return {
+        (each.name, profile, sweep): cost
+        for each in found
+        for profile, of in kept[each.path.parent.parent].get(each.name, {"profiles": {}})["profiles"].items()
+        for sweep, cost in of["cost_s"].items()
+    }
+
+
+class Cost:
+    """What each of several sweeps will cost in s of processor time; of those never measured, guessed by their runs."""
+
+    def __init__(self, known: Costs, jobs: Sequence[Job]) -> None:
+        self._known = known
+        measured = [job for job in jobs if self._key(job) in known]
+        runs = sum(job.runs for job in measured)
+        self._per_run = sum(known[self._key(job)] for job in measured) / runs if runs else 1.0
+        self.total_s = sum(map(self.of, jobs))
+
+    def of(self, job: Job) -> float:
+        """Of one of them."""
+        return self._known.get(self._key(job), job.runs * self._per_run)
+
+    @staticmethod
+    def _key(job: Job) -> tuple[str, str, str]:
+        return job.found.name, job.profile, job.name

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Numbers in documents that come from full reproductions, which take too long for a test.
+
+    scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json
+    scripts/measured.py fill            write it into the documents
+    scripts/measured.py check           fail if a document says otherwise
+
+A document marks a number by comments, which readers do not see, and gets it from a check or a cause of a study:
+
+    gains <!-- c3tcp/f07_throughput ns2 gains_27 -->-3.1 [-4, -2.2] %<!-- / -->
+
+The mark names figure, profile and check, and, if not the whole measurement is wanted, one of `value`, `low`, `high`,
+`verdict`: `... gains_27 value` is -3.1 %. A table of all verdicts of a paper stands between `<!-- verdicts c3tcp -->`
+and `<!-- / -->`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPERS = ROOT / "papers"
+
+MARK = re.compile(r"(<!-- (?:[\w-]+/[\w-]+ \w+ \w+(?: \w+)?|verdicts [\w-]+) -->)(.*?)(<!-- / -->)", re.S)
+
+PROFILES = ("ns2", "standard")
+
+
+def documents() -> list[Path]:
+    """Everything that may quote a study."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def filled(text: str, kept: dict[str, Any]) -> str:
+    """A document with what was measured. Raises `KeyError` where nothing of that name was."""
+
+    def fill(found: re.Match[str]) -> str:
+        words = found[1][5:-4].split()
+        inside = f"\n{verdicts(words[1], kept)}\n" if words[0] == "verdicts" else number(words, kept)
+        return found[1] + inside + found[3]
+
+    return MARK.sub(fill, text)
+
+
+def number(words: list[str], kept: dict[str, Any]) -> str:
+    """What one mark stands for."""
+    from fourhop.study.estimate import number as digits
+
+    figure, profile, name, *part = words
+    of = kept[figure]["profiles"][profile]
+    it = (of["checks"] | of["causes"])[name]
+    if not part:
+        return str(it["measured"])
+    if part[0] == "verdict":
+        return str(it["verdict"])
+    # A gain is kept as a ratio and told in per cent.
+    if "%" in it["measured"] and not it.get("unit"):
+        return f"{100.0 * (it[part[0]] - 1.0):+.0f} %"
+    return f"{digits(it[part[0]])} {it.get('unit', '')}".strip()
+
+
+def verdicts(paper: str, kept: dict[str, Any]) -> str:
+    """A table of what became of every statement of a paper."""
+    figures = {name: each["profiles"] for name, each in kept.items() if name.split("/")[0] == paper}
+    if not figures:
+        raise KeyError(paper)
+    profiles = [name for name in PROFILES if any(name in each for each in figures.values())]
+    rows = [["figure", "statement", "the paper", *(f"`{name}`" for name in profiles)], ["---"] * (3 + len(profiles))]
+    for figure, each in figures.items():
+        first = next(iter(each.values()))["checks"]
+        for name, check in first.items():
+            outcomes = [each[profile]["checks"][name] if profile in each else None for profile in profiles]
+            told = ["" if it is None else f"{it['verdict']}: {it['measured']}" for it in outcomes]
+            rows.append([figure.split("/")[1], check["statement"], check["paper"], *told])
+    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the first argument says."""
+    from fourhop.study import measured
+
+    kept = measured.load(PAPERS)
+    match arguments:
+        case ["keep", *report] if len(report) <= 1:
+            kept |= measured.extract(Path(report[0]) if report else ROOT / "report")
+            text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
+            (PAPERS / measured.FILE).write_text(text + "\n", encoding="utf-8")
+        case ["fill" | "check" as what]:
+            wrong = []
+            for path in documents():
+                text = path.read_text(encoding="utf-8")
+                try:
+                    should = filled(text, kept)
+                except KeyError as error:
+                    print(f"{path.name}: nothing was measured as {error}", file=sys.stderr)
+                    return 1
+                if should != text:
+                    wrong.append(path.name)
+                    if what == "fill":
+                        path.write_text(should, encoding="utf-8")
+            if what == "check" and wrong:
+                names = ", ".join(wrong)
+                print(f"{names}: not what was measured; `scripts/measured.py fill` writes it", file=sys.stderr)
+                return 1
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

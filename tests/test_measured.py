@@ -1,0 +1,127 @@
+"""What full reproductions measured is kept, quoted by the documents, and tells how long the next one lasts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fourhop.errors import FourhopError
+from fourhop.study import execute, find, measured
+from tests.conftest import ROOT
+from tests.test_study import TINY
+
+KEPT: dict[str, Any] = {
+    "p/f1": {
+        "profiles": {
+            "ns2": {
+                "checks": {
+                    "gain": {
+                        "verdict": "partly", "statement": "It | gains", "paper": "27 %", "unit": "",
+                        "measured": "+12.3 [+10, +14.6] %", "value": 1.123, "low": 1.1, "high": 1.146,
+                    }
+                },
+                "causes": {
+                    "queue": {
+                        "verdict": "reproduced", "measured": "9.04 [8, 10] packets", "value": 9.04, "unit": "packets",
+                    }
+                },
+                "cost_s": {"chain": 30.0},
+            }
+        }
+    }
+}  # fmt: skip
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("measured_script", ROOT / "scripts" / "measured.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("mark", "filled"),
+    [
+        ("p/f1 ns2 gain", "+12.3 [+10, +14.6] %"),
+        ("p/f1 ns2 gain value", "+12 %"),
+        ("p/f1 ns2 gain low", "+10 %"),
+        ("p/f1 ns2 gain verdict", "partly"),
+        ("p/f1 ns2 queue", "9.04 [8, 10] packets"),
+        ("p/f1 ns2 queue value", "9.04 packets"),
+    ],
+)
+def test_a_mark_gets_what_was_measured(mark: str, filled: str) -> None:
+    text = f"gains <!-- {mark} -->something<!-- / -->."
+    assert script().filled(text, KEPT) == f"gains <!-- {mark} -->{filled}<!-- / -->."
+    assert script().filled("no marks, <!-- a remark -->", KEPT) == "no marks, <!-- a remark -->"
+
+
+def test_a_table_has_every_statement() -> None:
+    (_, head, _, row, _) = script().filled("<!-- verdicts p -->\n<!-- / -->", KEPT).splitlines()
+    assert head == "| figure | statement | the paper | `ns2` |"
+    assert row == "| f1 | It / gains | 27 % | partly: +12.3 [+10, +14.6] % |"
+
+
+def test_what_was_never_measured_is_an_error() -> None:
+    with pytest.raises(KeyError, match="p/f2"):
+        script().filled("<!-- p/f2 ns2 gain -->1<!-- / -->", KEPT)
+
+
+def test_the_documents_say_what_was_measured() -> None:
+    kept = measured.load(ROOT / "papers")
+    for path in script().documents():
+        text = path.read_text(encoding="utf-8")
+        assert script().filled(text, kept) == text, f"{path.name}: `scripts/measured.py fill` writes what was measured"
+
+
+def test_what_is_kept_names_checks_that_there_are() -> None:
+    there = {each.name: each.study for each in find.load_all(ROOT / "papers", find.names(ROOT / "papers"))}
+    for name, figure in measured.load(ROOT / "papers").items():
+        for of in figure["profiles"].values():
+            assert set(of["checks"]) == set(there[name].checks), name
+            assert set(of["causes"]) == set(there[name].causes), name
+
+
+def test_the_time_left_counts_what_a_sweep_costs(tmp_path: Path) -> None:
+    folder = tmp_path / "papers" / "p"
+    folder.mkdir(parents=True)
+    (folder / "f1.py").write_text(TINY, encoding="utf-8")
+    (tmp_path / "papers" / measured.FILE).write_text(json.dumps(KEPT), encoding="utf-8")
+    found = find.load(tmp_path / "papers", "p/f1")
+    jobs = {job.profile: job for job in execute.jobs(found, quick=False)}
+    cost = measured.Cost(measured.costs([found]), list(jobs.values()))
+    assert cost.of(jobs["ns2"]) == 30.0
+    # Nothing is known of the other: its six runs are taken to last as long as the six of the first.
+    assert (cost.of(jobs["standard"]), cost.total_s) == (30.0, 60.0)
+    # Without anything known a run counts one.
+    assert measured.Cost({}, list(jobs.values())).total_s == 12.0
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / measured.FILE).write_text("{", encoding="utf-8")
+    with pytest.raises(FourhopError, match=r"measured\.json: found"):
+        measured.load(tmp_path)
+
+
+def test_only_full_records_are_kept(tmp_path: Path) -> None:
+    outcome: dict[str, Any] = {"name": "gain", **KEPT["p/f1"]["profiles"]["ns2"]["checks"]["gain"]}
+    profile = {
+        "outcomes": [outcome],
+        "causes": [],
+        "sweeps": [{"name": "chain", "runs": 4, "wall_s": 1.26}],
+    }
+    for figure, quick in (("f1", False), ("f2", True)):
+        record = {"paper": "p", "figure": figure, "quick": quick, "commit": "abc", "profiles": {"ns2": profile}}
+        path = tmp_path / execute.FIGURES / "p" / f"{figure}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record), encoding="utf-8")
+    (kept,) = measured.extract(tmp_path).values()
+    assert kept["profiles"]["ns2"]["cost_s"] == {"chain": 1.3}
+    assert kept["profiles"]["ns2"]["checks"]["gain"]["value"] == 1.123

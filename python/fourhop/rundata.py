@@ -33,6 +33,10 @@ class FlowRun(TypedDict):
     rtt_median_s: float | None
     rtt_max_s: float | None
     rtt_std_s: float | None
+    age_mean_s: float | None
+    age_median_s: float | None
+    age_p95_s: float | None
+    age_p99_s: float | None
     route_changes: int
     route_discoveries: int
     discovery_first_s: float | None

@@ -112,6 +112,15 @@ pub struct FlowResult {
     pub rtt_max_s: Option<f64>,
     /// Standard deviation of ping's round trips (over n - 1), if two replies came.
     pub rtt_std_s: Option<f64>,
+    /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since each became the
+    /// next to be sent.
+    pub age_mean_s: Option<f64>,
+    /// Half of the bytes were no older.
+    pub age_median_s: Option<f64>,
+    /// 95 % of the bytes were no older.
+    pub age_p95_s: Option<f64>,
+    /// 99 % of the bytes were no older.
+    pub age_p99_s: Option<f64>,
     /// How often a packet of the flow left its source through another neighbour than the one before it.
     pub route_changes: u64,
     /// Searches of the source for the receiver that a route reply ended.

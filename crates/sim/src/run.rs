@@ -287,6 +287,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         delivered_bytes,
         active_s,
         averaged_goodput_bps: if active_s > 0.0 { delivered_bytes as f64 * 8.0 / active_s } else { 0.0 },
+        file_goodput_bps: sender.files().and_then(|files| files.mean_goodput()),
         files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,

@@ -190,7 +190,7 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// What the gateways know of a flow, if one paces.
+/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
 fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
@@ -201,7 +201,7 @@ fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
         _ => return None,
     };
-    gateways(world).find_map(|gateway| gateway.flow(&key))
+    gateways(world).filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {

@@ -160,6 +160,7 @@ impl Scenario {
             GatewayKind::Plain => None,
             GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
                 goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
+                    among: keys.among,
                     threshold: per_mille(keys.threshold.0),
                     interval: keys.interval,
                     gain: keys.gain.per_mille(),

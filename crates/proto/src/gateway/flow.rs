@@ -198,7 +198,7 @@ impl<P> Flow<P> {
         if busy && self.busy_since.is_none() {
             self.busy_since = Some(now);
         } else if !busy && let Some(since) = self.busy_since.take() {
-            self.active = self.active + now.saturating_since(since);
+            self.active += now.saturating_since(since);
         }
     }
 

@@ -28,6 +28,7 @@ FLOWS = pl.Schema(
         "delivered_bytes": pl.UInt64(),
         "active_s": pl.Float64(),
         "averaged_goodput_bps": pl.Float64(),
+        "file_goodput_bps": pl.Float64(),
         "files": pl.UInt64(),
         "sent_packets": pl.UInt64(),
         "retransmitted_packets": pl.UInt64(),

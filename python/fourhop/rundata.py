@@ -23,6 +23,7 @@ class FlowRun(TypedDict):
     delivered_bytes: int
     active_s: float
     averaged_goodput_bps: float
+    file_goodput_bps: float | None
     files: int | None
     sent: int
     retransmitted: int

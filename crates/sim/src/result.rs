@@ -87,8 +87,10 @@ pub struct FlowResult {
     pub delivered_bytes: u64,
     /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
     pub active_s: f64,
-    /// Payload delivered over `active_s`: the papers' averaged goodput.
+    /// Payload delivered over `active_s`.
     pub averaged_goodput_bps: f64,
+    /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
+    pub file_goodput_bps: Option<f64>,
     /// Files completed over the whole run; none for what does not send files.
     pub files: Option<u64>,
     /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by

@@ -190,7 +190,7 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// What the gateways know of a flow, if one paces.
+/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
 fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
@@ -201,7 +201,7 @@ fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
         _ => return None,
     };
-    gateways(world).find_map(|gateway| gateway.flow(&key))
+    gateways(world).filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
@@ -290,6 +290,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         delivered_bytes,
         active_s,
         averaged_goodput_bps: if active_s > 0.0 { delivered_bytes as f64 * 8.0 / active_s } else { 0.0 },
+        file_goodput_bps: sender.files().and_then(|files| files.mean_goodput()),
         files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,

@@ -24,6 +24,7 @@ _FLOW = {
     "delivered_bytes": "payload bytes behind goodput_bps",
     "active_s": "measured time in which data was on its way (files: without the pauses), s",
     "averaged_goodput_bps": "delivered_bytes over active_s, bit/s",
+    "file_goodput_bps": "mean over the completed files of size over time, bit/s; none for what sends none",
     "files": "files completed over the whole run; none for what sends none",
     "sent_packets": "segments, datagrams or requests sent over the whole run, repeated ones included",
     "retransmitted_packets": "of those, segments sent again",

@@ -168,6 +168,9 @@ pub struct Config {
     pub rto_max: Dur,
     /// Clock granularity G of RFC 6298 equation 2.3. ns-2.35 has no such term.
     pub rto_granularity: Dur,
+    /// Least wait before a closed window is asked for the first time. RFC 9293 section 3.8.6.1 recommends one time-out, which
+    /// is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
+    pub persist_min: Dur,
     /// Beyond this back-off factor the smoothed round trip is forgotten. ns-2.35: 8. RFC 6298 section 5.7 allows it.
     pub forget_srtt_beyond_backoff: Option<u32>,
     /// Time-outs in a row after which the connection is given up; `None`: never (ns-2.35). RFC 9293 section 3.8.3 asks
@@ -247,6 +250,7 @@ impl Config {
             rto_min: Dur::from_millis(200),
             rto_max: Dur::from_secs(60),
             rto_granularity: Dur::ZERO,
+            persist_min: Dur::ZERO,
             forget_srtt_beyond_backoff: Some(8),
             max_timeouts: None,
             pace_retransmissions: false,
@@ -307,6 +311,17 @@ impl Config {
             receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),
             ..Config::ns2()
         }
+    }
+
+    /// The same with the timers of ns-2 before October 2004, when they became finer: the clock of round trips ticks every
+    /// 0.1 s, no time-out is below 1 s and the first one is 6 s (the defaults that ns-2.35's own test suites set back, with
+    /// the dates); the window starts with 1 segment (ns Manual, chapter on TCP agents, of 2003).
+    pub const fn with_timers_of_2003(mut self) -> Config {
+        self.rtt_tick = Dur::from_millis(100);
+        self.rto_min = Dur::from_secs(1);
+        self.rto_initial = Dur::from_secs(6);
+        self.initial_window = 1;
+        self
     }
 
     /// RFC 7323 section 2.2: the shift with which 16 bits can state the receive buffer.

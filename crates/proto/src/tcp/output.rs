@@ -158,7 +158,8 @@ impl Socket {
     }
 
     fn persist_interval(&self) -> Dur {
-        self.rtt.base_rto().saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
+        let first = self.rtt.base_rto().max(self.config.persist_min);
+        first.saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
     }
 
     /// The persist timer expired: one byte, or the FIN, beyond what the window allows.

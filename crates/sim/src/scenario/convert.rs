@@ -136,6 +136,8 @@ impl Scenario {
         };
         ReceiverOptions {
             delimiter: options.delimiter,
+            rater: options.rater,
+            rounding: options.rounding,
             freezer: options.freezer,
             beta: options.beta,
             fresh_for: options.fresh_for,
@@ -158,6 +160,7 @@ impl Scenario {
             GatewayKind::Plain => None,
             GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
                 goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
+                    among: keys.among,
                     threshold: per_mille(keys.threshold.0),
                     interval: keys.interval,
                     gain: keys.gain.per_mille(),

@@ -112,12 +112,10 @@ def main() -> None:
     (job,) = (job for job in execute.jobs(found, quick=False) if job.profile == given.profile)
     measured = Cells.of(execute.run(job, given.report))
     networks = {name: shown[0].upper() + shown[1:] for name, shown in side_by_side.NETWORKS.items()}
-    cells = {
-        (network, name): measured.where(variant=f"{network}/{name}")
-        for network in networks
-        for name in side_by_side.TRANSPORTS
-    }
-    draw(cells, networks, side_by_side.LABELS).savefig(given.out, dpi=110)
+    # Those that run on every network.
+    labels = {name: side_by_side.LABELS[name] for name in side_by_side.on("chain")}
+    cells = {(network, name): measured.where(variant=f"{network}/{name}") for network in networks for name in labels}
+    draw(cells, networks, labels).savefig(given.out, dpi=110)
 
 
 if __name__ == "__main__":

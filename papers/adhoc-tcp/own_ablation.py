@@ -48,7 +48,7 @@ LONG = 16
 RUNS: Mapping[str, Mapping[Profile, int]] = {
     "walk": {"ns2": 12, "standard": 8},
     "long": {"ns2": 12, "standard": 6},
-    "moving": {"ns2": 30, "standard": 10},
+    "moving": {"ns2": 30, "standard": 4},
 }
 NETWORKS = {"way": "walk", "long": f"{LONG} hops", "moving": "30 m/s"}
 

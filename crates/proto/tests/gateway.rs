@@ -91,7 +91,7 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
                 seq,
                 ack,
                 flags,
-                window: 2_000,
+                window: if flow % 2 == 0 { 2_000 } else { 20_000 },
                 options: TcpOptions::default(),
                 payload: 0,
             }

@@ -44,6 +44,12 @@ impl Packet for Queued {
         self.changed |= written;
         written
     }
+
+    fn write_window(&mut self, window: u16) -> bool {
+        let written = bytes::set_window(&mut self.head, window);
+        self.changed |= written;
+        written
+    }
 }
 
 /// One flow's end: port here, port there, and options as Linux sends them.

@@ -4,7 +4,8 @@ use super::Profile;
 use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, section, size, time};
 use crate::scenario::layer::Profiled;
 use crate::scenario::value::{Field, Values};
-use fourhop_proto::tcp::{self, RttSampling, SackRecovery, WindowCut};
+use fourhop_cc::rbp::Samples;
+use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, WindowCut};
 use fourhop_units::{Bytes, Dur};
 
 choice! {
@@ -44,6 +45,23 @@ choice! {
     for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
         PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
+    }
+}
+
+choice! {
+    for Samples {
+        Timer = "timer", "that of the retransmission timer, by the congestion window";
+        EveryAck = "every-ack",
+            "an average over every acknowledgement, by when the segment that it echoes was made, by the window in use, \
+             inflated in recovery, as a pacing agent on ns-2's NewReno";
+    }
+}
+
+choice! {
+    for Rounding {
+        Up = "up", "rounded up, at most one segment a tick";
+        Down = "down", "rounded down, so that one shorter than a tick is none";
+        Carry = "carry", "kept on average: a tick lets go all whose time has come since the one before";
     }
 }
 
@@ -130,6 +148,16 @@ section! {
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
+        /// Rate-based pacing: which round trip is divided.
+        pacing_samples: Samples, Kind::Choice(Samples::CHOICES) => cc.pacing_samples;
+        /// Rate-based pacing: when segments that the window allows leave.
+        pacing_release: Release, Kind::Choice(Release::CHOICES) => release;
+        /// Tick of the clock that segments at a `gate` wait by. Linux 2.4 on a PC: 10ms.
+        pacing_tick: Dur, time("1ns", "1s") => pacing_clock.tick;
+        /// What becomes of a pacing interval that is not a whole number of such ticks.
+        pacing_rounding: Rounding, Kind::Choice(Rounding::CHOICES) => pacing_clock.rounding;
+        /// Is it measured how old bytes are when they are delivered (docs/results.md)?
+        delivery_ages: bool, Kind::Bool => delivery_ages;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
         limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
         /// Receive buffer.

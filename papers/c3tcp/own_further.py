@@ -145,8 +145,8 @@ def not_the_best_window(data: Data) -> Claim:
 
 
 @study.cause(
-    "so small a window costs goodput on the moving path, whatever sets it: a fixed one of 6 segments is ahead of one of 4, "
-    "and of C3TCP"
+    "so small a window costs goodput on the moving path, whatever sets it: a fixed one of 6 segments is ahead of one "
+    "of 4, and of C3TCP"
 )
 def small_windows_cost(data: Data) -> Claim:
     larger = data.moving_windows.goodput(limit=6)

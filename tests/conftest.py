@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import resource
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fourhop import cli
+
 ROOT = Path(__file__).resolve().parent.parent
+
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
+"""A terminal without colours."""
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -42,8 +50,41 @@ def chain(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fourhop(tmp_path: Path) -> Command:
-    """Run `fourhop` in an empty folder; never raises, the caller looks at the exit code."""
+def fourhop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run `fourhop` in an empty folder; never raises, the caller looks at the exit code.
+
+    It runs in this process: to start another and to import what it needs takes most commands longer than their work.
+    """
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = ["fourhop", *map(str, arguments)]
+        out, error = io.StringIO(), io.StringIO()
+        with (
+            monkeypatch.context() as patched,
+            contextlib.chdir(tmp_path),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(error),
+            warnings.catch_warnings(),
+        ):
+            patched.setattr(sys, "argv", command)
+            for name, value in PLAIN.items():
+                patched.setenv(name, value)
+            warnings.simplefilter("error")
+            try:
+                cli.main()
+                code: object = 0
+            except SystemExit as end:
+                code = end.code
+        return subprocess.CompletedProcess(
+            command, code if isinstance(code, int) else 0, out.getvalue(), error.getvalue()
+        )
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Command:
+    """The same in a process of its own."""
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
@@ -68,4 +109,4 @@ def used_by_children() -> float:
 
 def environment() -> dict[str, str]:
     """The environment of a person at a plain terminal."""
-    return os.environ | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}
+    return os.environ | PLAIN | {"PYTHONWARNINGS": "error"}

@@ -112,7 +112,7 @@ def test_a_worker_that_dies_in_the_middle_loses_nothing(cluster: Daemons, tmp_pa
 
 def test_the_command_takes_an_address(cluster: Daemons, fourhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "windows.toml"
-    file.write_text(SWEEP.replace("runs = 50", "runs = 3"), encoding="utf-8")
+    file.write_text(SWEEP.replace("runs = 25", "runs = 3"), encoding="utf-8")
     there = fourhop("sweep", file, "--dask", cluster.address, "--out", tmp_path / "there")
     assert there.returncode == 0, there.stderr
     assert counted(there.stderr) == (12, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import fourhop
 from fourhop import _core
 from fourhop.cli import app
 from fourhop.sweeps import document
-from tests.conftest import ROOT, environment
+from tests.conftest import ROOT, Command, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -84,6 +85,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def typed(fourhop: Command, folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """What a line does that a person types: by a shell where it needs one."""
+    words = shlex.split(line, comments=True)
+    plain = words[0] == "fourhop" and not set(line.partition(" #")[0]) & set("|&;<>$*")
+    return fourhop(*words[1:]) if plain else run(folder, line)
+
+
 def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     return subprocess.run(
@@ -99,7 +107,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name not in RECIPES], ids=lambda path: path.name)
-def test_commands_shown_work(path: Path, folder: Path) -> None:
+def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for before, language, text in shown(path):
         named = re.findall(r"`([\w-]+\.toml)`", before)
@@ -111,7 +119,7 @@ def test_commands_shown_work(path: Path, folder: Path) -> None:
                 assert re.search(rf"^{line.split()[1]}:", makefile, re.M), line
             elif word not in ELSEWHERE and "--dask" not in line:
                 assert word == "fourhop", f"{line}: run it here, or say in ELSEWHERE why not"
-                done = run(folder, short(line))
+                done = typed(fourhop, folder, short(line))
                 assert done.returncode == 0, f"{line}: {done.stderr}"
                 assert "not met" not in done.stderr, line
 
@@ -119,7 +127,7 @@ def test_commands_shown_work(path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     "path", [ROOT / "docs" / name for name in ("quickstart.md", "sweeps.md")], ids=lambda p: p.name
 )
-def test_mistakes_are_answered_as_shown(path: Path, folder: Path) -> None:
+def test_mistakes_are_answered_as_shown(path: Path, folder: Path, fourhop: Command) -> None:
     blocks = shown(path)
     told = [text for _, language, text in blocks if language == "text" and text.startswith("$ ")]
     assert told
@@ -130,7 +138,7 @@ def test_mistakes_are_answered_as_shown(path: Path, folder: Path) -> None:
     (folder / "window.toml").write_text(sweep, encoding="utf-8")
     for text in told:
         command, answer = text.removeprefix("$ ").split("\n", 1)
-        done = run(folder, command)
+        done = typed(fourhop, folder, command)
         assert (done.returncode, done.stderr) == (2, answer)
 
 

@@ -28,7 +28,7 @@ SHORT = Scenario.chain(hops=1, duration="2s")
 HOPS = {"topology.hops": [1, 2, 3]}
 
 SWEEP = """\
-runs = 50
+runs = 25
 seed = 7
 
 [scenario]
@@ -109,33 +109,33 @@ def test_a_sweep_killed_again_and_again_ends_as_an_undisturbed_one(
     fourhop: Command, sweep_file: Path, tmp_path: Path
 ) -> None:
     disturbed = tmp_path / "disturbed"
-    for runs in (40, 90, 150):
+    for runs in (20, 45, 70):
         process = started("sweep", sweep_file, "--out", disturbed, "--jobs", "1", cwd=tmp_path)
         stopped_at(process, disturbed, runs, signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
-        assert runs <= len(kept(disturbed)) < 200
+        assert runs <= len(kept(disturbed)) < 100
         assert not (disturbed / manifest.MANIFEST).exists()
     before = len(kept(disturbed))
     last = fourhop("sweep", sweep_file, "--out", disturbed)
     assert last.returncode == 0, last.stderr
-    assert counted(last.stderr) == (200 - before, before)
+    assert counted(last.stderr) == (100 - before, before)
 
     undisturbed = fourhop("sweep", sweep_file, "--out", tmp_path / "undisturbed")
-    assert counted(undisturbed.stderr) == (200, 0)
+    assert counted(undisturbed.stderr) == (100, 0)
     assert undisturbed.stdout == last.stdout
     same_folders(disturbed, tmp_path / "undisturbed")
-    assert pl.read_parquet(disturbed / "runs.parquet").height == 200
+    assert pl.read_parquet(disturbed / "runs.parquet").height == 100
 
 
 def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:
     process = started("sweep", sweep_file, "--jobs", "1", cwd=tmp_path)
-    said = stopped_at(process, tmp_path / "out" / "windows", 30, signal.SIGINT)
+    said = stopped_at(process, tmp_path / "out" / "windows", 20, signal.SIGINT)
     assert process.returncode == 130
-    message = re.search(r"interrupted: (\d+) of 200 runs finished, kept in out/windows; the same", said)
+    message = re.search(r"interrupted: (\d+) of 100 runs finished, kept in out/windows; the same", said)
     assert message is not None, said
     assert "Traceback" not in said
     again = fourhop("sweep", sweep_file)
-    assert counted(again.stderr) == (200 - int(message[1]), int(message[1]))
+    assert counted(again.stderr) == (100 - int(message[1]), int(message[1]))
 
 
 def test_ctrl_c_in_python() -> None:
@@ -153,8 +153,8 @@ def test_writers_at_the_same_time_share_a_folder(sweep_file: Path, tmp_path: Pat
     processes = [started("sweep", sweep_file, "--out", together, "--jobs", "1", cwd=tmp_path) for _ in range(3)]
     said = [process.communicate(timeout=100)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
-    assert all(sum(counted(each)) == 200 for each in said)
-    assert len(kept(together)) == 200
+    assert all(sum(counted(each)) == 100 for each in said)
+    assert len(kept(together)) == 100
     assert not list(together.glob("runs/*/.*"))
     alone = started("sweep", sweep_file, "--out", tmp_path / "alone", cwd=tmp_path)
     alone.communicate(timeout=100)
@@ -348,7 +348,7 @@ def test_a_run_is_there_only_after_its_series(tmp_path: Path, monkeypatch: pytes
 
 
 def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None:
-    long = SWEEP.replace("runs = 50", "runs = 1").replace('"10s"', '"100000s"\nsample_every = "10ms"')
+    long = SWEEP.replace("runs = 25", "runs = 1").replace('"10s"', '"100000s"\nsample_every = "10ms"')
     (tmp_path / "long.toml").write_text(long, encoding="utf-8")
     out = tmp_path / "out"
     process = started("sweep", "long.toml", "--out", out, "--jobs", "1", cwd=tmp_path)
@@ -375,7 +375,7 @@ def test_half_written_and_foreign_files_are_named_and_left_alone(
     fourhop: Command, sweep_file: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    text = SWEEP.replace("runs = 50", "runs = 2")
+    text = SWEEP.replace("runs = 25", "runs = 2")
     sweep_file.write_text(text, encoding="utf-8")
     assert fourhop("sweep", sweep_file, "--out", out).returncode == 0
     whole = kept(out)
@@ -456,7 +456,7 @@ def test_a_run_that_another_process_replaces_while_it_is_looked_at_is_whole(tmp_
 
 
 def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file: Path, tmp_path: Path) -> None:
-    sweep_file.write_text(SWEEP.replace("runs = 50", "runs = 1"), encoding="utf-8")
+    sweep_file.write_text(SWEEP.replace("runs = 25", "runs = 1"), encoding="utf-8")
     first = fourhop("sweep", sweep_file, "--out", tmp_path / "out")
     path = kept(tmp_path / "out")[1]
     content = bytearray(path.read_bytes())

@@ -321,7 +321,7 @@ SHORT = (
 
 def test_a_short_comparison_with_ns2_agrees() -> None:
     entries = select(read_reference(), SHORT)
-    rows = agreement.Agreement(entries, seeds=8, duration_s=150.0).run()
+    rows = agreement.Agreement(entries, seeds=6, duration_s=100.0).run()
     assert len(rows) == len(entries)
     assert [f"{row.entry.name}: {row.reason}" for row in rows if row.verdict in ("differ", "error")] == []
     assert sum(row.verdict == "agree" for row in rows) >= 10

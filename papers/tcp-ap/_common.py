@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario
-from fourhop.study import Profile, Variants
+from fourhop.study import STEADY, Profile, Variants
 from fourhop.study.flows import STARVING
 
 PAPER = "ElRakabawy, Klemm, Lindemann, MobiHoc 2005"
@@ -28,6 +28,25 @@ Its time-outs do not back off. Under `standard` a connection is given up after f
 s or more (RFC 1122 section 4.2.3.5) but would pass in fifteen seconds; therefore no connection is given up here.
 """
 
+STILL: Mapping[str, Any] = {"routing.protocol": "static"}
+"""Routes that are known from the start and never break: what is left without AODV's false link failures."""
+
+TIMERS_2003: Mapping[str, Any] = {
+    "tcp.rtt_tick": "100ms",
+    "tcp.rto_min": "1s",
+    "tcp.rto_initial": "6s",
+    "tcp.initial_window": 1,
+}
+"""TCP's clock, time-outs and first window as ns-2 had them before October 2004; the paper is of May 2005."""
+
+NEWEST: Mapping[str, Any] = {"tcp_ap.samples": "every-ack-latest"}
+"""The round trip is that of the newest segment that an acknowledgement covers, without the receiver's wait."""
+
+SHORTER: Mapping[str, Any] = {**STEADY, "packets": 22_000}
+"""For what is not in a figure: causes, other lengths, other grids."""
+
+ASSUMED_SHORTER = "What the paper does not show (causes, other lengths, other grids) is measured over 22,000 packets."
+
 _EVERY: Mapping[str, Any] = {"tcp.ack_policy": "every-segment"}
 _DELAYED: Mapping[str, Any] = {**DELAYED, "tcp.delayed_ack_timeout": DELAYED_TIMEOUT}
 
@@ -39,6 +58,12 @@ VARIANTS = Variants(
         "ap-da": ("TCP-AP + delayed ACK", "tcp-ap", _DELAYED),
         "ap-code": ("TCP-AP, authors' code", "tcp-ap", {**_EVERY, **CODE}),
         "ap-code-da": ("TCP-AP, authors' code + delayed ACK", "tcp-ap", {**_DELAYED, **CODE}),
+        "ap-da-newest": ("TCP-AP + delayed ACK, newest echo", "tcp-ap", {**_DELAYED, **NEWEST}),
+        "ap-code-da-newest": (
+            "TCP-AP, authors' code + delayed ACK, newest echo",
+            "tcp-ap",
+            {**_DELAYED, **CODE, **NEWEST},
+        ),
         "vegas": ("Vegas", "vegas", _EVERY),
     }
 )
@@ -48,8 +73,10 @@ they are the same in both profiles."""
 LABELS = VARIANTS.labels
 BOTH = {name: LABELS[name] for name in ("ap", "ap-code")}
 """The arithmetic of the paper and that of the authors' code."""
-SHOWN = tuple(name for name in LABELS if name != "vegas")
+SHOWN = tuple(name for name in LABELS if name != "vegas" and not name.endswith("-newest"))
 """The variants compared in the figures with several flows."""
+ECHOES = (*SHOWN, "ap-da-newest", "ap-code-da-newest")
+"""Those, and delayed acknowledgements whose wait is no part of the round trip."""
 
 ASSUMED = (
     "A window of at most 64 segments: the paper does not say how many segments the receivers accept.",

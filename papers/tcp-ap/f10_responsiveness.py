@@ -6,11 +6,29 @@ ended, while NewReno, with and without a window limit, leaves the second flow in
 
 from functools import partial
 
-from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, between, series, table_by
+from fourhop import Scenario, Sweep
+from fourhop.study import (
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Estimate,
+    Profile,
+    Sample,
+    Study,
+    above,
+    below,
+    between,
+    every,
+    ratio,
+    run_by_run,
+    series,
+    table,
+    table_by,
+)
 from fourhop.study.flows import goodput_between, part_of_both
 
-from ._common import ASSUMED, BOTH, LABELS, PAPER, compared, cross
+from ._common import ASSUMED, BOTH, LABELS, PAPER, STILL, TIMERS_2003, compared, cross
 
 NAMES = {**LABELS, "limit": "NewReno, window limit 1"}
 SHOWN = ("ap", "ap-code", "newreno", "limit")
@@ -20,18 +38,18 @@ ALONE, TOGETHER, AFTER = (10.0, 30.0), (35.0, 60.0), (65.0, 90.0)
 """Measured intervals in s: the first flow alone, both, the second alone; the first five seconds of each phase are left
 out."""
 
-OUTLIERS = (
-    "in one run of three the second flow hardly starts: a round trip in which a segment waited for its route takes "
-    "seconds, and the average of the delay keeps it for many acknowledgements, of which the long interval allows only "
-    "few. The flow sends as little as one segment in ten seconds, in seven runs of forty long after the first flow "
-    "has ended. The authors' code discards such samples"
-)
-FROM_RUN_TO_RUN = (
-    "which flow holds the middle node differs from run to run: the second flow has anything from nothing to nearly "
-    "all. The paper shows one run; in ns-2.35 the flows share this cross evenly over 500 s"
-)
-BACK_AGAIN = "in nine runs of ten the second flow is back within five seconds: its time-outs had not backed off far"
-NOT_SHUT_OUT = "with correct routing and medium access neither flow is shut out"
+CAUSES = {
+    "ap-still": "TCP-AP, routes that never break",
+    "ap-code-still": "TCP-AP, authors' code, routes that never break",
+    "newreno-still": "NewReno, routes that never break",
+    "newreno-2003": "NewReno, timers of 2003",
+    "newreno-still-2003": "NewReno, routes that never break, timers of 2003",
+    "limit-2003": "NewReno, window limit 1, timers of 2003",
+    "limit-still-2003": "NewReno, window limit 1, routes that never break, timers of 2003",
+}
+"""What the second flow suffers from, each cause switched off or on."""
+
+NOT_SHUT_OUT = "fewer frames collide and the routes last, so neither flow is shut out"
 
 study = Study(
     "Responsiveness",
@@ -46,6 +64,22 @@ study = Study(
 
 @study.sweep
 def coming(profile: Profile) -> Sweep:
+    return Sweep(variants=arriving(profile), runs=40)
+
+
+@study.sweep
+def causes(profile: Profile) -> Sweep:
+    changes = {"still": STILL, "2003": TIMERS_2003, "still-2003": {**STILL, **TIMERS_2003}}
+    each = {
+        f"{name}-{change}": scenario.with_(**keys)
+        for name, scenario in arriving(profile).items()
+        for change, keys in changes.items()
+    }
+    return Sweep(variants={name: each[name] for name in CAUSES}, runs=40)
+
+
+def arriving(profile: Profile) -> dict[str, Scenario]:
+    """Each transport on the cross, its second flow 30 s after the first."""
     flows = [
         {"from": 0, "to": 4, "transport": "newreno", "start": "0s", "stop": "60s"},
         {"from": 5, "to": 8, "transport": "newreno", "start": "30s"},
@@ -53,7 +87,7 @@ def coming(profile: Profile) -> Sweep:
     base = cross(profile, flows=flows, duration="90s", warmup="5s", sample_every="1s")
     variants = compared(base, "ap", "ap-code", "newreno")
     variants["limit"] = variants["newreno"].with_(**{"tcp.window": 1})
-    return Sweep(variants=variants, runs=40)
+    return variants
 
 
 @study.chart_each(
@@ -68,8 +102,12 @@ def over_time(data: Data, name: str) -> Chart:
     return series(data.coming.where(variant=name), "goodput_bps", flows=FLOWS)
 
 
+def cells(data: Data, name: str) -> Cells:
+    return (data.causes if name in CAUSES else data.coming).where(variant=name)
+
+
 def rate(data: Data, name: str, flow: str, when: tuple[float, float]) -> Sample:
-    return goodput_between(data.coming.where(variant=name), flow, when)
+    return goodput_between(cells(data, name), flow, when)
 
 
 @study.chart
@@ -79,6 +117,29 @@ def numbers(data: Data) -> Chart:
     times |= {"second of both": ("flow-2", TOGETHER), "second alone": ("flow-2", AFTER)}
     columns = {text: partial(goodput_between, flow=flow, when=when) for text, (flow, when) in times.items()}
     return table_by(data.coming, "variant", columns, {name: NAMES[name] for name in SHOWN}, heading="transport")
+
+
+@study.chart
+def table_of_causes(data: Data) -> Chart:
+    """What the second flow has from 35 s to 60 s, and after 65 s, of what the first had alone. Intervals over the runs.
+
+    "Like the paper's" are the runs in which the second flow has less than a fifth of both.
+    """
+    rows = [
+        (label, second_share(data, name, TOGETHER), used(data, name), like_the_papers(data, name))
+        for name, label in {**{name: NAMES[name] for name in SHOWN}, **CAUSES}.items()
+    ]
+    return table(["transport", "share of the second", "used after the first", "part of runs like the paper's"], rows)
+
+
+def used(data: Data, name: str) -> Estimate:
+    """Goodput of the second flow when it is alone, of what the first had alone."""
+    return ratio(rate(data, name, "flow-2", AFTER), rate(data, name, "flow-1", ALONE))
+
+
+def like_the_papers(data: Data, name: str) -> Sample:
+    """Is the second flow left with less than a fifth? 1 or 0 in each run."""
+    return run_by_run(lambda share: float(share < 0.2), second_share(data, name, TOGETHER))
 
 
 def second_share(data: Data, name: str, when: tuple[float, float]) -> Sample:
@@ -92,8 +153,13 @@ def keeps(data: Data, name: str) -> Claim:
     return below(part, 0.2).or_partly(below(part, 0.4))
 
 
+def has_its_share(data: Data, name: str) -> Claim:
+    part = second_share(data, name, TOGETHER)
+    return between(part, 0.4, 0.6).or_partly(between(part, 0.3, 0.7))
+
+
 def leaves_unused(data: Data, name: str) -> Claim:
-    left = rate(data, name, "flow-2", AFTER) / rate(data, name, "flow-1", ALONE)
+    left = used(data, name)
     return below(left, 0.5).or_partly(below(left, 0.9))
 
 
@@ -102,15 +168,10 @@ def leaves_unused(data: Data, name: str) -> Claim:
     "{}: the second flow quickly gets its share",
     paper="bandwidth is shared fairly when several flows compete",
     assumed="40 to 60 % from 35 s to 60 s, the mean over runs; partly: 30 to 70 %",
-    why=OUTLIERS,
-    why_of={
-        "ap-code": "in five runs of forty AODV finds no route for the second flow while the first one sends; in the "
-        "other runs the second has 45 %"
-    },
+    because=["no_route_no_share", "some_never_start"],
 )
 def shares(data: Data, name: str) -> Claim:
-    part = second_share(data, name, TOGETHER)
-    return between(part, 0.4, 0.6).or_partly(between(part, 0.3, 0.7))
+    return has_its_share(data, name)
 
 
 @study.check_each(
@@ -118,18 +179,55 @@ def shares(data: Data, name: str) -> Claim:
     "{}: the second flow takes all the bandwidth when the first has ended",
     paper="both flows use the available bandwidth when alone",
     assumed="from 65 s on at least 90 % of what the first had alone; partly: 75 %",
-    why=OUTLIERS,
+    because="slow_after_a_search",
 )
 def takes_all(data: Data, name: str) -> Claim:
     left = rate(data, name, "flow-2", AFTER) / rate(data, name, "flow-1", ALONE)
     return above(left, 0.9).or_partly(above(left, 0.75))
 
 
+@study.cause("while AODV searches, a flow has nothing: over routes that never break the second one gets its share")
+def no_route_no_share(data: Data) -> Claim:
+    return between(second_share(data, "ap-still", TOGETHER), 0.4, 0.6)
+
+
+@study.cause("in some runs the second flow finds no route at all; in the others both arithmetics give it 40 to 60 %")
+def some_never_start(data: Data) -> Claim:
+    return every(between({name: _started(second_share(data, name, TOGETHER)) for name in BOTH}, 0.4, 0.6))
+
+
+@study.cause(
+    "a segment that waited for a route slows the pace for long: over routes that never break it takes all the bandwidth"
+)
+def slow_after_a_search(data: Data) -> Claim:
+    return above(used(data, "ap-still"), 0.9)
+
+
+@study.cause("the paper shows one run: in more than a fifth of the runs the first flow does keep four fifths")
+def differs_from_run_to_run(data: Data) -> Claim:
+    return every(above({NAMES[name]: like_the_papers(data, name) for name in ("newreno", "limit")}, 0.2))
+
+
+@study.cause(
+    "few flows are shut out for long enough: with a window of one segment, over routes that never break and with "
+    "ns-2's timers of 2003, bandwidth stays unused"
+)
+def needs_long_time_outs(data: Data) -> Claim:
+    return below(used(data, "limit-still-2003"), 0.9)
+
+
+def _started(shares: Sample) -> Sample:
+    """Without the runs in which the flow got next to nothing."""
+    kept = [(share, unit) for share, unit in zip(shares.values, shares.units, strict=True) if share > 0.02]
+    return Sample(tuple(share for share, _ in kept), tuple(unit for _, unit in kept))
+
+
 @study.check(
     "NewReno: the first flow keeps almost everything",
     paper="almost the entire bandwidth",
     assumed="the second has below 20 % from 35 s to 60 s; partly: below 40 %",
-    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="differs_from_run_to_run",
 )
 def newreno_keeps(data: Data) -> Claim:
     return keeps(data, "newreno")
@@ -139,7 +237,8 @@ def newreno_keeps(data: Data) -> Claim:
     "NewReno: the second flow does not use the bandwidth that the first leaves",
     paper="long time-outs leave the bandwidth unused",
     assumed="from 65 s on below half of what the first had alone; partly: below 90 %",
-    why={"ns2": BACK_AGAIN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="needs_long_time_outs",
 )
 def newreno_leaves_unused(data: Data) -> Claim:
     return leaves_unused(data, "newreno")
@@ -149,7 +248,8 @@ def newreno_leaves_unused(data: Data) -> Claim:
     "A window limit of 1: the first flow keeps almost everything",
     paper="it does not share",
     assumed="as above",
-    why={"ns2": FROM_RUN_TO_RUN, "standard": NOT_SHUT_OUT},
+    why={"standard": NOT_SHUT_OUT},
+    because="differs_from_run_to_run",
 )
 def limit_keeps(data: Data) -> Claim:
     return keeps(data, "limit")
@@ -159,6 +259,8 @@ def limit_keeps(data: Data) -> Claim:
     "A window limit of 1: the second flow does not use the bandwidth that the first leaves",
     paper="as for NewReno",
     assumed="as above",
+    why={"standard": NOT_SHUT_OUT},
+    because="needs_long_time_outs",
 )
 def limit_leaves_unused(data: Data) -> Claim:
     return leaves_unused(data, "limit")

@@ -18,7 +18,7 @@ use fourhop_proto::app::{
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::OptionsRule;
-use fourhop_proto::net::Addresses;
+use fourhop_proto::net::{Addresses, LinkRed};
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
@@ -301,13 +301,18 @@ impl Setup {
     fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
         let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
         let backoff = Stream::new(seed, id, Purpose::Backoff);
-        let Some(c3tcp) = &self.c3tcp else { return Node::new(addresses, backoff, &self.node, router) };
-        let aware = !c3tcp.unaware.contains(&id);
         let mut config = self.node;
-        config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+        let modules = self.c3tcp.as_ref().and_then(|c3tcp| {
+            let aware = !c3tcp.unaware.contains(&id);
+            config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+            aware.then_some(c3tcp.options)
+        });
         let mut node = Node::new(addresses, backoff, &config, router);
-        if aware {
-            node.add_modules(c3tcp.options);
+        if let Some(options) = modules {
+            node.add_modules(options);
+        }
+        if config.link.red.enabled {
+            node.add_link_red(LinkRed::new(config.link.red, Stream::new(seed, id, Purpose::LinkRed)));
         }
         node
     }

@@ -1,6 +1,6 @@
 //! Whatever the network: nothing is lost without a name, nothing appears from nowhere, nobody is faster than physics.
 
-use crate::common::accounts::check_accounts;
+use crate::common::accounts::{check_accounts, sum};
 use fourhop_cc::Transport;
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -93,7 +93,7 @@ prop_compose! {
         routing in prop::sample::select(vec!["aodv", "static", "ssa-aodv"]),
         rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),
         rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
-        (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
+        (queue, arp, red, width) in (2u32..=60, any::<bool>(), any::<bool>(), 1u32..=1200),
         duration in 2000u32..=4000,
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
         flows in prop::collection::vec(flow(), 1..=4),
@@ -108,7 +108,8 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n[routing]\nprotocol = '{routing}'").unwrap();
+        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\nred = {red}\nred_low = 0\nred_max_drop = '50%'").unwrap();
+        writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {
             writeln!(text, "signal_threshold = '-62dBm'").unwrap();
         }
@@ -167,6 +168,26 @@ proptest! {
         check(&scenario, &result)
             .map_err(|error| TestCaseError::fail(format!("{error}\nseed {seed} of this scenario:\n{text}")))?;
     }
+}
+
+// NewReno overruns the chain, so that frames go unanswered: with link-layer RED packets are dropped early, which is an
+// account of its own, and fewer are given up by the MAC.
+#[test]
+fn link_layer_red_drops_before_the_mac_gives_up() {
+    let dropped = |red: bool| {
+        let text = format!(
+            "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'chain'\nhops = 8\n[traffic]\ntransport = 'newreno'\n\
+             [link]\nred = {red}\nred_max_drop = '20%'\n"
+        );
+        let result =
+            run(&load_toml(&text, "red.toml", &[]).unwrap(), 1, &RunOptions::default(), &Control::new()).unwrap();
+        check_accounts(&result).unwrap();
+        (sum(&result, "link", &["link-red"]), sum(&result, "mac", &["rts-retry-limit", "data-retry-limit"]))
+    };
+    let ((none, given_up), (early, given_up_with_red)) = (dropped(false), dropped(true));
+    assert_eq!(none, 0);
+    assert!(early > 10, "{early} dropped early");
+    assert!(given_up_with_red < given_up, "{given_up_with_red} given up with RED, {given_up} without");
 }
 
 // One hop, nobody else: what arrives is what the air time of an exchange lets through, and no more.

@@ -37,6 +37,8 @@ pub enum Purpose {
     LaterConnections = 12,
     /// Choice of gateways and of random ends of single flows; belongs to no node.
     Spots = 13,
+    /// Early drops at the link layer.
+    LinkRed = 14,
 }
 
 /// One stream of random numbers.

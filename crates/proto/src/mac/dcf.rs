@@ -77,6 +77,13 @@ counters! {
     }
 }
 
+impl Counters {
+    /// Frames that asked for an answer and got none: retries, and what was given up.
+    pub fn unanswered(&self) -> u64 {
+        self.rts_timeouts + self.data_timeouts
+    }
+}
+
 /// What a call of [`Dcf::handle_timeout`] came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {

@@ -3,6 +3,7 @@
 
 use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
+use super::link_red;
 use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
 use crate::drop::DropReason;
@@ -25,6 +26,8 @@ pub struct Config {
     pub arp_retry: Option<Dur>,
     /// The interface queue.
     pub queue: queue::Config,
+    /// Early drops between queue and MAC, which the node does.
+    pub red: link_red::Config,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -38,6 +41,7 @@ impl Config {
             arp: true,
             arp_retry: None,
             queue: queue::Config { limit: 50, routing_first: true },
+            red: link_red::Config::off(),
             sizes: Sizes::Ns2,
         }
     }

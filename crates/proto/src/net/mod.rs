@@ -5,6 +5,7 @@
 //! | [`link`] | the state machine: down through ARP and the queue, up to IP |
 //! | [`arp`] | addresses of neighbours, one packet held for each |
 //! | [`queue`] | drop-tail, routing packets first |
+//! | [`link_red`] | early drops by how often the MAC retries |
 //! | `addresses` | names of a station; what stands for ARP where there is none |
 //! | [`sizes`] | how many bytes a packet counts on the air |
 //! | [`port`] | one direction of a wired link, which has none of the above |
@@ -14,10 +15,12 @@
 mod addresses;
 pub mod arp;
 pub mod link;
+pub mod link_red;
 pub mod port;
 pub mod queue;
 pub mod sizes;
 
 pub use addresses::Addresses;
 pub use link::{Action, Config, Link};
+pub use link_red::LinkRed;
 pub use port::Port;

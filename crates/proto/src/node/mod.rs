@@ -14,6 +14,7 @@
 //! keeps next to it: it hears every frame in the air and says which of them the node must handle.
 
 mod account;
+mod ages;
 mod ear;
 mod endpoint;
 mod host;
@@ -26,6 +27,7 @@ mod transports;
 mod wired_side;
 
 pub use account::{Account, Drops, Layers};
+pub use ages::{AgeLog, Ages};
 pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;

@@ -12,10 +12,10 @@ use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::gateway;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Addresses, Link};
+use crate::net::{self, Addresses, Link, LinkRed};
 use crate::phy;
 use crate::route::{self, Router};
-use crate::wire::{Frame, Ipv4Packet, Payload};
+use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, Stream, Time, Watt};
 
@@ -87,6 +87,8 @@ pub struct Node {
     mac_addr: MacAddr,
     pub(super) mac: Dcf,
     pub(super) link: Link,
+    /// Early drops between the two, if they are in use.
+    red: Option<Box<LinkRed>>,
     pub(super) router: Router,
     pub(super) local: Local,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
@@ -109,6 +111,7 @@ impl Node {
             mac_addr: mac,
             mac: Dcf::new(mac, config.mac, backoff),
             link: Link::new(addresses, config.link),
+            red: None,
             upper_timeout: router.next_timeout(),
             router,
             local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
@@ -142,6 +145,11 @@ impl Node {
     /// Its wired side, if it has one, for inspection.
     pub fn wired_side(&self) -> Option<&WiredSide> {
         self.wired.as_deref()
+    }
+
+    /// Lets packets be dropped early, before the MAC. Before anything happens.
+    pub fn add_link_red(&mut self, red: LinkRed) {
+        self.red = Some(Box::new(red));
     }
 
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
@@ -327,7 +335,7 @@ impl Node {
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
         if self.mac.is_ready()
-            && let Some(msdu) = self.link.dequeue()
+            && let Some(msdu) = self.next_for_mac()
         {
             self.crossings.link_to_mac += 1;
             self.mac.handle_packet(now, msdu, &mut ear.medium);
@@ -337,6 +345,19 @@ impl Node {
                 self.refresh_upper();
             }
         }
+    }
+
+    /// The head of the queue that is not dropped early.
+    #[inline(always)]
+    fn next_for_mac(&mut self) -> Option<Msdu> {
+        let mut msdu = self.link.dequeue()?;
+        if let Some(red) = &mut self.red {
+            while red.drops(self.mac.counters().unanswered(), &msdu) {
+                self.drops.count(DropReason::LinkRed);
+                msdu = self.link.dequeue()?;
+            }
+        }
+        Some(msdu)
     }
 
     fn perform_mac(&mut self, now: Time, out: &mut Vec<Output>) {

@@ -2,7 +2,7 @@
 //! has, and how the value of a key is converted to a field of another type.
 
 use super::sections::Profile;
-use super::value::Share;
+use super::value::{Number, Share};
 use fourhop_cc::tcp_ap;
 use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
@@ -81,6 +81,7 @@ held! {
     Bytes as u32: field => Bytes(u64::from(*field)), key => key.get() as u32;
     Bytes as u64: field => Bytes(*field), key => key.get();
     Share as u32: field => Share::thousandths(*field), key => key.per_mille();
+    Number as u32: field => Number::thousandths(*field), key => (key.0 * 1e3).round() as u32;
     // A limit that is not there is the largest number.
     Option<u32> as u32: field => Some(*field).filter(|&limit| limit < u32::MAX), key => key.unwrap_or(u32::MAX);
     // A time that is not there is written as none at all.

@@ -3,7 +3,7 @@
 use fourhop_sim::result::RunResult;
 use proptest::prelude::*;
 
-fn sum(result: &RunResult, layer: &str, reasons: &[&str]) -> u64 {
+pub fn sum(result: &RunResult, layer: &str, reasons: &[&str]) -> u64 {
     let of = result.drops.get(layer);
     let named = |reason: &&str| of.and_then(|of| of.get(reason)).copied().unwrap_or(0);
     if reasons.is_empty() { of.map_or(0, |of| of.values().sum()) } else { reasons.iter().map(named).sum() }

@@ -1,6 +1,7 @@
 //! `[link]`: interface queue and ARP.
 
-use crate::scenario::key::{Choice, Kind, choice, section, time};
+use crate::scenario::key::{Choice, Kind, choice, number, section, share, time};
+use crate::scenario::value::{Number, Share};
 use fourhop_proto::net::{self, sizes::Sizes};
 use fourhop_units::Dur;
 
@@ -18,6 +19,14 @@ section! {
         queue_limit: u32, Kind::Int(2, 1_000_000) => queue.limit;
         /// Do routing packets go to the head of the queue?
         routing_first: bool, Kind::Bool => queue.routing_first;
+        /// Link-layer RED: are packets dropped before the MAC, by how often it retried the ones before (Fu et al. 2003)?
+        red: bool, Kind::Bool => red.enabled;
+        /// Mean retries a packet from which on they are.
+        red_low: Number, number("0", "1000") => red.low;
+        /// Mean retries at which the probability is the largest.
+        red_high: Number, number("0", "1000") => red.high;
+        /// Largest probability of a drop.
+        red_max_drop: Share, share("0%", "100%") => red.max_drop;
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s") => delay;
         /// Are link addresses found by ARP? Without, every node knows them.

@@ -345,6 +345,33 @@ fn adaptive_pacing_follows_its_profile() {
     assert!(newreno.rto_backoff);
 }
 
+/// The timers of 2003 replace those of either profile, but for keys that are given; nothing else changes.
+#[test]
+fn tcp_may_have_the_timers_of_2003() {
+    use fourhop_proto::tcp::Config;
+    let resolved = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+        assert_eq!(again.tcp, scenario.tcp, "{overrides:?}");
+        format!("{:?}", scenario.tcp_config(&scenario.flows[0].traffic))
+    };
+    for profile in ["profile=ns2", "profile=standard"] {
+        let plain = with(&[profile]).unwrap();
+        let plain = plain.tcp_config(&plain.flows[0].traffic);
+        let old = Config {
+            rtt_tick: Dur::from_millis(100),
+            rto_min: Dur::from_secs(1),
+            rto_initial: Dur::from_secs(6),
+            initial_window: 1,
+            ..plain
+        };
+        assert_eq!(resolved(&[profile, "tcp.profile=ns2-2003"]), format!("{old:?}"));
+        let mixed = Config { rto_initial: Dur::from_secs(3), initial_window: 2, ..old };
+        let keys = [profile, "tcp.profile=ns2-2003", "tcp.rto_initial=3s", "tcp.initial_window=2"];
+        assert_eq!(resolved(&keys), format!("{mixed:?}"));
+    }
+}
+
 #[test]
 fn files_have_a_distribution_and_connections() {
     let scenario = with(&["flows[0].app=files", "flows[0].mean_pause=400ms", "flows[0].connection=fresh"]).unwrap();

@@ -139,6 +139,7 @@ const VARIANTS: &[&[&str]] = &[
     &["adhoc_tcp.probe_bound=largest-rto", "tcp.ack_policy=delayed"],
     &["gateway.kind=fair-share", "gateway.capacity=1Mbps"],
     &["gateway.kind=fq-codel"],
+    &["link.red=true"],
     &["routing.protocol=ssa-aodv", "routing.signal_threshold=-80dBm"],
     &["radio.model=sinr", "radio.rate=11Mbps", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.errors=ratio", "radio.fading=rician", "topology.spacing=20m"],

@@ -1,0 +1,172 @@
+//! Link-layer RED: a packet that is about to be sent is dropped with a probability that grows with how often the MAC had to
+//! repeat the recent ones, so that TCP slows down before the MAC gives packets up.
+//!
+//! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM
+//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped and never marked (no
+//! ECN here), and that its second mechanism, adaptive pacing at the link, is left out.
+
+use crate::wire::{Msdu, Payload};
+use fourhop_units::Stream;
+
+/// Thresholds and probability.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Is it in use?
+    pub enabled: bool,
+    /// Mean retries a packet, in thousandths, from which packets are dropped.
+    pub low: u32,
+    /// Those at which the probability is the largest.
+    pub high: u32,
+    /// Largest probability, in thousandths.
+    pub max_drop: u32,
+}
+
+impl Config {
+    /// Not in use: a queue that drops only what does not fit, as in ns-2 and the standard.
+    pub const fn off() -> Config {
+        Config { enabled: false, low: 500, high: 3000, max_drop: 100 }
+    }
+
+    /// Probability at a mean of `retries` (thousandths), in thousandths: RED's line between the thresholds.
+    fn probability(&self, retries: u64) -> u32 {
+        let (low, max) = (u64::from(self.low), u64::from(self.max_drop));
+        let span = u64::from(self.high).saturating_sub(low).max(1);
+        (retries.saturating_sub(low).min(span) * max / span) as u32
+    }
+}
+
+/// The state at one station.
+#[derive(Clone, Debug)]
+pub struct LinkRed {
+    config: Config,
+    random: Stream,
+    /// Mean retries a packet, in thousandths.
+    mean: u64,
+    /// What the MAC had counted when the last packet was offered.
+    counted: u64,
+    /// Was that packet sent to one neighbour, so that it could be retried?
+    retriable: bool,
+}
+
+impl LinkRed {
+    /// With a mean of no retries.
+    pub fn new(config: Config, random: Stream) -> LinkRed {
+        LinkRed { config, random, mean: 0, counted: 0, retriable: false }
+    }
+
+    /// Is this packet, the next for the MAC, to be dropped? `unanswered` is how many frames of this station have remained
+    /// without an answer so far.
+    pub fn drops(&mut self, unanswered: u64, msdu: &Msdu) -> bool {
+        let retries = unanswered - self.counted;
+        self.counted = unanswered;
+        if self.retriable {
+            // Weights of 7/8 and 1/8.
+            self.mean = (7 * self.mean + 1000 * retries) / 8;
+        }
+        let unicast = !msdu.dst.is_broadcast();
+        let data = matches!(&msdu.payload, Payload::Ipv4(packet) if !packet.is_network_control());
+        let dropped = unicast && data && self.random.below(1000) < self.config.probability(self.mean);
+        self.retriable = unicast && !dropped;
+        dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{AodvMessage, ArpMessage, ArpOperation, Body, Ipv4Packet, PacketMeta, Rerr, UdpDatagram};
+    use fourhop_units::{Bytes, MacAddr, NodeId, Purpose};
+
+    const CERTAIN: Config = Config { enabled: true, low: 1000, high: 2000, max_drop: 1000 };
+
+    fn red(config: Config) -> LinkRed {
+        LinkRed::new(config, Stream::new(1, NodeId(0), Purpose::LinkRed))
+    }
+
+    fn ip(dst: MacAddr, body: Body) -> Msdu {
+        let (src, to) = (NodeId(0).ipv4(), NodeId(9).ipv4());
+        let packet = Ipv4Packet { src, dst: to, ttl: 30, ident: 0, body, meta: PacketMeta::default() };
+        Msdu { dst, len: Bytes(u64::from(packet.len())), payload: Payload::Ipv4(packet) }
+    }
+
+    fn datagram(dst: MacAddr) -> Msdu {
+        ip(dst, Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 100 }))
+    }
+
+    fn data() -> Msdu {
+        datagram(NodeId(1).mac())
+    }
+
+    /// With a mean of two retries or more.
+    fn contended() -> LinkRed {
+        let mut red = red(CERTAIN);
+        for packet in 0..100 {
+            red.drops(3 * packet, &routing());
+        }
+        red
+    }
+
+    fn routing() -> Msdu {
+        let error = AodvMessage::Rerr(Rerr { no_delete: false, unreachable: Vec::new() });
+        ip(NodeId(1).mac(), Body::Routing(error.into()))
+    }
+
+    #[test]
+    fn the_probability_rises_between_the_thresholds_and_stays_there() {
+        let config = Config { enabled: true, low: 1000, high: 3000, max_drop: 500 };
+        let at = |retries| config.probability(retries);
+        assert_eq!([at(0), at(1000), at(1500), at(2000), at(3000), at(u64::MAX / 1000)], [0, 0, 125, 250, 500, 500]);
+        // Thresholds in the wrong order: a step at the lower one.
+        let step = Config { high: 0, ..config };
+        assert_eq!([step.probability(1000), step.probability(1001)], [0, 500]);
+    }
+
+    #[test]
+    fn nothing_is_dropped_while_frames_are_answered() {
+        let mut red = red(CERTAIN);
+        assert!((0..1000).all(|_| !red.drops(0, &data())));
+    }
+
+    #[test]
+    fn the_mean_of_the_retries_weighs_the_newest_packet_an_eighth() {
+        let mut red = red(Config { max_drop: 0, ..CERTAIN });
+        red.drops(0, &data());
+        red.drops(2, &data());
+        assert_eq!(red.mean, 250);
+        red.drops(2, &data());
+        assert_eq!(red.mean, 218);
+    }
+
+    #[test]
+    fn where_every_packet_is_retried_data_is_dropped() {
+        let mut red = contended();
+        assert!(red.drops(300, &data()));
+        // The dropped packet was not sent, so it says nothing of the link, and the next one meets the same mean.
+        let mean = red.mean;
+        assert!(red.drops(300, &data()));
+        assert_eq!(red.mean, mean);
+    }
+
+    #[test]
+    fn routing_address_resolution_and_broadcasts_are_spared() {
+        let sender = NodeId(0);
+        let request = ArpMessage {
+            operation: ArpOperation::Request,
+            sender_mac: sender.mac(),
+            sender_ip: sender.ipv4(),
+            target_mac: None,
+            target_ip: NodeId(1).ipv4(),
+        };
+        let arp = Msdu { dst: NodeId(1).mac(), len: Bytes(28), payload: Payload::Arp(request) };
+        for spared in [routing(), arp, datagram(MacAddr::BROADCAST)] {
+            assert!(!contended().drops(300, &spared));
+        }
+    }
+
+    #[test]
+    fn half_the_packets_go_where_the_probability_is_a_half() {
+        let mut red = red(Config { low: 0, high: 1000, max_drop: 500, ..CERTAIN });
+        let dropped = (1..=4000u64).filter(|&n| red.drops(n * 10, &data())).count();
+        assert!((1900..2100).contains(&dropped), "{dropped} of 4000");
+    }
+}

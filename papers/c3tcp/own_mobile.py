@@ -13,6 +13,8 @@ from ._common import BOTH, C3, LABELS, PAPER, compared, settings
 
 TCP, UDP = 3, 2
 """How many flows of each."""
+WINDOW = 4
+"""A fixed window as small as that of C3TCP on the string, in segments."""
 SHOWN = ("standard", *C3, "vegas", "westwood")
 
 study = Study(
@@ -26,13 +28,13 @@ study = Study(
 )
 
 
-@study.sweep
-def field(profile: Profile) -> Sweep:
+def walking(profile: Profile) -> Scenario:
+    """The moving nodes, with standard TCP."""
     tcp = [{"from": 2 * n, "to": 2 * n + 1, "transport": "newreno"} for n in range(TCP)]
     udp = [{"from": 2 * n, "to": 2 * n + 1, "transport": "udp", "rate": "100kbps"} for n in range(TCP, TCP + UDP)]
     area = {"width": "1500m", "height": "300m"}
     walk = {"speed_min": "1m/s", "speed_max": "10m/s", "pause": "10s"}
-    base = Scenario.from_dict(
+    return Scenario.from_dict(
         settings(
             profile,
             link={},
@@ -44,7 +46,18 @@ def field(profile: Profile) -> Sweep:
             flows=[*tcp, *udp],
         )
     )
-    return Sweep(variants=compared(base, *SHOWN), runs=20)
+
+
+@study.sweep
+def field(profile: Profile) -> Sweep:
+    return Sweep(variants=compared(walking(profile), *SHOWN), runs=20)
+
+
+@study.sweep
+def fixed(profile: Profile) -> Sweep:
+    """The same with a window that no measurement sets."""
+    cwl = {f"flows[{n}].transport": "cwl" for n in range(TCP)}
+    return Sweep(walking(profile).with_(**cwl, **{"tcp.limit": WINDOW}), runs=20)
 
 
 def of_tcp(column: str, scale: float = 1.0, unit: str = "") -> Callable[[Cells], Sample]:
@@ -77,6 +90,7 @@ def numbers(data: Data) -> Chart:
     "Among moving nodes {} has more than standard TCP",
     paper="good agreement with the string, where it has around 27 % more",
     assumed="goodput of the TCP flows together: at least 10 % more; partly: at least as much, within 5 %",
+    because="measured_windows_cost",
 )
 def ahead(data: Data, name: str) -> Claim:
     gain = goodput(data.field.where(variant=name)) / goodput(data.field.where(variant="standard"))
@@ -96,3 +110,11 @@ def fewer(data: Data, name: str) -> Claim:
     )
     less = ours / theirs
     return below(less, 0.5).or_partly(below(less, 1.0))
+
+
+@study.cause(
+    f"it is what measurements make of the window that costs, not that it is small: a fixed one of {WINDOW} segments is "
+    "ahead of C3TCP"
+)
+def measured_windows_cost(data: Data) -> Claim:
+    return above(goodput(data.fixed) / goodput(data.field.where(variant="c3")), 1.0)

@@ -22,8 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 HEAD = """\
-fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels and the programs for Linux also
-contain the following; what is marked with an asterisk is in the programs alone.
+fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels and the programs for
+Linux also contain the following; what is marked with an asterisk is in the programs alone.
 
 Under the Apache License, Version 2.0, the text of which is in LICENSE-APACHE:
 
@@ -45,7 +45,7 @@ GIVEN = ("fourhop-py", "fourhop-emu")
 
 
 def linked() -> list[dict[str, Any]]:
-    """The packages of others that are linked into what we give, by name and version; `mark` on those not in the module."""
+    """The packages of others in what we give, by name and version; `mark` says which are not in the module."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}

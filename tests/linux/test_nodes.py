@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import signal
+import socket
 import subprocess
+import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -146,6 +151,61 @@ def test_from_python(emulate: Starter) -> None:
     assert net.report["packets"]["delivered"] == 4
     assert net.flows.filter(net.flows["src"] == "n0")["arrived"].to_list() == [2]
     assert left(net.id) == []
+
+
+def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
+    needs("setpriv", "ping")
+    assert emulate.running == []
+    if Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii").strip() == "0":
+        pytest.skip("this system gives its users no namespaces")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        own = shutil.copy(program(), folder)
+        scenario = shutil.copy(CHAIN, folder)
+        command = [*nobody, own, "run", scenario, "--quiet", "--json", "--without-flows", "--name", "tnobody"]
+        inside = f"{own} exec n0 -- ping -c 2 -i 0.3 n4"
+        done = subprocess.run(
+            [*command, "--", "sh", "-c", inside], capture_output=True, text=True, timeout=60, cwd="/", check=False
+        )
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout.splitlines()[-1])
+        assert (report["exit_status"], report["machine"]["real_time"]) == (0, False)
+        assert report["flows"][0]["arrived"] == 2
+    assert not Path("/tmp/fourhop-65534/tnobody.json").exists()
+    shutil.rmtree("/tmp/fourhop-65534")
+
+
+def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_path: Path) -> None:
+    needs("mount", "umount", "ping")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "full", str(tmp_path)], check=True)
+    try:
+        net = emulate("--without-flows", "--pcap", str(tmp_path / "air"), "--out", str(tmp_path / "out"), hops=2)
+        with pytest.raises(OSError, match="No space"):
+            (tmp_path / "rest").write_bytes(bytes(1 << 20))
+        said = net.run("n0", "ping", "-c", "60", "-i", "0.1", "-s", "1000", "n2").stdout
+        assert " 0% packet loss" in said
+        net.process.send_signal(signal.SIGINT)
+        out, err = net.process.communicate(timeout=30)
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+    assert any("captures are not whole" in warning for warning in json.loads(out)["warnings"])
+    assert net.process.returncode == 2
+    assert f"{tmp_path / 'out'}: cannot be written: No space left" in err
+
+
+def test_figures_for_prometheus(emulate: Starter) -> None:
+    needs("ping")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    net = emulate("--without-flows", "--metrics", f"127.0.0.1:{port}", hops=2)
+    net.run("n0", "ping", "-c", "3", "-i", "0.2", "n2")
+    time.sleep(1.5)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+        text = page.read().decode()
+    assert "\nfourhop_packets_delivered_total 6\n" in text
+    assert 'fourhop_flow_bytes_total{src="n0",src_port="0",dst="n2",dst_port="0",protocol="icmp"} 252\n' in text
 
 
 def test_what_is_wrong_is_said(emulate: Starter) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -97,6 +99,50 @@ def test_the_pacing_gateway_paces_the_kernels_tcp(emulate: Starter) -> None:
         spread.append(sum(lost.values()))
     unpaced, paced = spread
     assert paced < unpaced, "frames that collide until the MAC gives up are what pacing avoids"
+
+
+def test_c3tcp_below_the_kernels_tcp_keeps_round_trips_short(emulate: Starter) -> None:
+    needs("iperf3")
+    round_trips = []
+    for enabled in ("false", "true"):
+        net = emulate("--without-flows", "--set", f"c3tcp.enabled={enabled}", hops=3)
+        net.iperf("n0", "n3", "-t", "8")
+        flows = [flow for flow in net.end()["flows"] if flow["src"] == "n0" and flow["arrived_bytes"] > 50_000]
+        round_trips.append(flows[0]["rtt_mean_s"])
+    without, measured = round_trips
+    assert measured < 0.6 * without, "the window is what the path holds, and the queue stays short"
+
+
+def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> None:
+    needs("curl", "python3", "ssh", "sshd", "ssh-keygen")
+    fast = ("--set", "radio.rate=54Mbps", "--set", "radio.basic_rate=6Mbps", "--set", "radio.phy=ofdm")
+    net = emulate("--without-flows", *fast, hops=1)
+    content = os.urandom(10_000_000)
+    (tmp_path / "file").write_bytes(content)
+    net.serve("n1", "python3", "-m", "http.server", "--directory", str(tmp_path), "8000", port=8000)
+    assert net.run("n0", "curl", "-sSf", "-o", str(tmp_path / "got"), "http://n1:8000/file").returncode == 0
+    assert (tmp_path / "got").read_bytes() == content
+    key, host = tmp_path / "key", tmp_path / "host"
+    for name in (key, host):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(name)], check=True)
+    (tmp_path / "allowed").write_text((tmp_path / "key.pub").read_text(encoding="utf-8"), encoding="utf-8")
+    tmp_path.chmod(0o700)
+    separation = Path("/run/sshd")
+    made = not separation.exists()
+    separation.mkdir(exist_ok=True)
+    try:
+        options = (f"HostKey={host}", f"AuthorizedKeysFile={tmp_path / 'allowed'}", "StrictModes=no", "UsePAM=no")
+        words = [word for option in options for word in ("-o", option)]
+        net.serve("n1", shutil.which("sshd") or "sshd", "-D", "-f", "/dev/null", "-p", "2222", *words, port=2222)
+        trusting = ("StrictHostKeyChecking=no", f"UserKnownHostsFile={tmp_path / 'known'}", "BatchMode=yes")
+        words = [word for option in trusting for word in ("-o", option)]
+        login = ("ssh", "-F", "/dev/null", "-i", str(key), "-p", "2222", *words, "n1")
+        command = net.command("n0", *login, "cat", str(tmp_path / "file"))
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        assert done.stdout == content
+    finally:
+        if made:
+            separation.rmdir()
 
 
 def test_simulated_flows_share_the_air(emulate: Starter) -> None:

@@ -4,6 +4,7 @@
 //! Nothing that a program does can therefore come too late for what has happened already.
 
 use crate::carry::link::Link;
+use crate::carry::measured::Measured;
 use crate::carry::{Carry, Mode};
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
@@ -122,6 +123,12 @@ impl Emulation {
             }
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
+        if scenario.c3tcp.enabled && (scenario.c3tcp.local_acks || setup.wired.is_some()) {
+            return Err(EmulationError::Unsuited(format!(
+                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` and without [wired] only",
+                scenario.file
+            )));
+        }
         let mut warnings = Vec::new();
         let speed = saturated_speed(&setup, seed);
         if let Some(speed) = speed.filter(|&speed| speed < 1.0) {
@@ -143,6 +150,7 @@ impl Emulation {
         let mut world = world;
         members.iter().for_each(|member| world.attach(member.node));
         let carry = match mode {
+            Mode::Routed if scenario.c3tcp.enabled => Carry::Measured(Measured::new(setup.positions.len())),
             Mode::Routed => Carry::Routed,
             Mode::Link => Carry::Link(Link::new(setup.positions.len(), setup.node.link.sizes)),
         };

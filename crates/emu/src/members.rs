@@ -80,7 +80,7 @@ mod tests {
 
     const GATEWAY: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = '200m'\n\
         [wired]\ngateways = ['last']\nnodes = ['router', 'server']\n\
-        [[wires]]\nends = ['gateway-1', 'router', 'server']\n\
+        \
         [[flows]]\nfrom = 'first'\nto = 'server'\ntransport = 'newreno'\n";
 
     #[test]

@@ -4,7 +4,7 @@ use crate::members::{Member, hosts_file};
 use crate::state::State;
 use fourhop_live::device::{Device, Kind};
 use fourhop_live::netlink::{Batch, LOOPBACK, Route};
-use fourhop_live::{Error, Tried, namespace};
+use fourhop_live::{Error, Tried, namespace, user};
 use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -153,7 +153,7 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Device, Error> {
 }
 
 fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> {
-    let folder = Path::new(namespace::ETC).join(name);
+    let folder = namespace::etc().join(name);
     let failed = || format!("cannot write {}/hosts", folder.display());
     fs::create_dir_all(&folder).tried(failed)?;
     fs::write(folder.join("hosts"), hosts_file(&state.members, member)).tried(failed)
@@ -163,8 +163,10 @@ fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> 
 fn set_variables(kind: Kind) -> Result<(), Error> {
     // What one connection has learned of a path must not decide about the next (tcp_metrics of RFC 2140).
     namespace::set_variable("net/ipv4/tcp_no_metrics_save", "1")?;
-    // Everybody may ping (icmp(7)).
-    namespace::set_variable("net/ipv4/ping_group_range", "0 2147483647")?;
+    // Everybody may ping (icmp(7)). In a user namespace there is nobody but root, who may in any case.
+    if user::outside().is_none() {
+        namespace::set_variable("net/ipv4/ping_group_range", "0 2147483647")?;
+    }
     for place in ["all", "default"] {
         // A mesh is no place where an address tells the way: a neighbour's packets may come over any path (RFC 3704).
         namespace::set_variable(&format!("net/ipv4/conf/{place}/rp_filter"), "0")?;

@@ -2,7 +2,7 @@
 
 use crate::EmulationError;
 use crate::state::{self, State};
-use fourhop_live::namespace;
+use fourhop_live::{namespace, user};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -42,6 +42,9 @@ pub fn become_program(state: &State, node: &str, words: &[String]) -> Result<(),
         return Err(EmulationError::Unsuited(text));
     };
     let name = state.namespace(member);
+    if !user::is_root() {
+        user::enter(state.pid)?;
+    }
     namespace::enter_with_files(&name).map_err(|error| forbidden(error, "fourhop exec"))?;
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
     let words = if words.is_empty() { std::slice::from_ref(&shell) } else { words };

@@ -324,7 +324,7 @@ impl Running {
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
         let now = self.now();
-        match self.emulation.carry.enter(node, bytes) {
+        match self.emulation.carry.enter(now, node, bytes) {
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
             Ok(packet) => {
                 if let Some((bytes, head)) = self.emulation.carry.ipv4(bytes).and_then(with_head)

@@ -1,13 +1,26 @@
 //! What is written about a running emulation, so that others find its nodes and can clean up after it.
 
 use crate::members::Member;
-use fourhop_live::{Error, Tried, namespace};
+use fourhop_live::{Error, Tried, namespace, user};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Where running emulations are written down.
-pub const FOLDER: &str = "/run/fourhop";
+/// Where running emulations are written down: those of root, and those of each other user.
+fn folder() -> PathBuf {
+    let user = if user::is_root() { user::outside() } else { Some(nix::unistd::geteuid().as_raw()) };
+    user.map_or_else(|| PathBuf::from("/run/fourhop"), |uid| PathBuf::from(format!("/tmp/fourhop-{uid}")))
+}
+
+/// Makes that folder, which nobody else can write to.
+fn make_folder() -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    let folder = folder();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let found = fs::symlink_metadata(&folder)?;
+    let own = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    if own { Ok(()) } else { Err(std::io::Error::other(format!("{} is not this user's alone", folder.display()))) }
+}
 
 /// A running emulation, or one that was killed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -54,7 +67,7 @@ impl State {
     pub fn write(&self) -> Result<(), Error> {
         let file = file(&self.id);
         let failed = || format!("cannot write {}", file.display());
-        fs::create_dir_all(FOLDER).tried(failed)?;
+        make_folder().tried(failed)?;
         let text = serde_json::to_vec(self).map_err(std::io::Error::from).tried(failed)?;
         let made = fs::File::create_new(&file).and_then(|mut made| std::io::Write::write_all(&mut made, &text));
         if made.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::AlreadyExists) {
@@ -74,9 +87,10 @@ impl State {
         let mut done = Ok(());
         for name in &names {
             done = done.and(namespace::remove(name));
-            match fs::remove_dir_all(Path::new(namespace::ETC).join(name)) {
+            match fs::remove_dir_all(namespace::etc().join(name)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    done = done.and(Err(error).tried(|| format!("cannot remove {}/{name}", namespace::ETC)));
+                    done =
+                        done.and(Err(error).tried(|| format!("cannot remove {}/{name}", namespace::etc().display())));
                 }
                 _ => {}
             }
@@ -92,12 +106,12 @@ impl State {
 }
 
 fn file(id: &str) -> PathBuf {
-    Path::new(FOLDER).join(id).with_extension("json")
+    folder().join(id).with_extension("json")
 }
 
 /// Everything that is written down, by name; what cannot be read is left out.
 pub fn all() -> Vec<State> {
-    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder()).into_iter().flatten().flatten();
     let texts = entries.filter_map(|entry| fs::read(entry.path()).ok());
     let mut states: Vec<State> = texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect();
     states.sort_by(|a, b| a.id.cmp(&b.id));

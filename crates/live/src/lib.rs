@@ -11,6 +11,7 @@
 //! | [`device`] | TUN and TAP devices |
 //! | [`lateness`] | a histogram of delays |
 //! | [`metrics`] | figures for Prometheus |
+//! | [`user`] | namespaces for those who are not root |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
 //! Elsewhere than on Linux the crate is empty but for [`lateness`] and [`metrics`].
@@ -33,6 +34,8 @@ pub mod netlink;
 pub mod poll;
 #[cfg(target_os = "linux")]
 pub mod priority;
+#[cfg(target_os = "linux")]
+pub mod user;
 
 #[cfg(target_os = "linux")]
 pub use error::{Error, Tried};

@@ -12,8 +12,12 @@ use std::path::{Path, PathBuf};
 
 /// Where names are (ip-netns(8)).
 pub const FOLDER: &str = "/run/netns";
-/// Where files are that take the place of those of the same name in /etc (ip-netns(8)).
-pub const ETC: &str = "/etc/netns";
+/// Where folders are with files that take the place of those of the same name in /etc, by namespace: where ip-netns(8) looks for
+/// them, or, in a user namespace, where they can be.
+pub fn etc() -> &'static Path {
+    Path::new(if crate::user::outside().is_none() { "/etc/netns" } else { "/run/etc" })
+}
+
 /// The namespace of the present thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
@@ -67,7 +71,7 @@ pub fn enter(name: &str) -> Result<(), Error> {
     setns(file, CloneFlags::CLONE_NEWNET).tried(failed)
 }
 
-/// Takes the present thread into the namespace of that name, with the files that [`ETC`] has for it: a program started by it
+/// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started by it
 /// finds them in /etc. Everything else of the file system stays as it is, /sys with it.
 ///
 /// # Errors
@@ -79,7 +83,7 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
     unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
     // What is mounted here is seen by nobody else.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>).tried(failed)?;
-    let Ok(files) = fs::read_dir(Path::new(ETC).join(name)) else { return Ok(()) };
+    let Ok(files) = fs::read_dir(etc().join(name)) else { return Ok(()) };
     for file in files.flatten() {
         let place = Path::new("/etc").join(file.file_name());
         mount(Some(&file.path()), &place, None::<&str>, MsFlags::MS_BIND, None::<&str>).tried(failed)?;

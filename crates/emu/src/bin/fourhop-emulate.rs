@@ -5,6 +5,7 @@ mod program {
     use clap::{Args, Parser, Subcommand};
     use fourhop_emu::carry::Mode;
     use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
+    use fourhop_live::user;
     use fourhop_sim::batch::Control;
     use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
     use fourhop_units::Dur;
@@ -119,6 +120,10 @@ mod program {
 
     fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
         let scenario = read(&line)?;
+        if !user::is_root() {
+            // While there is one thread.
+            user::become_root().map_err(|error| program::forbidden(error, "fourhop emulate"))?;
+        }
         if let Some(folder) = &line.out {
             std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         }
@@ -152,10 +157,11 @@ mod program {
             let table = super::table::Table::start();
             emulation.run(&stop, &mut |running: &Running| table.show(running))?
         };
+        // First where it is seen: the disk may be full.
+        print(&report, line.json).map_err(|error| unwritable(Path::new("standard output"), &error))?;
         if let Some(folder) = &line.out {
             write(folder, &scenario, &report).map_err(|error| unwritable(folder, &error))?;
         }
-        print(&report, line.json).map_err(|error| unwritable(Path::new("standard output"), &error))?;
         Ok(report.exit_status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(status as u8)))
     }
 

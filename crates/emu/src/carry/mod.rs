@@ -3,14 +3,17 @@
 //! | file | mode | what a device carries |
 //! |---|---|---|
 //! | [`routed`] | TUN: the simulated network routes | IPv4 packets |
+//! | [`measured`] | the same, with C3TCP | the same; TCP segments are measured on their way |
 //! | [`link`] | TAP: the kernels route over the simulated air | Ethernet frames |
 
 pub mod link;
+pub mod measured;
 pub mod routed;
 
 use fourhop_proto::wire::Ipv4Packet;
-use fourhop_units::NodeId;
+use fourhop_units::{NodeId, Time};
 use link::Link;
+use measured::Measured;
 
 /// Who routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
@@ -53,6 +56,8 @@ impl Refused {
 pub enum Carry {
     /// See [`routed`].
     Routed,
+    /// See [`measured`].
+    Measured(Measured),
     /// See [`link`].
     Link(Link),
 }
@@ -62,8 +67,9 @@ impl Carry {
     ///
     /// # Errors
     /// If it has no business in the network.
-    pub fn enter(&mut self, node: NodeId, bytes: &[u8]) -> Result<Ipv4Packet, Refused> {
+    pub fn enter(&mut self, now: Time, node: NodeId, bytes: &[u8]) -> Result<Ipv4Packet, Refused> {
         match self {
+            Carry::Measured(measured) => measured.enter(now, node, bytes),
             Carry::Link(link) if node.wired_number().is_none() => link.enter(node, bytes),
             _ => routed::enter(bytes),
         }
@@ -72,6 +78,7 @@ impl Carry {
     /// Writes what a packet for `node` is at its device into `out`, which is empty. False if it is nothing there.
     pub fn leave(&mut self, node: NodeId, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
         match self {
+            Carry::Measured(measured) => measured.leave(packet, out),
             Carry::Link(link) if node.wired_number().is_none() => link.leave(node, packet, out),
             _ => routed::leave(packet, out),
         }
@@ -80,7 +87,7 @@ impl Carry {
     /// The IPv4 packet in what a device carries, if it is one.
     pub fn ipv4<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         match self {
-            Carry::Routed => Some(bytes),
+            Carry::Routed | Carry::Measured(_) => Some(bytes),
             Carry::Link(_) => link::ipv4(bytes),
         }
     }

@@ -145,9 +145,9 @@ def among_themselves(data: Data) -> Claim:
     return every(fair(index, 0.9)).or_partly(every(no_less))
 
 
-@study.cause("Routes that break make the flows of a run of 300 s unequal: those of NewReno share unevenly, too")
+@study.cause("Routes that break make the flows of a run of 300 s unequal: at 30 m/s those of NewReno are so, too")
 def moving(data: Data) -> Claim:
-    return every(below({f"{n} m/s": at(data.shared, "newreno", n).fairness() for n in speeds(data.shared)}, 0.9))
+    return below(at(data.shared, "newreno", 30).fairness(), 0.9)
 
 
 @study.check(

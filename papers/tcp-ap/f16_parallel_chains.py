@@ -254,10 +254,18 @@ def longer_chains_gain(data: Data) -> Claim:
 
 @study.cause(
     "four segments at the pace of TCP-AP take longer than a receiver waits: with waits of 400 ms and the newest echo "
-    "it carries a tenth more and above"
+    "it carries more"
 )
 def wait_is_too_short(data: Data) -> Claim:
-    return above(data.settings.goodput(variant="ap-da-400") / data.chains.goodput(variant="ap-da"), 1.1)
+    return above(data.settings.goodput(variant="ap-da-400") / data.chains.goodput(variant="ap-da"), 1.0)
+
+
+@study.cause(
+    "what delayed ACKs cost TCP-AP is a matter of short paths: over 8 hops it is within a tenth of NewReno with them"
+)
+def gap_closes(data: Data) -> Claim:
+    cells = data.lengths.where(hops=OTHER_PARALLEL_HOPS[-1])
+    return above(cells.goodput(variant="ap-da") / cells.goodput(variant="newreno-da"), 0.9)
 
 
 @study.check(
@@ -265,7 +273,7 @@ def wait_is_too_short(data: Data) -> Claim:
     paper="more aggregate goodput",
     assumed="each compared with NewReno with the same ACKs; partly: without delayed ACKs",
     why={"standard": HOLDS_BACK},
-    because=["longer_chains_gain", "wait_is_too_short"],
+    because=["longer_chains_gain", "wait_is_too_short", "gap_closes"],
 )
 def ap_more(data: Data) -> Claim:
     return _more(data, "ap", "ap-da")
@@ -276,7 +284,7 @@ def ap_more(data: Data) -> Claim:
     paper="more aggregate goodput",
     assumed="as above",
     why={"standard": HOLDS_BACK},
-    because="wait_is_too_short",
+    because=["wait_is_too_short", "gap_closes"],
 )
 def code_more(data: Data) -> Claim:
     return _more(data, "ap-code", "ap-code-da")

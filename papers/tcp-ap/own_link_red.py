@@ -110,6 +110,7 @@ def gains(data: Data) -> dict[str, Estimate]:
     "Link-layer RED improves the goodput of NewReno by 5 to 30 %",
     paper="5 % to 30 %, depending on the scenario (with pacing at the link layer)",
     assumed="the largest gain over 4, 8 and 12 hops; partly: any gain",
+    why={"ns2": "the interval of the largest gain is wider than the paper's range"},
 )
 def improves(data: Data) -> Claim:
     best = peak(list(gains(data).values()))

@@ -35,6 +35,7 @@ pub use link_drops::LinkDrops;
 pub use stack::{Config, Node};
 pub use wired_side::WiredSide;
 
+use crate::drop::DropReason;
 use crate::route::PortId;
 use crate::wire::Ipv4Packet;
 
@@ -49,5 +50,13 @@ pub enum Output {
         port: PortId,
         /// The packet.
         packet: Ipv4Packet,
+    },
+    /// A packet of a host outside is lost at IP of a node that has one attached: that host can say so to the sender
+    /// (RFC 1812 section 4.3.3, of which this node does nothing itself).
+    Lost {
+        /// The packet, as it was when it was lost.
+        packet: Ipv4Packet,
+        /// Why.
+        reason: DropReason,
     },
 }

@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build demo reproduce test soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build linux demo reproduce test test-linux soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -33,6 +33,9 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
+linux: ## the programs for Linux, into target/release: fourhop-emulate
+	cargo build --locked --release -p fourhop-emu
+
 demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
 
@@ -47,6 +50,11 @@ test: ## Rust tests, then Python tests and doctests
 	wait $$compiling
 	cargo test --locked --workspace --exclude fourhop-py
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+# One after another: each has the machine to itself, as far as the machine is ours. What is skipped is listed with the reason.
+test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
+	cargo test --locked -p fourhop-live -p fourhop-emu
+	$(BIN)/pytest -m linux tests/linux
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \

@@ -3,7 +3,7 @@
 
     scripts/comparison_picture.py report OUT.png [--profile standard]
 
-Four tables in colour: goodput, fairness, round trip and frames radiated per kilobyte, a row for each transport, a
+Four tables in colour: goodput, fairness, age at delivery and frames radiated per kilobyte, a row for each transport, a
 column for each network. Blue is better than NewReno on the same network, orange worse, the paler the nearer; a number
 in grey differs by less than the interval of its difference, which is paired by seed. Missing runs are computed.
 """
@@ -57,7 +57,7 @@ class Panel:
 PANELS = (
     Panel("goodput (kbit/s)", Cells.goodput, True, 2.0, "{:.0f}"),
     Panel("Jain's fairness index", Cells.fairness, True, 1.5, "{:.2f}"),
-    Panel("round trip (ms)", lambda cell: cell.measure(side_by_side.delay), False, 8.0, "{:.0f}"),
+    Panel("age of a byte at delivery (ms)", lambda cell: cell.measure(side_by_side.age), False, 8.0, "{:.0f}"),
     Panel("frames radiated per kB", lambda cell: cell.measure(side_by_side.cost), False, 1.3, "{:.1f}"),
 )
 

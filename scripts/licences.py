@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print what the wheel must say about the crates that are linked into it: LICENSE-DEPENDENCIES.
+"""Print what the wheel and the programs for Linux must say about the crates in them: LICENSE-DEPENDENCIES.
 
     scripts/licences.py > LICENSE-DEPENDENCIES
 
@@ -22,8 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 HEAD = """\
-fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels also contains the
-following.
+fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels and the programs for
+Linux also contain the following; what is marked with an asterisk is in the programs alone.
 
 Under the Apache License, Version 2.0, the text of which is in LICENSE-APACHE:
 
@@ -40,8 +40,12 @@ Under the MIT license, with these texts:
 """
 
 
+# What is given to others: the extension module, the programs.
+GIVEN = ("fourhop-py", "fourhop-emu")
+
+
 def linked() -> list[dict[str, Any]]:
-    """The packages of others that are linked into the extension module, by name and version."""
+    """The packages of others in what we give, by name and version; `mark` says which are not in the module."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -49,15 +53,17 @@ def linked() -> list[dict[str, Any]]:
         node["id"]: [dep["pkg"] for dep in node["deps"] if any(kind["kind"] is None for kind in dep["dep_kinds"])]
         for node in metadata["resolve"]["nodes"]
     }
-    reached: set[str] = set()
-    waiting = [id for id, package in packages.items() if package["name"] == "fourhop-py"]
-    while waiting:
-        id = waiting.pop()
-        is_macro = any("proc-macro" in target["kind"] for target in packages[id]["targets"])
-        if id not in reached and not is_macro:
-            reached.add(id)
-            waiting += needs[id]
-    foreign = [packages[id] for id in reached if packages[id]["source"] is not None]
+    names = {package["name"]: id for id, package in packages.items()}
+    reached: dict[str, str] = {}
+    for given in GIVEN:
+        waiting = [names[given]]
+        while waiting:
+            id = waiting.pop()
+            is_macro = any("proc-macro" in target["kind"] for target in packages[id]["targets"])
+            if id not in reached and not is_macro:
+                reached[id] = "" if given == GIVEN[0] else "*"
+                waiting += needs[id]
+    foreign = [packages[id] | {"mark": mark} for id, mark in reached.items() if packages[id]["source"] is not None]
     return sorted(foreign, key=lambda package: (package["name"], package["version"]))
 
 
@@ -80,7 +86,7 @@ def main() -> None:
     apache, unlicense = [], []
     texts: dict[str, list[str]] = {}
     for package in linked():
-        name = f"{package['name']} {package['version']}"
+        name = f"{package['name']} {package['version']}{package['mark']}"
         offered = set(re.split(r" OR |/", package["license"] or ""))
         if notices := [path.name for path in Path(package["manifest_path"]).parent.glob("NOTICE*")]:
             sys.exit(f"licences: {name} comes with {notices[0]}, which the wheel has to carry (Apache-2.0, section 4d)")

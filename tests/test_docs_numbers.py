@@ -125,3 +125,38 @@ def test_pictures_are_those_that_commands_draw(
     assert kept.shape == drawn.shape
     # Letters may be drawn a little differently elsewhere; a curve that has moved is hundreds of pixels.
     assert np.mean(np.abs(kept - drawn) > 0.2) < 5e-4
+
+
+def test_the_targets_of_the_performance_page_are_held_against_its_table() -> None:
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    table = page.split("<!-- compare.py: begin -->")[1].split("<!-- compare.py: end -->")[0]
+    rows: dict[tuple[str, str], list[str]] = {}
+    scenario = ""
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and cells[0] != "scenario":
+            scenario = cells[0] or scenario
+            rows[scenario, cells[1].split(",")[0]] = cells
+
+    def faster(scenario: str, than: str) -> str:
+        return rows[scenario, than][3].split()[0]
+
+    def ns(scenario: str) -> float:
+        return float(rows[scenario, "fourhop"][6])
+
+    stated = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| [^|]+? \|$", page.split("### Targets")[1], re.M))
+    two = re.search(r"two cores: ([\d.]+ )times one (\(.*?\))", table)
+    starts = re.findall(r"- `(.*?)`: ([\d.]+ s)", table)
+    assert two is not None
+    assert [value for target, value in stated.items() if target not in ("target", "---")] == [
+        " and ".join(faster(name, "ns-2") for name in ("chain7", "chain16"))
+        + "; "
+        + " and ".join(f"{float(faster(name, 'ns-3')):.0f}" for name in ("chain7", "chain16")),
+        faster("random1", "ns-2"),
+        " and ".join(faster(name, "ns-2") for name in ("grid7", "grid10"))
+        + "; "
+        + " and ".join(f"{float(faster(name, 'ns-3')):.0f}" for name in ("grid7", "grid10")),
+        f"{float(rows['random10000', 'fourhop'][7]) / 1000:.2f} GB; {ns('random10000') / ns('random1'):.0f} times",
+        two[1] + two[2],
+        ", ".join(f"`{name}` {seconds}" for name, seconds in starts),
+    ]

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 @pytest.fixture(scope="module")
 def cells() -> Cells:
     """The ends of the demo's picture and the places the README names, as the demo measures them."""
-    chain = Scenario.chain(hops=1, duration="40s")
+    chain = Scenario.chain(hops=1, duration="40s", tcp={"delivery_ages": True})
     over: dict[str, list[Any]] = {"transport": ["newreno", "vegas", "tcp-ap"], "topology.hops": [3, 5, 8]}
     return Cells.of(fourhop.sweep(chain, over, runs=10))
 
@@ -66,7 +66,7 @@ def test_a_difference_within_its_interval_has_no_colour(picture: types.ModuleTyp
     base = sample(100.0, 120.0, 140.0)
     assert more.shade(base, base) is None
     assert more.shade(sample(110.0, 115.0, 145.0), base) is None
-    # Twice as much is the full colour of goodput, and an eighth that of the round trip, in the same blue.
+    # Twice as much is the full colour of goodput, and an eighth that of the age, in the same blue.
     assert more.shade(sample(200.0, 240.0, 281.0), base) == 1.0
     assert more.shade(sample(50.0, 60.0, 69.0), base) == 0.0
     assert less.shade(sample(12.0, 15.0, 17.0), base) == 1.0
@@ -81,7 +81,7 @@ def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells
     assert len(tables) == len(scales) == 4
     assert [label.get_text() for label in scales[0].get_yticklabels()] == ["÷ 2\nworse", "NewReno", "× 2\nbetter"]
     assert [label.get_text() for label in scales[2].get_yticklabels()] == ["× 8\nworse", "NewReno", "÷ 8\nbetter"]
-    # One flow has no fairness; of the round trips both are written, of which TCP-AP's is the smaller by far.
+    # One flow has no fairness; of the ages both are written, of which TCP-AP's is the smaller by far.
     newreno, tcp_ap = (float(text.get_text()) for text in tables[2].texts)
     assert tcp_ap < newreno / 2
     assert [text.get_text() for text in tables[1].texts] == ["", ""]

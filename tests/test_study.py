@@ -79,7 +79,9 @@ def more(data: Data) -> Claim:
     return above(data.chain.goodput(hops=1) / data.chain.goodput(hops=2), 1.2)
 
 
-@study.check("Two hops carry nothing", paper="nothing", why={"standard": "because they do"})
+@study.check(
+    "Two hops carry nothing", paper="nothing", why={"standard": "because they do"}, because={"ns2": "something"}
+)
 def nothing(data: Data) -> Claim:
     return about(data.chain.goodput(hops=2), 0.001)
 
@@ -664,6 +666,7 @@ def test_reproduce_runs_judges_and_computes_nothing_twice(papers: Path, fourhop:
         assert (more["verdict"], nothing["verdict"]) == ("reproduced", "not reproduced")
         assert more["low"] > 1.2
         assert nothing["why"] == ("because they do" if profile == "standard" else "")
+        assert nothing["because"] == (["something"] if profile == "ns2" else [])
         assert nothing["reason"].startswith("asked: 0.001 ± 15%; the interval says otherwise")
         assert made["profiles"][profile]["verdict"] == "partly"
         (sweep,) = made["profiles"][profile]["sweeps"]

@@ -49,6 +49,17 @@ def test_a_forbidden_name_is_found(copy: Path, crate: str, line: str, named: str
     assert f"{crate}/src/breach.rs:2: {named}" in result.stdout
 
 
+@pytest.mark.parametrize("crate", ["sim", "py", "emu"])
+def test_unsafe_code_outside_its_crate_is_found(copy: Path, crate: str) -> None:
+    for place in (crate, "live"):
+        source = copy / "crates" / place / "src" / "breach.rs"
+        source.write_text("//! A breach.\nfn f(p: *const u8) -> u8 { unsafe { *p } }\n", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert f"{crate}/src/breach.rs:2: unsafe" in result.stdout
+    assert "live/src" not in result.stdout
+
+
 def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(copy: Path) -> None:
     source = copy / "crates" / "proto" / "src" / "breach.rs"
     source.write_text("//! A breach.\nfn f(a: Ipv4Addr) { NodeId::from_ipv4(a); }\n", encoding="utf-8")
@@ -87,6 +98,9 @@ def test_a_function_of_the_c_library_is_found_outside_tests(copy: Path, crate: s
         ("proto", "target.'cfg(unix)'.dependencies", "nix"),
         ("units", "dev-dependencies", "tempfile"),
         ("py", "dependencies", "fourhop-proto"),
+        ("py", "dependencies", "fourhop-live"),
+        ("live", "dependencies", "fourhop-sim"),
+        ("emu", "dependencies", "fourhop-py"),
     ],
 )
 def test_a_forbidden_dependency_is_found(copy: Path, crate: str, table: str, dependency: str) -> None:

@@ -56,25 +56,31 @@ ASSUMED = (
 )
 """For every study of this paper."""
 
-ASSUMED_MOVING = (
+ASSUMED_FIELD = (
     "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of each flow stand "
     "at the left and right edge; four flows are 75 m apart.",
+)
+"""For the studies with 50 moving nodes."""
+
+ASSUMED_MOVING = (
+    *ASSUMED_FIELD,
     "Replications until the half-width of the 95 % interval of the goodput is 5 % of the mean, but at most "
     f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table shows what was reached.",
     "Speeds of 5, 10, 20 and 30 m/s under ns2, of 10 and 30 m/s under standard.",
 )
-"""For the studies with 50 moving nodes."""
+"""For those of them that are figures of the paper."""
 
 
-def _settings(payload: int, keys: Mapping[str, Any]) -> dict[str, Any]:
+def settings(payload: int, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What all networks of the paper have in common, for packets of `payload` bytes, with `keys` on top."""
     # 12 bytes of timestamps count against the largest segment.
     tcp = {"window": 64, "mss": f"{payload + 12}B", "ack_policy": "every-segment", "timestamps": True}
-    return {"warmup": "0s", "tcp": tcp, "radio": {"rate": "2Mbps"}, **keys}
+    return {"warmup": "0s", "tcp": tcp, "radio": {"rate": "2Mbps"}, **(keys or {})}
 
 
-def string(profile: Profile, **keys: Any) -> Scenario:
+def string(profile: Profile, hops: int = 5, payload: int = 1000, **keys: Any) -> Scenario:
     """Figure 1: a flow along five hops, packets of 1000 bytes, 100 s."""
-    return Scenario.chain(hops=5, transport="sack", profile=profile, duration="100s", **_settings(1000, keys))
+    return Scenario.chain(hops=hops, transport="sack", profile=profile, duration="100s", **settings(payload, keys))
 
 
 def walk(profile: Profile, **keys: Any) -> Scenario:
@@ -87,18 +93,21 @@ def walk(profile: Profile, **keys: Any) -> Scenario:
     ]
     mobility = {"model": "waypoints", "waypoints": ways}
     return Scenario.chain(
-        hops=10, transport="sack", profile=profile, duration="200s", mobility=mobility, **_settings(500, keys)
+        hops=10, transport="sack", profile=profile, duration="200s", mobility=mobility, **settings(500, keys)
     )
 
 
 WALK_M, WALK_SPEED = 1800, 20
 
 
-def field(profile: Profile, transports: Sequence[str], **keys: Any) -> Scenario:
-    """Section IV-B: 50 nodes that move in 1500 m x 300 m between the ends of the flows, 300 s."""
+def field(profile: Profile, transports: Sequence[str], apart: int = WIDTH, **keys: Any) -> Scenario:
+    """Section IV-B: 50 nodes that move in 1500 m x 300 m between the ends of the flows, 300 s.
+
+    The ends of a flow are `apart` metres apart, half of them left and half of them right of the middle.
+    """
     count = len(transports)
     heights = [HEIGHT / 2 + 75.0 * (n - (count - 1) / 2) for n in range(count)]
-    ends = [(f"{x}m", f"{y:g}m") for y in heights for x in (0, WIDTH)]
+    ends = [(f"{x}m", f"{y:g}m") for y in heights for x in ((WIDTH - apart) // 2, (WIDTH + apart) // 2)]
     anywhere = [(f"{WIDTH / 2:g}m", f"{HEIGHT / 2:g}m")] * MOVING
     mobility = {
         "model": "random-waypoint", "speed_min": "5m/s", "speed_max": "5m/s", "pause": "0s",
@@ -106,8 +115,13 @@ def field(profile: Profile, transports: Sequence[str], **keys: Any) -> Scenario:
     }  # fmt: skip
     flows = [{"from": 2 * n, "to": 2 * n + 1, "transport": name} for n, name in enumerate(transports)]
     return Scenario.positions(
-        [*ends, *anywhere], profile=profile, duration="300s", mobility=mobility, flows=flows, **_settings(500, keys)
+        [*ends, *anywhere], profile=profile, duration="300s", mobility=mobility, flows=flows, **settings(500, keys)
     )
+
+
+def at_speed(scenario: Scenario, speed: int) -> Scenario:
+    """The field with all nodes at this speed in m/s."""
+    return scenario.with_(**{"mobility.speed_min": f"{speed}m/s", "mobility.speed_max": f"{speed}m/s"})
 
 
 def over_speeds(profile: Profile, variants: Mapping[str, Scenario]) -> Sweep:
@@ -152,9 +166,9 @@ def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") 
     return {f"{speed} m/s": of(at(cells, kind, speed)) / of(at(cells, "sack", speed)) for speed in speeds(cells)}
 
 
-def among_moving(title: str, figure: int) -> Study:
-    """A study of flows among nodes that move."""
-    return Study(title, source=f"{PAPER}, figure {figure}", assumed=[*ASSUMED, *ASSUMED_MOVING])
+def among_moving(title: str, figure: int, *assumed: str) -> Study:
+    """A study of flows among nodes that move, with what it assumes besides."""
+    return Study(title, source=f"{PAPER}, figure {figure}", assumed=[*ASSUMED, *ASSUMED_MOVING, *assumed])
 
 
 def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:

@@ -6,12 +6,19 @@ run of ad hoc TCP and one of SACK.
 
 import math
 
+import polars as pl
+
 from fourhop import Sweep
 from fourhop.study import Chart, Claim, Data, Profile, Sample, Study, above, below, every, series, table
 
 from ._common import ASSUMED, KINDS, PAPER, SCHEMES, walk
 
 RUNS = 10
+WALK_FROM, WALK_UNTIL = 5, 190
+"""When the sender leaves and when it is back, in s."""
+
+HOLDS = 3
+"""W_max over ten hops, the longest path of the walk."""
 
 study = Study(
     "A walk along the route: windows over time",
@@ -115,6 +122,29 @@ def window(data: Data) -> Claim:
     held = data.way.over_time("adwin_segments", "flow-1", 5, 190, transport="adhoc-tcp")
     grown = data.way.over_time("cwnd_segments", "flow-1", 5, 190, transport="sack")
     return every({"advertised": below(held, 3.0), "SACK": above(grown - held, 0.0)})
+
+
+@study.check(
+    "The slow-start threshold stays at what the path holds; SACK's does not",
+    paper="ad hoc TCP updates ssthresh occasionally; SACK's is not sensible",
+    assumed=f"from the first loss on it is between 2 and {HOLDS} segments at least 95 % of the time with ad hoc TCP, "
+    "and less often with SACK; partly: with ad hoc TCP",
+)
+def threshold(data: Data) -> Claim:
+    sensible, other = (_sensible(data, kind) for kind in ("adhoc-tcp", "sack"))
+    held = above(sensible, 0.95)
+    return every({"ad hoc TCP": held, "SACK": below(other - sensible, 0.0)}).or_partly(held)
+
+
+def _sensible(data: Data, kind: str) -> Sample:
+    """For how much of the walk the threshold is one that the path holds, once it is not the initial one any more."""
+    column, first = "ssthresh_segments", 64.0
+
+    def part(each: pl.Expr) -> pl.Expr:
+        lost = each.filter(each < first)
+        return lost.is_between(2.0, float(HOLDS)).mean()
+
+    return data.way.over_time(column, "flow-1", WALK_FROM, WALK_UNTIL, part, transport=kind)
 
 
 @study.check("There are zero-window advertisements", paper="occasional", assumed="at least one per run on average")

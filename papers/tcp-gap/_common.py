@@ -15,15 +15,33 @@ from fourhop.study.flows import STARVING
 
 PAPER = "ElRakabawy, Lindemann, Computer Networks 52 (2008)"
 
+CODE: Mapping[str, Any] = {"tcp_ap.profile": "authors-code", "tcp.max_timeouts": "none"}
+"""The arithmetic of the ns-2 agent that the authors published, for the senders and for the gateway."""
+
+_GAP: Mapping[str, Any] = {"gateway.kind": "gap", "gateway.goodput_control": True}
+
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "newreno": ("NewReno", {"gateway.kind": "plain"}),
-    "gap": ("TCP-GAP without goodput control", {"gateway.kind": "gap", "gateway.goodput_control": False}),
-    "gap-gc": ("TCP-GAP", {"gateway.kind": "gap", "gateway.goodput_control": True}),
+    "gap": ("TCP-GAP without goodput control", {**_GAP, "gateway.goodput_control": False}),
+    "gap-gc": ("TCP-GAP", _GAP),
+    "gap-code": ("TCP-GAP, authors' arithmetic", {**_GAP, **CODE}),
+    "gap-all": ("TCP-GAP, control among all flows", {**_GAP, "gateway.among": "all"}),
+    "gap-da": ("TCP-GAP, delayed ACK", {**_GAP, "tcp.ack_policy": "delayed"}),
+    "gap-code-da": ("TCP-GAP, authors' arithmetic, delayed ACK", {**_GAP, **CODE, "tcp.ack_policy": "delayed"}),
 }
 """The variants compared: short name, then label and keys. With TCP-GAP wireless senders pace themselves (`tcp-ap`, with
 the wired part of the round trip reported by the gateway); wired senders always use NewReno."""
 
-LABELS: Mapping[str, str] = {name: label for name, (label, _) in VARIANTS.items()}
+USUAL = ("newreno", "gap", "gap-gc", "gap-code")
+"""What most studies compare."""
+
+
+def labels(*names: str) -> dict[str, str]:
+    """The labels of the named variants, or of the usual ones."""
+    return {name: VARIANTS[name][0] for name in names or USUAL}
+
+
+LABELS = labels(*VARIANTS)
 
 WIRED = ("R1", "R2", "B")
 """Figure 5: two routers and a host."""
@@ -33,7 +51,8 @@ ASSUMED = (
     "Each wired link takes 40 ms, with three of them between gateway and host as in figure 5, and also in figure 3, "
     "for which the text does not give the number of routers.",
     "The 55,000 packets are counted over all flows: a starving flow would never deliver that many.",
-    "The rate of TCP-GAP is computed by the formulas of the text, like that of TCP-AP: N = 50, alpha = 0.7.",
+    "The rate of TCP-GAP is computed by the formulas of the text, like that of TCP-AP: N = 50, alpha = 0.7. A variant "
+    "has the arithmetic of the ns-2 agent of TCP-AP that the authors published.",
 )
 """For every study of this paper."""
 
@@ -41,7 +60,6 @@ FEW_LOSSES = (
     "a stronger frame that arrives later is still received, few links are taken for broken, and NewReno hardly "
     "suffers from overrunning the chain"
 )
-"""Why there is less to gain under standard."""
 """Why there is less to gain under standard."""
 
 ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."
@@ -178,5 +196,5 @@ def variant(scenario: Scenario, name: str) -> Scenario:
 
 
 def compared(scenario: Scenario, *names: str) -> dict[str, Scenario]:
-    """The scenario with each of the named variants, or with all, for `Sweep(variants=...)`."""
-    return {name: variant(scenario, name) for name in names or VARIANTS}
+    """The scenario with each of the named variants, or with the usual ones, for `Sweep(variants=...)`."""
+    return {name: variant(scenario, name) for name in names or USUAL}

@@ -4,10 +4,9 @@ In the paper NewReno is slightly ahead on fewer than four hops, where there are 
 hops on, by up to 41 %.
 """
 
-from fourhop.study import Claim, Data, about, above, between, every, most, peak
+from fourhop.study import Claim, Data, about, above, between, every, most
 
-from ._chains import LONG, SHORT, check_longer, gains, one_flow
-from ._common import FEW_LOSSES
+from ._chains import LONG, SHORT, best, check_causes, check_longer, gains, one_flow
 
 study = one_flow("One flow, wireless to wired", figure=8, direction="up")
 
@@ -16,7 +15,7 @@ study = one_flow("One flow, wireless to wired", figure=8, direction="up")
     "NewReno is slightly ahead on fewer than four hops",
     paper="slightly higher goodput",
     assumed="slightly: by up to 10 %, on each of 1, 2 and 3 hops; partly: on two of them",
-    why="over 3 hops pacing is already a gain",
+    because="gains_already",
 )
 def newreno_ahead_when_short(data: Data) -> Claim:
     claims = between(gains(data, SHORT), 0.9, 1.0)
@@ -28,7 +27,7 @@ def newreno_ahead_when_short(data: Data) -> Claim:
     main=True,
     paper="for all h >= 4",
     assumed="4 to 8; partly: on three quarters",
-    why={"standard": f"{FEW_LOSSES}: over 4 hops it has 661 kbit/s (in ns2 491)"},
+    because="little_lost",
 )
 def ahead_when_long(data: Data) -> Claim:
     claims = above(gains(data, LONG), 1.0)
@@ -40,14 +39,18 @@ def ahead_when_long(data: Data) -> Claim:
     main=True,
     paper="up to 41 %",
     assumed="the largest over 4 to 8 hops, within 15 % of the ratio; partly: above 20 %",
-    why={
-        "ns2": "the gain grows with the length, as a chart shows, and the paper does not say how long its chains are",
-        "standard": FEW_LOSSES,
-    },
+    because=["authors_arithmetic", "grows_with_length", "little_lost"],
 )
 def gains_41(data: Data) -> Claim:
-    best = peak(list(gains(data, LONG).values()))
-    return about(best, 1.41).or_partly(above(best, 1.2))
+    return about(best(data), 1.41).or_partly(above(best(data), 1.2))
+
+
+@study.cause("over 3 hops pacing is already a gain")
+def gains_already(data: Data) -> Claim:
+    return above(gains(data, SHORT)["3 hops"], 1.0)
+
+
+check_causes(study, 1.41)
 
 
 check_longer(study)

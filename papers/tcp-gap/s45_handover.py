@@ -19,6 +19,7 @@ SEEDS = 5
 END_S = 150.0
 BEFORE = (10.0, LEAVES_S)
 AFTER = (ARRIVES_S + 10.0, END_S)
+WALKING = (LEAVES_S, ARRIVES_S)
 STEP_S = 0.5
 
 study = Study(
@@ -53,6 +54,12 @@ def over_time(data: Data, way: str) -> Chart:
     return series(data[way], "goodput_bps", by="variant", labels=LABELS)
 
 
+@study.chart
+def paces(data: Data) -> Chart:
+    """The download: time between packets that adaptive pacing asks for, at the gateway that the flow crosses."""
+    return series(data.down.where(variant="gap-gc"), "gateway_interval_s", y_label="interval (s)")
+
+
 def both(data: Data) -> dict[str, Cells]:
     """TCP-GAP in both directions."""
     return {"download": data.down.where(variant="gap-gc"), "upload": data.up.where(variant="gap-gc")}
@@ -83,6 +90,19 @@ def silence(cells: Cells) -> Sample:
 def goes_on(data: Data) -> Claim:
     ratio = {name: kept(cells) for name, cells in both(data).items()}
     return every(above(ratio, 0.8)).or_partly(every(above(ratio, 0.5)))
+
+
+@study.check(
+    "The new gateway learns the pace of the download by itself",
+    paper="soft state is built up from scratch",
+    assumed="in every run it paces near the second gateway, by a round trip over the radio that is shorter than during "
+    "the walk: there it is one hop, on the way up to six",
+)
+def learns(data: Data) -> Claim:
+    cells = data.down.where(variant="gap-gc")
+    paced = cells.over_time("gateway_interval_s", "ftp", *AFTER, lambda column: column.is_not_null().mean())
+    near, far = (cells.over_time("gateway_wireless_rtt_s", "ftp", *when, pl.Expr.median) for when in (AFTER, WALKING))
+    return every({"time with a pace": above(paced, 0.95), "round trip": below(near / far, 1.0)})
 
 
 @study.check(

@@ -27,7 +27,7 @@ from fourhop.study import (
     table_by,
 )
 
-from ._common import ASSUMED, CHAIN_NODES, GATEWAY, LABELS, PAPER, compared, parallel
+from ._common import ASSUMED, CHAIN_NODES, GATEWAY, PAPER, compared, labels, parallel
 
 SEEDS = 10
 VARIANT = "gap"
@@ -119,7 +119,7 @@ def goodput(data: Data) -> Chart:
     """Goodput of both flows in kbit/s."""
     flows = {"FTP 1, downwards": "ftp-1", "FTP 2, upwards": "ftp-2"}
     columns = {text: partial(Cells.goodput, flow=flow) for text, flow in flows.items()}
-    return table_by(data.mixed, "variant", columns, LABELS)
+    return table_by(data.mixed, "variant", columns, labels())
 
 
 def unlike(data: Data, place: int) -> Claim:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fourhop.comparison import Comparison as Comparison
     from fourhop.comparison import Difference as Difference
     from fourhop.comparison import compare as compare
+    from fourhop.emulation import Emulation as Emulation
+    from fourhop.emulation import emulate as emulate
     from fourhop.errors import FourhopError as FourhopError
     from fourhop.errors import FourhopWarning as FourhopWarning
     from fourhop.errors import IncompleteError as IncompleteError
@@ -49,6 +51,7 @@ _HOME = {
     "Difference": "fourhop.comparison",
     "Trial": "fourhop.search",
     "best_rate": "fourhop.search",
+    "Emulation": "fourhop.emulation",
     "Explanation": "fourhop.explanation",
     "FourhopError": "fourhop.errors",
     "FourhopWarning": "fourhop.errors",
@@ -61,6 +64,7 @@ _HOME = {
     "ScenarioError": "fourhop.errors",
     "catalog": "fourhop.scenario",
     "compare": "fourhop.comparison",
+    "emulate": "fourhop.emulation",
     "explain": "fourhop.explanation",
     "run": "fourhop.runner",
     "schema": "fourhop.scenario",
@@ -75,6 +79,7 @@ __all__ = [
     "BestRate",
     "Comparison",
     "Difference",
+    "Emulation",
     "Explanation",
     "FourhopError",
     "FourhopWarning",
@@ -93,6 +98,7 @@ __all__ = [
     "best_rate",
     "catalog",
     "compare",
+    "emulate",
     "explain",
     "run",
     "schema",

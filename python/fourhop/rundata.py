@@ -23,6 +23,7 @@ class FlowRun(TypedDict):
     delivered_bytes: int
     active_s: float
     averaged_goodput_bps: float
+    file_goodput_bps: float | None
     files: int | None
     sent: int
     retransmitted: int
@@ -33,6 +34,10 @@ class FlowRun(TypedDict):
     rtt_median_s: float | None
     rtt_max_s: float | None
     rtt_std_s: float | None
+    age_mean_s: float | None
+    age_median_s: float | None
+    age_p95_s: float | None
+    age_p99_s: float | None
     route_changes: int
     route_discoveries: int
     discovery_first_s: float | None

@@ -143,6 +143,9 @@ pub struct View {
     /// Segments sent and not yet acknowledged or known to have left the network (RFC 6675 `pipe` where SACK is on,
     /// FlightSize otherwise), before the event at hand.
     pub in_flight: u32,
+    /// The congestion window with what duplicate acknowledgements add to it, at most the user's limit, before the event at
+    /// hand.
+    pub window: u32,
     /// The peer's advertised window in segments, rounded down.
     pub snd_wnd: u32,
     /// Largest segment payload in bytes.
@@ -300,6 +303,7 @@ mod tests {
         View {
             now: Time::from_secs(1),
             in_flight: 10,
+            window: 10,
             snd_wnd: 1_000,
             mss: 1_460,
             srtt: Some(Dur::from_millis(100)),

@@ -1,7 +1,7 @@
 //! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
 //! reads those it has.
 
-use crate::tcp_ap;
+use crate::{rbp, tcp_ap};
 
 /// Parameters of all algorithms; each says in its file which it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +14,8 @@ pub struct Params {
     pub gamma: u32,
     /// Rate-based pacing: V of RTT / (cwnd + V). Gupta et al. 2004: 1.
     pub pacing_v: u32,
+    /// Rate-based pacing: which round trip is divided. The paper does not say.
+    pub pacing_samples: rbp::Samples,
     /// Congestion-window limit: a fixed limit in segments; `None`: by the number of hops.
     pub limit: Option<u32>,
     /// Adaptive pacing.
@@ -23,7 +25,15 @@ pub struct Params {
 impl Params {
     /// What the papers and ns-2.35 use.
     pub const fn new() -> Params {
-        Params { alpha: 1, beta: 3, gamma: 1, pacing_v: 1, limit: None, tcp_ap: tcp_ap::Params::paper() }
+        Params {
+            alpha: 1,
+            beta: 3,
+            gamma: 1,
+            pacing_v: 1,
+            pacing_samples: rbp::Samples::Timer,
+            limit: None,
+            tcp_ap: tcp_ap::Params::paper(),
+        }
     }
 }
 

@@ -1,32 +1,52 @@
 //! Rate-based pacing: Reno whose segments are sent RTT / (cwnd + V) apart, for the whole connection.
 //!
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
-//! Networks", MASCOTS 2004, section 6, with V = 1. RTT is the smoothed one of the retransmission timer.
+//! Networks", MASCOTS 2004, section 6, with V = 1.
 //!
-//! Deviations: the window is the whole congestion window in segments, without the inflation of fast recovery. Before the
-//! first sample nothing is paced.
+//! The paper does not say which round trip it divides, nor whether the window counts the inflation of fast recovery.
+//! [`Samples`] has both readings. Before the first sample nothing is paced.
 //!
-//! Reads [`Params::pacing_v`].
+//! Reads [`Params::pacing_v`] and [`Params::pacing_samples`].
 
 use crate::reno::Reno;
-use crate::{Ack, CaState, CongestionControl, MAX_SAMPLE, Params, View, Window};
+use crate::{Ack, CaState, CongestionControl, Hint, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::Dur;
 
-/// State: none beyond the parameter.
+/// Which round trip is divided, and by which window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Samples {
+    /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval follows
+    /// each change of either.
+    Timer,
+    /// An average of its own over every acknowledgement, duplicate ones too, with a weight of 1/8 for the newest
+    /// ([`Hint::RoundTrip`]), by the window in use before that acknowledgement, inflated in recovery. After an outage of
+    /// seconds an acknowledgement echoes what left seconds ago, so the interval is long as well, and until the next one
+    /// comes it stays what it was. A pacing agent on ns-2.35's NewReno does this.
+    EveryAck,
+}
+
+/// State: the parameters, and the average of [`Samples::EveryAck`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rbp {
     v: u32,
+    samples: Samples,
+    srtt: Option<Dur>,
 }
 
 impl Rbp {
     /// With these parameters.
     pub fn new(params: &Params) -> Rbp {
-        Rbp { v: params.pacing_v }
+        Rbp { v: params.pacing_v, samples: params.pacing_samples, srtt: None }
     }
 
     fn pace(&self, win: &mut Window, view: &View) {
-        let share = u64::from(win.cwnd) + u64::from(self.v);
-        win.pacing = view.srtt.map(|rtt| (rtt.min(MAX_SAMPLE) / share).max(Dur::from_nanos(1)));
+        if self.samples == Samples::Timer {
+            win.pacing = view.srtt.map(|rtt| self.interval(rtt, win.cwnd));
+        }
+    }
+
+    fn interval(&self, rtt: Dur, window: u32) -> Dur {
+        (rtt.min(MAX_SAMPLE) / (u64::from(window) + u64::from(self.v)).max(1)).max(Dur::from_nanos(1))
     }
 }
 
@@ -46,6 +66,15 @@ impl CongestionControl for Rbp {
 
     fn on_state(&mut self, win: &mut Window, view: &View, _state: CaState) {
         self.pace(win, view);
+    }
+
+    fn on_hint(&mut self, win: &mut Window, view: &View, hint: Hint) {
+        if let (Samples::EveryAck, Hint::RoundTrip(rtt)) = (self.samples, hint) {
+            let rtt = rtt.min(MAX_SAMPLE);
+            let srtt = self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8);
+            self.srtt = Some(srtt);
+            win.pacing = Some(self.interval(srtt, view.window));
+        }
     }
 }
 
@@ -74,5 +103,32 @@ mod tests {
         let view = View { srtt: Some(Dur::from_millis(120)), ..view() };
         rbp.on_ack(&mut win, &view, &ack(1));
         assert_eq!((win.cwnd, win.pacing), (2, Some(Dur::from_millis(40))));
+    }
+
+    /// Averages over each acknowledgement, 7/8 of 80 and 1/8 of 400 ms, over a window inflated from 4 to 9 segments; what the
+    /// timer measures, a new state or an acknowledgement by itself leave the interval alone.
+    #[test]
+    fn every_acknowledgement_counts() {
+        let mut rbp = Rbp::new(&Params { pacing_samples: Samples::EveryAck, ..Params::new() });
+        let mut win = window(4, 2);
+        let view = View { window: 9, ..view() };
+        rbp.init(&mut win, &view);
+        assert_eq!(win.pacing, None, "before the first sample");
+        for (millis, interval) in [(80, 8_000), (400, 12_000)] {
+            rbp.on_hint(&mut win, &view, Hint::RoundTrip(Dur::from_millis(millis)));
+            assert_eq!(win.pacing, Some(Dur::from_micros(interval)));
+        }
+        rbp.on_ack(&mut win, &view, &ack(1));
+        rbp.on_state(&mut win, &view, CaState::Loss);
+        assert_eq!(win.pacing, Some(Dur::from_millis(12)));
+    }
+
+    /// The reading by the timer is deaf to what acknowledgements echo.
+    #[test]
+    fn the_timer_alone_counts_by_default() {
+        let mut rbp = Rbp::new(&Params::new());
+        let mut win = window(10, 2);
+        rbp.on_hint(&mut win, &view(), Hint::RoundTrip(Dur::from_millis(400)));
+        assert_eq!(win.pacing, None);
     }
 }

@@ -106,6 +106,11 @@ impl Transport {
         matches!(self.name, "tcp-ap" | "tcp-ap-sack")
     }
 
+    /// Is it one of those that [`crate::rbp`] paces?
+    pub fn is_rbp(&self) -> bool {
+        matches!(self.name, "rbp" | "rbp-reno")
+    }
+
     /// Is its sender that of ad hoc TCP, which freezes and probes?
     pub fn has_adhoc_sender(&self) -> bool {
         matches!(self.name, "adhoc-tcp" | "adhoc-sender")

@@ -2,7 +2,9 @@
 //! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
 
 use fourhop_cc::tcp_ap::{self, DelaySource, Samples};
-use fourhop_cc::{Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Params, PathTime, Transport, View, Window};
+use fourhop_cc::{
+    Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Params, PathTime, Transport, View, Window, rbp,
+};
 use fourhop_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -109,8 +111,9 @@ prop_compose! {
 prop_compose! {
     /// Parameters within what a scenario may set.
     fn params()(alpha in 0u32..=1_000, beta in 0u32..=1_000, gamma in 0u32..=1_000, pacing_v in 0u32..=1_000,
-                limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing()) -> Params {
-        Params { alpha, beta, gamma, pacing_v, limit, tcp_ap }
+                limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(), hears_all in any::<bool>()) -> Params {
+        let pacing_samples = if hears_all { rbp::Samples::EveryAck } else { rbp::Samples::Timer };
+        Params { alpha, beta, gamma, pacing_v, pacing_samples, limit, tcp_ap }
     }
 }
 
@@ -148,6 +151,7 @@ fn drive(
     let mut view = View {
         now: Time::from_secs(1),
         in_flight: 0,
+        window: win.cwnd,
         snd_wnd: 0,
         mss,
         srtt: None,
@@ -165,7 +169,7 @@ fn drive(
     check(&win, &"init")?;
     let mut windows = vec![win];
     for &(event, Around { pause, in_flight, snd_wnd, srtt, min_rtt, rto }) in course {
-        view = View { now: view.now + pause, in_flight, snd_wnd, srtt, min_rtt, rto, ..view };
+        view = View { now: view.now + pause, in_flight, window: win.cwnd, snd_wnd, srtt, min_rtt, rto, ..view };
         let before = win;
         match event {
             Event::Ack { acked, credit, rtt, cwnd_limited } => {

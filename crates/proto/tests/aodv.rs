@@ -1,10 +1,7 @@
 //! Any datagrams at AODV, with data that needs its routes: what the fuzz target does, on its corpus and on mutations of it.
-#![allow(missing_docs)]
 
 #[path = "aodv/checked.rs"]
 mod checked;
-#[path = "../../../fuzz/replay.rs"]
-mod replay;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +10,7 @@ use std::collections::BTreeMap;
 #[test]
 fn any_messages_at_all() {
     let sum = RefCell::new(BTreeMap::<&str, u64>::new());
-    replay::replay(&["fuzz/corpus/aodv"], 10_000, |data| {
+    crate::replay::replay(&["fuzz/corpus/aodv"], 10_000, |data| {
         let (understood, counters) = checked::messages(data);
         let counted = counters.named().chain([("understood", understood)]);
         counted.for_each(|(name, count)| *sum.borrow_mut().entry(name).or_default() += count);

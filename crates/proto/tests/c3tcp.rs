@@ -1,12 +1,9 @@
 //! Any bytes at C3TCP: what the fuzz targets do, on their corpora and on mutations of them.
-#![allow(missing_docs)]
 
 #[path = "c3tcp/checked.rs"]
 mod checked;
-#[path = "../../../fuzz/replay.rs"]
-mod replay;
 
-use replay::replay;
+use crate::replay::replay;
 
 #[test]
 fn any_options_at_all() {

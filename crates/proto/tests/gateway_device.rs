@@ -1,6 +1,5 @@
 //! The gateway as a daemon drives it: packets that a netfilter queue hands over, of hosts with addresses of their own. A
 //! packet has an id for its verdict and a length; of its bytes the program sees the first 128, the rest stays in the kernel.
-#![allow(missing_docs)]
 
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, SlicedPacket, TcpOptionElement, TransportSlice};
 use fourhop_proto::gateway::{
@@ -42,6 +41,12 @@ impl Packet for Queued {
         let before = self.head.len();
         let written = bytes::write_wired_rtt(&mut self.head, millis, mtu);
         self.len = self.len + self.head.len() as u32 - before as u32;
+        self.changed |= written;
+        written
+    }
+
+    fn write_window(&mut self, window: u16) -> bool {
+        let written = bytes::set_window(&mut self.head, window);
         self.changed |= written;
         written
     }

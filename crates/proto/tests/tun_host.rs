@@ -73,6 +73,10 @@ impl Line {
 
     fn take_outputs(&mut self, now: Time, node: usize) {
         for output in self.outputs.drain(..) {
+            // What is lost at a node whose host could say so is counted there, too.
+            if matches!(output, Output::Lost { .. }) {
+                continue;
+            }
             let Output::Deliver(packet) = output else { panic!("no station has a wire: {output:?}") };
             let mut bytes = Vec::new();
             encode::packet(&packet, &mut bytes);

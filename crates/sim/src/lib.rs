@@ -17,6 +17,7 @@
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
+//! | [`translate`](mod@translate) | from a scenario to a setup |
 //! | [`survey()`] | the network of a run at its start, for pictures |
 //! | [`PacedUdp`] | paced UDP in the place of a flow |
 #![forbid(unsafe_code)]
@@ -41,7 +42,7 @@ pub mod spread;
 mod survey;
 pub mod topology;
 pub mod trace;
-mod translate;
+pub mod translate;
 pub mod wired;
 pub mod world;
 

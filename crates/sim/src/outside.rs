@@ -3,6 +3,7 @@
 
 use crate::trace::Tap;
 use crate::wired::Wired;
+use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::Output;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
@@ -13,6 +14,8 @@ pub struct Outside {
     pub wired: Wired,
     /// Packets for attached hosts, until the driver of the world takes them.
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
+    /// Packets of attached hosts that were lost at IP, likewise.
+    pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     /// What a node has just put out.
     pub outputs: Vec<Output>,
     /// Sees frames and packets on wires; `None` costs nothing.
@@ -22,7 +25,7 @@ pub struct Outside {
 impl Outside {
     /// Nothing has happened yet.
     pub fn new(wired: Wired, tap: Option<Box<dyn Tap>>) -> Outside {
-        Outside { wired, delivered: Vec::new(), outputs: Vec::new(), tap }
+        Outside { wired, delivered: Vec::new(), lost: Vec::new(), outputs: Vec::new(), tap }
     }
 
     /// Passes on what `node` has just put out.
@@ -30,6 +33,7 @@ impl Outside {
         for output in self.outputs.drain(..) {
             match output {
                 Output::Deliver(packet) => self.delivered.push((node, packet)),
+                Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
                 Output::Wire { port, packet } => self.wired.send(now, node, port, packet, &mut self.tap),
             }
         }

@@ -87,8 +87,10 @@ pub struct FlowResult {
     pub delivered_bytes: u64,
     /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
     pub active_s: f64,
-    /// Payload delivered over `active_s`: the papers' averaged goodput.
+    /// Payload delivered over `active_s`.
     pub averaged_goodput_bps: f64,
+    /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
+    pub file_goodput_bps: Option<f64>,
     /// Files completed over the whole run; none for what does not send files.
     pub files: Option<u64>,
     /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
@@ -112,6 +114,15 @@ pub struct FlowResult {
     pub rtt_max_s: Option<f64>,
     /// Standard deviation of ping's round trips (over n - 1), if two replies came.
     pub rtt_std_s: Option<f64>,
+    /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since each became the
+    /// next to be sent.
+    pub age_mean_s: Option<f64>,
+    /// Half of the bytes were no older.
+    pub age_median_s: Option<f64>,
+    /// 95 % of the bytes were no older.
+    pub age_p95_s: Option<f64>,
+    /// 99 % of the bytes were no older.
+    pub age_p99_s: Option<f64>,
     /// How often a packet of the flow left its source through another neighbour than the one before it.
     pub route_changes: u64,
     /// Searches of the source for the receiver that a route reply ended.

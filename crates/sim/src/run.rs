@@ -12,7 +12,7 @@ use crate::world::World;
 use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
-use fourhop_proto::node::EndpointKind;
+use fourhop_proto::node::{Ages, EndpointKind};
 use fourhop_proto::route::Usage;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::{mac, route};
@@ -190,7 +190,7 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// What the gateways know of a flow, if one paces.
+/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
 fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
@@ -201,7 +201,7 @@ fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
         _ => return None,
     };
-    gateways(world).find_map(|gateway| gateway.flow(&key))
+    gateways(world).filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
@@ -260,6 +260,9 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
     };
     let last = marks.borders.len() - 1;
     let (from, to) = (marks.borders[0], marks.borders[last]);
+    let ages = sender.ages().zip(endpoint(world, ends.receiver).ages());
+    let ages = ages.and_then(|(sent, received)| Ages::of(sent, received, from, to));
+    let age = |of: fn(&Ages) -> Dur| ages.as_ref().map(|ages| of(ages).as_secs_f64());
     let batch = |part: usize| {
         let bytes = marks.delivered[part + 1] - marks.delivered[part];
         rate_bps(bytes, marks.borders[part], marks.borders[part + 1])
@@ -287,6 +290,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         delivered_bytes,
         active_s,
         averaged_goodput_bps: if active_s > 0.0 { delivered_bytes as f64 * 8.0 / active_s } else { 0.0 },
+        file_goodput_bps: sender.files().and_then(|files| files.mean_goodput()),
         files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,
@@ -298,6 +302,10 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         rtt_median_s: round_trips.median,
         rtt_max_s: round_trips.max,
         rtt_std_s: round_trips.std,
+        age_mean_s: age(|ages| ages.mean),
+        age_median_s: age(|ages| ages.median),
+        age_p95_s: age(|ages| ages.p95),
+        age_p99_s: age(|ages| ages.p99),
         route_changes: usage.route_changes,
         route_discoveries: found.count,
         discovery_first_s: found.first.map(Dur::as_secs_f64),

@@ -99,6 +99,8 @@ pub enum Routing {
     Static,
     /// On demand.
     Aodv(Box<route::Config>),
+    /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
+    Outside,
 }
 
 /// What a flow carries.
@@ -338,6 +340,11 @@ impl Setup {
                     mesh.chain(wired).map(move |(to, (next_hop, hops))| (ip(to), next_hop, hops))
                 };
                 (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
+            }
+            Routing::Outside => {
+                let ip = |node: usize| NodeId(node as u32).ipv4();
+                let beside = || (0..count).map(|to| (ip(to), ip(to), 1));
+                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), beside()))).collect()
             }
             Routing::Aodv(config) => (0..count)
                 .map(|n| {

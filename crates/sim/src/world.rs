@@ -10,7 +10,7 @@ use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::outside::Outside;
 use crate::trace::Tap;
 use crate::wired::Wired;
-use fourhop_proto::drop::Layer;
+use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac::Due;
 use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
 use fourhop_proto::phy::{Arrival, TxId, sinr};
@@ -198,6 +198,12 @@ impl World {
     /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.
     pub fn drain_delivered(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet)> {
         self.outside.delivered.drain(..)
+    }
+
+    /// Takes the packets of attached hosts that were lost at IP, each with the node, which has a host attached, and the reason:
+    /// that host can answer with ICMP.
+    pub fn drain_lost(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet, DropReason)> {
+        self.outside.lost.drain(..)
     }
 
     /// When something happens next. A driver on a real clock sleeps until then, or until it has something to

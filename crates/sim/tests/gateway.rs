@@ -86,6 +86,39 @@ fn no_flow_holds_more_than_its_window() {
     assert!(most > 0 && most <= 64 * 1_460, "{most}");
 }
 
+/// Held to 50 ms of waiting, the same data arrives and round trips are shorter by seconds of queue.
+#[test]
+fn a_bounded_queue_costs_no_goodput() {
+    let (free, _) = run_with_series(&chain(5, "kind = 'gap'", DOWN), "free");
+    let (held, _) = run_with_series(&chain(5, "kind = 'gap'\nsojourn = '50ms'", DOWN), "held");
+    assert!(held.counters["gateway"]["held_back"] > 300 && free.counters["gateway"]["held_back"] == 0);
+    assert!(
+        held.aggregate_goodput_bps > 0.97 * free.aggregate_goodput_bps,
+        "{} {}",
+        held.aggregate_goodput_bps,
+        free.aggregate_goodput_bps
+    );
+    let rtt = |result: &RunResult| result.flows[0].rtt_mean_s.unwrap();
+    assert!(rtt(&held) < 0.5 && rtt(&free) > 2.0 * rtt(&held), "{} {}", rtt(&held), rtt(&free));
+}
+
+/// A host that walks from one gateway to the other: series show the one that its flow crosses.
+#[test]
+fn series_show_the_gateway_after_a_handover() {
+    let text = "profile = 'standard'\nduration = '60s'\nwarmup = '1s'\nsample_every = '1s'\n\
+        [radio]\nrate = '11Mbps'\n[topology]\nkind = 'positions'\n\
+        positions = [['0m', '0m'], ['200m', '0m'], ['400m', '0m'], ['600m', '0m'], ['0m', '150m']]\n\
+        [mobility]\nmodel = 'waypoints'\nwaypoints = [[4, '10s', '0m', '150m'], [4, '30s', '600m', '150m']]\n\
+        [wired]\ngateways = [0, 3]\nnodes = ['R', 'B']\n[gateway]\nkind = 'gap'\nidle_timeout = '1000s'\n\
+        [[flows]]\nfrom = 'B'\nto = 4\ntransport = 'newreno'\n";
+    let (result, last) = run_with_series(text, "handover");
+    assert_eq!(result.counters["gateway"]["flows"], 2, "one for each gateway: {:?}", result.counters["gateway"]);
+    // One hop from the second gateway: it has learned that. The first has last measured a path of several.
+    let rtt = last("flow-1", "gateway_wireless_rtt_s").expect("the second gateway measures");
+    assert!(rtt < 0.03, "{rtt}");
+    assert!(last("flow-1", "gateway_interval_s").is_some());
+}
+
 /// The other things a gateway can do, under the same load: packets are dropped there, and every one is accounted for.
 #[test]
 fn limiters_and_queues_drop_by_name() {

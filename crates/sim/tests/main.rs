@@ -4,6 +4,7 @@ mod common;
 
 mod adaptive_pacing;
 mod adhoc_tcp;
+mod ages;
 mod agreement;
 mod aodv_messages;
 mod bianchi;

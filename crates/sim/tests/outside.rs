@@ -158,6 +158,42 @@ fn what_no_host_is_attached_for_is_lost_with_a_reason() {
 }
 
 #[test]
+fn a_relay_with_a_host_is_told_what_it_lost() {
+    use fourhop_proto::drop::DropReason;
+    let mut setup = mesh(node::Config::standard(), route::Config::standard(), 3);
+    setup.flows.clear();
+    let (mut world, _) = setup.build(1, None).unwrap();
+    world.attach(NodeId(2));
+    let mut bytes = datagram(NodeId(0), NodeId(3), 0, 100);
+    for ttl in [1, 2] {
+        bytes[8] = ttl;
+        world.inject(NodeId(0), packet(&bytes));
+        world.run_until(world.now() + Dur::from_secs(1), &Control::new());
+    }
+    let lost: Vec<_> = world.drain_lost().map(|(node, packet, reason)| (node, packet.src, reason)).collect();
+    assert_eq!(lost, [(NodeId(2), NodeId(0).ipv4(), DropReason::TtlExpired)], "node 1 has no host to tell");
+    assert_eq!(world.drops().of(DropReason::TtlExpired), 2);
+}
+
+/// Hosts that route by themselves say which neighbour a packet goes to; its own addresses may be any.
+#[test]
+fn where_hosts_route_every_destination_is_a_neighbour() {
+    let mut setup = mesh(node::Config::standard(), route::Config::standard(), 2);
+    setup.flows.clear();
+    (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
+    let (mut world, _) = setup.build(1, None).unwrap();
+    (0..3).for_each(|n| world.attach(NodeId(n)));
+    for (to, reaches) in [(1, true), (2, false)] {
+        let mut sent = packet(&datagram(NodeId(0), NodeId(2), to, 100));
+        sent.dst = NodeId(to).ipv4();
+        world.inject(NodeId(0), sent);
+        world.run_until(world.now() + Dur::from_secs(1), &Control::new());
+        let arrived: Vec<_> = world.drain_delivered().map(|(node, packet)| (node, packet.ttl)).collect();
+        assert_eq!(arrived, if reaches { vec![(NodeId(1), 64)] } else { vec![] });
+    }
+}
+
+#[test]
 fn a_broadcast_reaches_the_hosts_of_all_neighbours_and_goes_no_further() {
     let mut setup = mesh(node::Config::standard(), route::Config::standard(), 3);
     setup.flows.clear();

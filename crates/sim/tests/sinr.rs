@@ -3,13 +3,14 @@
 
 use crate::common::{build, line, newreno, udp};
 use fourhop_proto::node;
+use fourhop_proto::phy::sinr::config::thermal_noise;
 use fourhop_proto::phy::sinr::{Config, Errors, FrameCapture};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{PhyKind, threshold};
 use fourhop_sim::batch::Control;
 use fourhop_sim::propagation::{PathLoss, Propagation};
 use fourhop_sim::setup::{Radio, Setup, SinrRadio};
-use fourhop_units::{Bytes, Dur, Rate, Time, Watt};
+use fourhop_units::{Bytes, Db, Dur, Rate, Time, Watt};
 
 /// A radio that decides by the thresholds of `threshold`: hardly any noise, a ratio instead of chance.
 fn by_thresholds(config: &threshold::Config) -> SinrRadio {
@@ -131,5 +132,36 @@ fn one_sender_loses_what_the_error_rate_says() {
         let (sent, arrived) = (4_000.0, received[0] as f64 / 1460.0);
         let sigma = (expected * (1.0 - expected) / sent).sqrt();
         assert!((arrived / sent - expected).abs() < 4.0 * sigma, "{mbps} Mbit/s: {arrived} of {sent}, {expected}");
+    }
+}
+
+/// The table of docs/radio.md: the ratio at which one of ten packets of 1,500 bytes, with 36 bytes
+/// of headers of the link, is lost to noise, and the power that is.
+#[test]
+fn the_page_of_the_radio_has_the_ratios_that_the_error_rates_ask_for() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/radio.md")).unwrap();
+    let numbers = |head: &str| -> Vec<f64> {
+        let line = page.lines().find(|line| line.starts_with(head)).unwrap();
+        line[head.len()..].split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+    };
+    let (rates, ratios, powers) = (numbers("| Mbit/s | 1 |"), numbers("| dB |"), numbers("| dBm |"));
+    assert_eq!((rates.len() + 1, ratios.len(), powers.len()), (12, 12, 12));
+    for (place, rate) in std::iter::once(1.0).chain(rates).enumerate() {
+        let (phy, plcp) = if place < 4 { (PhyKind::Dsss, 192) } else { (PhyKind::ErpOfdm, 20) };
+        let noise = thermal_noise(phy, Db(7.0));
+        let receiver = Config {
+            phy,
+            plcp: Dur::from_micros(plcp),
+            noise,
+            errors: Errors::ByRate,
+            sensitivity: Watt(0.0),
+            preamble_sinr: 0.0,
+            ..by_thresholds(&node::Config::ns2().phy).receiver
+        };
+        let power = receiver.power_for(0.9, Bytes(1500 + 36), Rate::kbps((rate * 1e3) as u64));
+        let ratio = 10.0 * power.over(noise).log10();
+        assert!((ratio - ratios[place]).abs() < 0.051, "{rate} Mbit/s: {ratio} dB, stated {}", ratios[place]);
+        let dbm = power.to_dbm().0;
+        assert!((dbm - powers[place]).abs() < 0.051, "{rate} Mbit/s: {dbm} dBm, stated {}", powers[place]);
     }
 }

@@ -15,6 +15,7 @@ from fourhop.cli import (
     compare,
     demo,
     draw,
+    emulate,
     explain,
     list_,
     plot,
@@ -45,6 +46,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "best-rate": best_rate.command,
     "draw": draw.command,
     "explain": explain.command,
+    "emulate": emulate.command,
+    "exec": emulate.exec_command,
+    "shell": emulate.shell_command,
     "demo": demo.command,
     "reproduce": reproduce.command,
 }
@@ -57,8 +61,10 @@ def _summary(command: Callable[..., None]) -> str:
 
 
 for _name, _command in COMMANDS.items():
+    # What follows the node of `exec` is the other program's.
+    _settings = {"allow_interspersed_args": False, "ignore_unknown_options": True} if _name == "exec" else None
     # Without `short_help` the list of commands would cut what does not fit on a line.
-    app.command(_name, short_help=_summary(_command))(_command)
+    app.command(_name, short_help=_summary(_command), context_settings=_settings)(_command)
 app.add_typer(validate.app, name="validate")
 
 

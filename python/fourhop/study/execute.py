@@ -133,7 +133,9 @@ def judged(check: Check, data: Data, causes: Mapping[str, dict[str, Any]], *, qu
     """What became of a check, with the causes that are shown and what we think where it is not reproduced."""
     found = outcome(check, data, quick=quick)
     explain = found["verdict"] in ("partly", "not reproduced")
-    shown = [name for name in check.because if explain and causes[name]["verdict"] == "reproduced"]
+    shown = [
+        name for name in check.because.get(data.profile, ()) if explain and causes[name]["verdict"] == "reproduced"
+    ]
     return {
         **found,
         **{name: getattr(check, name) for name in ("paper", "assumed", "main")},

@@ -41,6 +41,9 @@ Profile = Literal["ns2", "standard"]
 Why = str | Mapping[Profile, str]
 """Why something is not as the paper says: for all profiles, or for each."""
 
+Because = str | Sequence[str] | Mapping[Profile, str | Sequence[str]]
+"""The names of causes, one or several, for all profiles or for each."""
+
 PROFILES: tuple[Profile, ...] = ("ns2", "standard")
 
 STEADY: Mapping[str, Any] = {"packets": 55_000, "batches": 10, "duration": "100000s"}
@@ -96,8 +99,8 @@ class Check:
     """What the text leaves open and this check decides."""
     why: Why
     """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
-    because: tuple[str, ...]
-    """The causes of the study that may explain what is not reproduced; those that hold are shown, and replace `why`."""
+    because: Mapping[Profile, tuple[str, ...]]
+    """By profile, causes of the study that may explain what is not reproduced; those that hold are shown, not `why`."""
     main: bool
     """Whether it is one of the paper's main claims, which the report's overview answers."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
@@ -165,14 +168,15 @@ class Study:
         paper: str,
         assumed: str = "",
         why: Why = "",
-        because: str | Sequence[str] = (),
+        because: Because = (),
         main: bool = False,
     ) -> Callable[[F], F]:
         """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview.
 
         `because` names the causes, registered with `cause`, that may explain why it is not reproduced.
         """
-        causes = (because,) if isinstance(because, str) else tuple(because)
+        each = because if isinstance(because, Mapping) else dict.fromkeys(PROFILES, because)
+        causes = {profile: (names,) if isinstance(names, str) else tuple(names) for profile, names in each.items()}
 
         def register(evaluate: F) -> F:
             name = evaluate.__name__
@@ -199,7 +203,7 @@ class Study:
         *,
         why: Why = "",
         why_of: Mapping[str, Why] | None = None,
-        because: str | Sequence[str] = (),
+        because: Because = (),
         main: bool = False,
         **said: str,
     ) -> Callable[[Callable[[Data, str], Claim]], None]:
@@ -222,7 +226,7 @@ class Study:
     def made(self, profile: Profile, *, quick: bool = False) -> dict[str, Sweep]:
         """The sweeps for a profile, as the figure needs them or, for a smoke test, cut short."""
         for check in self.checks.values():
-            for name in check.because:
+            for name in dict.fromkeys(name for names in check.because.values() for name in names):
                 if name not in self.causes:
                     known = ", ".join(self.causes) or "none"
                     raise FourhopError(f"check {check.name}: because: found no cause {name!r}, allowed: {known}")

@@ -1,7 +1,9 @@
 //! Short files over TCP, one after the other: Pareto sizes, exponential pauses (ElRakabawy et al. 2005, section 5.2).
 //!
 //! A file is on its way from the time it is written until its last byte is acknowledged; then the pause begins. The
-//! averaged goodput of the papers divides by this time: pauses do not count.
+//! papers average the goodput of files: each has its size over this time, and each counts the same
+//! ([`Files::mean_goodput`]). What all of them carried over all the time ([`Files::active`]) is another measure: there a
+//! large file counts for more.
 //!
 //! The paper does not say whether each file has its own connection. Both variants are implemented; where all files
 //! share one connection, its window and its estimates survive the pauses, as in ns-2, whose agents have no connections
@@ -45,6 +47,9 @@ pub struct Files {
     stage: Stage,
     completed: u64,
     active: Dur,
+    /// Size of the file on its way, and the sum of the goodputs of those completed, in bit/s.
+    size: u64,
+    goodputs: f64,
 }
 
 /// Largest file: 1 TiB. Pareto's tail has no end.
@@ -54,7 +59,7 @@ impl Files {
     /// A source that has sent nothing yet; sizes and pauses have streams of their own.
     pub fn new(config: Config, sizes: Stream, pauses: Stream) -> Files {
         let stage = Stage::Pausing(config.start);
-        Files { config, sizes, pauses, stage, completed: 0, active: Dur::ZERO }
+        Files { config, sizes, pauses, stage, completed: 0, active: Dur::ZERO, size: 0, goodputs: 0.0 }
     }
 
     /// When the next file is due.
@@ -73,7 +78,8 @@ impl Files {
         let shape = f64::from(self.config.shape) / 1e3;
         let least = self.config.mean_size.get() as f64 * (shape - 1.0) / shape;
         let size = least * libm::pow(1.0 - self.sizes.unit(), -1.0 / shape);
-        Some(size.round().clamp(1.0, LARGEST) as u64)
+        self.size = size.round().clamp(1.0, LARGEST) as u64;
+        Some(self.size)
     }
 
     /// All that was written is acknowledged. True if that ends a file.
@@ -81,6 +87,7 @@ impl Files {
         let Stage::Sending(since) = self.stage else { return false };
         self.completed += 1;
         self.active += now - since;
+        self.goodputs += self.size as f64 * 8.0 / (now - since).as_secs_f64();
         let pause = -self.config.mean_pause.as_secs_f64() * libm::log(1.0 - self.pauses.unit());
         let until = now + Dur::from_secs_f64(pause);
         self.stage =
@@ -106,6 +113,11 @@ impl Files {
     /// Files completed.
     pub fn completed(&self) -> u64 {
         self.completed
+    }
+
+    /// Mean over the completed files of size over time, in bit/s, if there is one.
+    pub fn mean_goodput(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.goodputs / self.completed as f64)
     }
 
     /// How long files were on their way until `now`.
@@ -178,6 +190,22 @@ mod tests {
         let long = pauses.iter().filter(|&&pause| pause > 0.8).count() as f64 / pauses.len() as f64;
         assert!((mean / 0.4 - 1.0).abs() < 0.03 && (long / (-2f64).exp() - 1.0).abs() < 0.05, "{mean} {long}");
         assert_eq!((files.active(now), files.completed()), (Dur::from_secs(200), 20_000));
+    }
+
+    /// A large file and a small one count the same, whatever time they take.
+    #[test]
+    fn the_mean_goodput_is_that_of_files() {
+        let mut files = files(1_500, Dur::ZERO);
+        assert_eq!(files.mean_goodput(), None);
+        let (mut now, mut goodputs) = (Time::from_secs(1), 0.0);
+        for seconds in [1, 4, 2] {
+            let size = files.handle_timeout(now).expect("no pause") as f64;
+            assert_eq!(files.mean_goodput().is_some(), goodputs > 0.0);
+            now += Dur::from_secs(seconds);
+            files.handle_acknowledged(now);
+            goodputs += 8.0 * size / seconds as f64;
+        }
+        assert!((files.mean_goodput().unwrap_or(0.0) / (goodputs / 3.0) - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -147,6 +147,23 @@ fn the_true_delay_is_that_of_both_ways() {
     assert_eq!(module.window().current(now).and_then(|estimate| estimate.truth), Some(Dur::from_millis(32)));
 }
 
+/// It is averaged as the measured delay is, so that the two can be compared: 3/4 of 32 ms and 1/4 of 52 ms make 37 ms. Where
+/// the newest packet says nothing of it, nothing is known.
+#[test]
+fn the_true_delay_is_averaged_like_the_measured_one() {
+    let mut module = Ccm::new(Options { smoothing: 750, ..Options::NEWEST });
+    let mut truth = |at: u64, ack, created, forward: Option<u64>| {
+        let carried = Carried { forward: forward.map(Dur::from_millis), ..echo(800, 20, 10, 2) };
+        let (now, created) = (Time::from_millis(at), Time::from_millis(created));
+        module.handle_incoming(now, &mut segment(0, 0, ack, 60_000), Some(&carried), 2, Some(created));
+        module.window().current(now).and_then(|estimate| estimate.truth)
+    };
+    assert_eq!(truth(100, 1, 88, Some(20)), Some(Dur::from_millis(32)));
+    assert_eq!(truth(200, 2, 178, Some(30)), Some(Dur::from_millis(37)));
+    assert_eq!(truth(210, 3, 200, None), None);
+    assert_eq!(truth(300, 4, 288, Some(20)), Some(Dur::from_millis(32)));
+}
+
 /// What local acknowledgements go by: the estimate, one segment at least, and no window where nothing is measured.
 #[test]
 fn limits_are_of_at_least_one_segment() {

@@ -41,8 +41,8 @@ pub struct Estimate {
     pub bandwidth: u64,
     /// Delay there, without queueing, and back.
     pub delay: Dur,
-    /// What the newest packet and its acknowledgement really took there, without waits in queues, and back, where the
-    /// simulator has told.
+    /// What packets and their acknowledgements really took there, without waits in queues, and back, averaged as `delay`
+    /// is, where the simulator has told.
     pub truth: Option<Dur>,
 }
 
@@ -127,7 +127,8 @@ impl SenderWindow {
         }
     }
 
-    /// An acknowledgement brings what its link layers measured; `truth` as in [`Estimate`].
+    /// An acknowledgement brings what its link layers measured; `truth` is what the newest packet really took, see
+    /// [`Estimate`].
     pub fn estimate(&mut self, now: Time, echo: Echo, back: Back, truth: Option<Dur>) {
         let bandwidth = u64::from(echo.bandwidth);
         let delay = Dur::from_micros(u64::from(echo.delay) + u64::from(back.delay));
@@ -136,12 +137,13 @@ impl SenderWindow {
             let sum = u128::from(old) * u128::from(weight) + u128::from(new) * u128::from(1000 - weight);
             (sum / 1000) as u64
         };
+        let mixed_delay = |old: Dur, new: Dur| Dur::from_nanos(mixed(old.as_nanos(), new.as_nanos()));
         self.estimate = Some(match self.current(now) {
             Some(old) => Estimate {
                 at: now,
                 bandwidth: mixed(old.bandwidth, bandwidth),
-                delay: Dur::from_nanos(mixed(old.delay.as_nanos(), delay.as_nanos())),
-                truth,
+                delay: mixed_delay(old.delay, delay),
+                truth: truth.map(|truth| old.truth.map_or(truth, |old| mixed_delay(old, truth))),
             },
             None => Estimate { at: now, bandwidth, delay, truth },
         });

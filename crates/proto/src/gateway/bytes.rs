@@ -37,4 +37,8 @@ impl Packet for Vec<u8> {
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool {
         bytes::write_wired_rtt(self, millis, mtu)
     }
+
+    fn write_window(&mut self, window: u16) -> bool {
+        bytes::set_window(self, window)
+    }
 }

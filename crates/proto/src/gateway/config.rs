@@ -12,6 +12,9 @@ pub struct Config {
     pub option: bool,
     /// Are flows throttled that run ahead of the others? Section 4.4.
     pub goodput_control: Option<GoodputControl>,
+    /// How long a packet may wait to be paced, which advertised windows in passing acknowledgements are held to
+    /// (`window.rs`); `None`: as the paper has it, what the receiver's window allows.
+    pub sojourn: Option<Dur>,
     /// Arithmetic of the interval; the parameters of TCP-AP.
     pub pace: tcp_ap::Params,
     /// Longest packet that may leave, in bytes: a longer one would be fragmented. IEEE 802 links: 1500.
@@ -32,26 +35,46 @@ pub struct Config {
     pub half_open_timeout: Dur,
 }
 
+/// For whose sake goodput control throttles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Among {
+    /// For slow flows out of the mesh, as the title of section 4.4 says: those of one direction share evenly without control,
+    /// and what is taken from one of them is lost.
+    Oncoming,
+    /// For slow flows of either direction, as its text says.
+    All,
+}
+
 /// Parameters of goodput control (section 4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoodputControl {
+    /// Whose slowness counts.
+    pub among: Among,
     /// S in thousandths: a flow is fast above S times the mean. The paper: 1100.
     pub threshold: u32,
     /// How often goodputs are compared. The paper: 5 s.
     pub interval: Dur,
-    /// By how much, in thousandths, the goodput of the slower flows must rise for a throttle to stay. The paper: "an
-    /// increase". Assumed: 50, to tell it from chance.
+    /// Which part, in thousandths, of what throttled flows lose the others must gain for throttles to stay. The paper: "an
+    /// increase". Assumed: 100, because a sender that has slowed down takes many round trips to gain more.
     pub gain: u32,
-    /// By how much a throttled rate rises each interval, in thousandths. Open in the paper. Assumed: 50.
+    /// By how much a throttled rate rises each interval, in thousandths. Open in the paper. Assumed: 30.
     pub ageing: u32,
-    /// Intervals between a probe that was in vain and the next. Open in the paper. Assumed: 4.
+    /// Intervals between a throttle that was in vain and the next; doubled after each further one in vain, three times at most.
+    /// Open in the paper. Assumed: 4.
     pub rest: u32,
 }
 
 impl GoodputControl {
     /// The paper's values, and ours where it has none.
     pub const fn paper() -> GoodputControl {
-        GoodputControl { threshold: 1_100, interval: Dur::from_secs(5), gain: 50, ageing: 50, rest: 4 }
+        GoodputControl {
+            among: Among::Oncoming,
+            threshold: 1_100,
+            interval: Dur::from_secs(5),
+            gain: 100,
+            ageing: 30,
+            rest: 4,
+        }
     }
 }
 
@@ -62,6 +85,7 @@ impl Config {
             pacing: true,
             option: true,
             goodput_control: Some(GoodputControl::paper()),
+            sojourn: None,
             pace: tcp_ap::Params::paper(),
             mtu: 1_500,
             flows: 4_096,

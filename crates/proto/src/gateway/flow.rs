@@ -1,8 +1,9 @@
 //! One flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
-use super::goodput::Throttle;
+use super::goodput::{Memory, Throttle};
 use super::rtt::RttMeter;
+use super::window::{Held, WindowHold};
 use crate::wire::TcpSegment;
 use fourhop_cc::tcp_ap::{self, Pace};
 use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
@@ -46,6 +47,8 @@ pub struct Down<P> {
     pub interval: Option<Dur>,
     /// What goodput control asks for.
     pub throttle: Option<Throttle>,
+    /// Windows held to what the path takes.
+    pub hold: WindowHold,
     /// Largest payload seen: what the four-hop delay is that of.
     pub mss: u32,
     /// When the last data left, and how much.
@@ -67,11 +70,16 @@ pub struct Flow<P> {
     pub carried: Time,
     /// Bytes that had been acknowledged at the last comparison of goodputs: up, down.
     pub marks: (u64, u64),
-    /// Was it among the slower ones when a probe began?
-    pub slow: bool,
+    /// What goodput control keeps of it.
+    pub memory: Memory,
+    /// For how long data into the mesh was waiting or in flight since the last comparison, but for what `busy_since` adds.
+    active: Dur,
+    busy_since: Option<Time>,
     /// Which side made it known, and window scales as the SYNs said.
     first: Side,
     scales: [Option<u8>; 2],
+    /// Whose SYN has been seen: without both the scales are not known.
+    syns: [bool; 2],
     /// What a FIN ends at, by the side that sent it.
     fins: [Option<Seq>; 2],
     fins_acked: [bool; 2],
@@ -89,9 +97,12 @@ impl<P> Flow<P> {
             window: 0,
             carried: now,
             marks: (0, 0),
-            slow: false,
+            memory: Memory::default(),
+            active: Dur::ZERO,
+            busy_since: None,
             first,
             scales: [None; 2],
+            syns: [false; 2],
             fins: [None; 2],
             fins_acked: [false; 2],
             ended: false,
@@ -111,11 +122,11 @@ impl<P> Flow<P> {
                 self.restart();
             }
             self.scales[from as usize] = segment.options.window_scale;
+            self.syns[from as usize] = true;
         }
         if from == Side::Wireless && segment.flags.ack {
-            let both = self.scales[0].and(self.scales[1]).is_some();
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
-            let shift = self.scales[from as usize].filter(|_| both && !segment.flags.syn).unwrap_or(0);
+            let shift = if segment.flags.syn { 0 } else { self.shift(from) };
             self.window = self.window.max(u32::from(segment.window) << shift);
         }
         if segment.flags.fin {
@@ -130,6 +141,23 @@ impl<P> Flow<P> {
         self.ended |= segment.flags.rst || self.fins_acked == [true, true];
     }
 
+    /// The scale of the windows that a side advertises; 0 if a SYN has not been seen (RFC 7323 section 1.3: both must have it).
+    fn shift(&self, from: Side) -> u8 {
+        let both = self.scales[0].and(self.scales[1]);
+        both.and(self.scales[from as usize]).unwrap_or(0)
+    }
+
+    /// What the window of an acknowledgement from the wireless side has to be for packets to wait no longer than `target`;
+    /// `None`: as it is.
+    pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur) -> Option<u16> {
+        let shift = self.shift(Side::Wireless);
+        let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
+        let (interval, sent) = (down.spacing(down.mss)?, down.meter.newest()?);
+        let (ack, window, mss) = (segment.ack, segment.window, down.mss);
+        let written = down.hold.handle_ack(now, &Held { ack, window, shift, sent, interval, mss, target });
+        (written != window).then_some(written)
+    }
+
     fn restart(&mut self) {
         (self.fins, self.fins_acked, self.ended) = ([None; 2], [false; 2], false);
         if let Some(up) = &mut self.up {
@@ -137,6 +165,7 @@ impl<P> Flow<P> {
         }
         if let Some(down) = &mut self.down {
             down.meter.restart();
+            down.hold.restart();
         }
     }
 
@@ -163,10 +192,23 @@ impl<P> Flow<P> {
         (self.up.as_ref().map_or(0, |up| up.acked()), self.down.as_ref().map_or(0, |down| down.meter.acked()))
     }
 
-    /// Is data in flight or waiting?
-    pub fn is_busy(&self) -> bool {
-        self.up.as_ref().is_some_and(|up| up.is_outstanding())
-            || self.down.as_ref().is_some_and(|down| down.meter.is_outstanding() || !down.queue.is_empty())
+    /// Keeps account of when data into the mesh waits or is in flight; called after whatever may have changed that.
+    pub fn note_activity(&mut self, now: Time) {
+        let busy = self.down.as_ref().is_some_and(|down| down.is_busy());
+        if busy && self.busy_since.is_none() {
+            self.busy_since = Some(now);
+        } else if !busy && let Some(since) = self.busy_since.take() {
+            self.active += now.saturating_since(since);
+        }
+    }
+
+    /// For how long data into the mesh was waiting or in flight since this was last asked.
+    pub fn take_activity(&mut self, now: Time) -> Dur {
+        let busy = self.busy_since.replace(now).map(|since| now.saturating_since(since));
+        if busy.is_none() {
+            self.busy_since = None;
+        }
+        std::mem::take(&mut self.active) + busy.unwrap_or(Dur::ZERO)
     }
 
     /// Bytes it takes elsewhere than in the table, without the packets that wait.
@@ -192,21 +234,32 @@ impl<P> Down<P> {
             pace: Pace::new(pace),
             interval: pace.first_interval,
             throttle: None,
+            hold: WindowHold::default(),
             mss: 0,
             last: None,
             settled: Settled::default(),
         }
     }
 
-    /// When the next data may leave; `None`: at once.
-    pub fn due(&self) -> Option<Time> {
-        let (last, payload) = self.last?;
+    /// Is data waiting or in flight?
+    fn is_busy(&self) -> bool {
+        self.meter.is_outstanding() || !self.queue.is_empty()
+    }
+
+    /// Distance between data of that payload and the next; `None`: none.
+    fn spacing(&self, payload: u32) -> Option<Dur> {
         let throttled =
             self.throttle.and_then(|throttle| Some(Rate::from_bps(throttle.rate)?.time_for(Bytes(u64::from(payload)))));
         match (self.interval, throttled) {
-            (Some(interval), Some(throttled)) => Some(last + interval.max(throttled)),
-            (interval, throttled) => interval.or(throttled).map(|interval| last + interval),
+            (Some(interval), Some(throttled)) => Some(interval.max(throttled)),
+            (interval, throttled) => interval.or(throttled),
         }
+    }
+
+    /// When the next data may leave; `None`: at once.
+    pub fn due(&self) -> Option<Time> {
+        let (last, payload) = self.last?;
+        self.spacing(payload).map(|distance| last + distance)
     }
 
     /// May it leave, if nothing is before it? What has no payload needs no distance.

@@ -13,7 +13,7 @@
 
 use super::config::Config;
 use super::flow::{Down, Flow, Settled, Waiting};
-use super::goodput::{Control, ControlCounters, Observed, Throttle};
+use super::goodput::{Control, ControlCounters, Memory, Observed, Throttle};
 use super::hash::HashKey;
 use super::packet::{Packet, TcpView};
 use super::table::{FlowKey, FlowTable, Standing};
@@ -49,6 +49,8 @@ counters! {
         pub options: u64,
         /// Acknowledgements that should have carried the option but had no room.
         pub no_room: u64,
+        /// Acknowledgements whose window was made smaller.
+        pub held_back: u64,
         /// Flows seen.
         pub flows: u64,
         /// Flows forgotten because they had ended.
@@ -63,6 +65,8 @@ counters! {
 /// A flow as a gateway sees it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowState {
+    /// When its last packet came or left here.
+    pub seen: Time,
     /// What pacing is computed from: the wireless round trip, the delay over four hops, the variation.
     pub measured: Measurements,
     /// Time between packets that adaptive pacing asks for.
@@ -170,6 +174,7 @@ impl<P: Packet> Gateway<P> {
             Side::Wireless => {
                 if segment.flags.ack {
                     self.acknowledged_down(now, slot, src, &segment, out);
+                    self.hold_window(now, slot, &segment, &mut packet);
                 }
                 self.table.get_mut(slot).expect(FOUND).handle_data_up(now, &segment);
                 out.push(Action::Forward { packet, to: Side::Wired });
@@ -182,6 +187,7 @@ impl<P: Packet> Gateway<P> {
                 self.go_down(now, slot, &segment, packet, out);
             }
         }
+        self.table.get_mut(slot).expect(FOUND).note_activity(now);
         if answered {
             self.table.confirm(slot);
         }
@@ -248,9 +254,11 @@ impl<P: Packet> Gateway<P> {
 
     /// The flow between these ends, if it is known.
     pub fn flow(&self, key: &FlowKey) -> Option<FlowState> {
-        let flow = self.table.get(self.table.find(key)?)?;
+        let slot = self.table.find(key)?;
+        let (flow, seen) = (self.table.get(slot)?, self.table.seen(slot)?);
         let down = flow.down.as_deref();
         Some(FlowState {
+            seen,
             measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
             interval: down.and_then(|down| down.interval),
             throttle: down.and_then(|down| down.throttle),
@@ -310,6 +318,15 @@ impl<P: Packet> Gateway<P> {
         self.release(now, slot, out);
     }
 
+    /// Writes a smaller window into an acknowledgement for a wired sender that would otherwise fill the queue.
+    fn hold_window(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: &mut P) {
+        if let Some(target) = self.config.sojourn
+            && let Some(window) = self.table.get_mut(slot).and_then(|flow| flow.held_window(now, segment, target))
+        {
+            self.counters.held_back += u64::from(packet.write_window(window));
+        }
+    }
+
     /// Writes the wired round trip into an acknowledgement for a wireless sender.
     fn tell_wired_rtt(&mut self, slot: u32, segment: &TcpSegment, packet: &mut P) {
         let Some(flow) = self.table.get(slot) else { return };
@@ -345,6 +362,7 @@ impl<P: Packet> Gateway<P> {
             }
         };
         down.mss = down.mss.max(segment.payload);
+        down.hold.handle_data(now, segment.data_seq() + segment.payload);
         let waiting = Waiting::new(packet, segment);
         let waits = !down.queue.is_empty() || !down.may_leave(now, &waiting);
         if waits && down.reserved < wanted {
@@ -473,29 +491,35 @@ impl<P: Packet> Gateway<P> {
         let Some(control) = &mut self.control else { return };
         let interval = control.config().interval;
         let mut observed = Vec::new();
+        let mut paused = Vec::new();
         for (slot, flow) in self.table.iter_mut() {
             let acked = flow.acked();
             let (up, down) = (acked.0 - flow.marks.0, acked.1 - flow.marks.1);
             flow.marks = acked;
-            let silence = now.saturating_since(flow.carried);
-            if silence > if flow.is_busy() { STARVING } else { interval } {
+            let active = flow.take_activity(now);
+            let down_first = flow.down.is_some() && down >= up;
+            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be dead.
+            let active = if down_first { active } else { now.saturating_since(since) };
+            if now.saturating_since(flow.carried) > STARVING || active * 2 < interval {
+                paused.push(slot);
                 continue;
             }
             observed.push(Observed {
                 slot,
-                goodput: bit_rate(up + down, now.saturating_since(since)),
-                down: flow.down.is_some() && down >= up,
-                slow: flow.slow,
+                goodput: bit_rate(up + down, active),
+                down: down_first,
+                memory: flow.memory,
                 throttle: flow.down.as_ref().and_then(|down| down.throttle),
             });
         }
         control.handle_interval(&mut observed);
         self.comparison = Some((now + interval, now));
-        for seen in observed {
-            if let Some(flow) = self.table.get_mut(seen.slot) {
-                flow.slow = seen.slow;
-                if flow.down.as_ref().is_some_and(|down| down.throttle != seen.throttle) {
-                    self.throttle(now, seen.slot, seen.throttle, out);
+        let seen = observed.into_iter().map(|seen| (seen.slot, seen.memory, seen.throttle));
+        for (slot, memory, throttle) in seen.chain(paused.into_iter().map(|slot| (slot, Memory::default(), None))) {
+            if let Some(flow) = self.table.get_mut(slot) {
+                flow.memory = memory;
+                if flow.down.as_ref().is_some_and(|down| down.throttle != throttle) {
+                    self.throttle(now, slot, throttle, out);
                 }
             }
         }

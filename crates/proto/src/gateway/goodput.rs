@@ -1,26 +1,38 @@
 //! Goodput control: flows above the mean are throttled to it for a while, and stay throttled only if that helps the
-//! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4 and Figure 7).
+//! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4).
 //!
-//! Each interval the goodputs of all flows through the gateway are compared. A wired-to-wireless flow is *fast* above S times
-//! their mean, a flow is *slow* below the mean.
+//! Each interval the goodputs of all flows through the gateway are compared, counted while a flow is active: a pause is not a
+//! want of goodput. A wired-to-wireless flow is *fast* if it has more than S times the mean over its last intervals, and more
+//! than the mean in this one; a flow out of the mesh is *slow* below the mean ([`Among::All`]: any flow).
 //!
 //! ```text
-//!          fast flows: throttle them to the mean            the slow ones gained
-//!   Free ------------------------------------------> Probe --------------------> Hold
-//!    ^                                                | |                       |   | fast flows again
-//!    |                     they did not: unthrottle   | ^-----------------------|---+
-//!    +------------------------------------------------+                         |
-//!    +--------------------------------------------------------------------------+
-//!                          every throttle has aged away; a flow has ended
+//!               a fast flow and a slow one: throttle the fast ones to the mean
+//!      Free ------------------------------------------------> Throttling ---+ the others gain of what was taken away:
+//!       ^                                                      |      ^     | throttles age, new fast flows are throttled
+//!       |  in vain: unthrottle, rest;                          |      +-----+
+//!       +------------------------------------------------------+
+//!          every throttle has gone; nobody is left to gain; a flow has ended
 //! ```
 //!
-//! In `Hold` each throttled rate rises with each interval, until it is what the flow had before. The end of a flow
-//! resets everything. Only the caption of the paper's Figure 7 was available, so three things are assumed: how large a
-//! gain must be to count, how fast a throttle ages, and how long to wait after a probe without effect
-//! ([`super::config::GoodputControl`]). A throttle that no longer limits its flow is removed at once.
+//! The paper asks for "an increase" of the slower flows. From chance, and from a route that comes back, they have one all the
+//! time; so what they gain is held against what the throttled flows lost, in this interval and, half as much each, in those
+//! before. The first intervals do not count, for a sender that has slowed down takes its time. A throttled rate rises with each
+//! later one until it is what the flow had before (the paper: ageing), and at once to the mean, if that is higher: nothing is
+//! taken from a flow that is the slower one by now. The end of a flow resets everything. Only the caption of the paper's Figure 7
+//! was available, so some things are assumed: which part of the loss the others must gain, how fast a throttle ages, how long to
+//! wait after one in vain ([`super::config::GoodputControl`]), and the constants below.
 
-use super::config::GoodputControl;
+use super::config::{Among, GoodputControl};
 use crate::counters::counters;
+
+/// Intervals whose mean says which flow is fast. A single one of 5 s has chance in it: a lost route, a late acknowledgement.
+const MEMORY: u32 = 4;
+
+/// Intervals that senders have to find that there is room: a paced one learns it packet by packet.
+const SETTLING: u32 = 3;
+
+/// Rests after throttles in vain double up to this number of times.
+const DOUBLINGS: u32 = 3;
 
 /// What a flow is throttled to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,27 +43,37 @@ pub struct Throttle {
     pub before: u64,
 }
 
-/// A flow over the last interval.
+/// What is kept of a flow from one interval to the next.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Memory {
+    /// Mean goodput over the last intervals, in bit/s.
+    usual: u64,
+    intervals: u32,
+    /// `usual` when the first throttle was set.
+    before: Option<u64>,
+}
+
+/// A flow that was active in the last interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Observed {
     /// Which flow.
     pub slot: u32,
-    /// Goodput in bit/s.
+    /// Goodput in bit/s while it was active.
     pub goodput: u64,
     /// Does it run from the wired to the wireless side?
     pub down: bool,
-    /// Was it slow when the probe began?
-    pub slow: bool,
-    /// What it is throttled to; this is what [`Control::handle_interval`] changes, with `slow`.
+    /// [`Control::handle_interval`] changes this,
+    pub memory: Memory,
+    /// and what the flow is throttled to.
     pub throttle: Option<Throttle>,
 }
 
 counters! {
     /// What goodput control has done.
     pub struct ControlCounters {
-        /// Probes begun.
+        /// Times that throttling began.
         pub probes: u64,
-        /// Probes after which the slow flows had gained.
+        /// Intervals after which the other flows had gained.
         pub gains: u64,
         /// Throttles set.
         pub throttles: u64,
@@ -62,12 +84,11 @@ counters! {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// No throttles; no probe before this number of intervals has passed.
+    /// No throttles, and none before this number of intervals has passed.
     Free { rest: u32 },
-    /// Throttles are new; the slow flows had this goodput on average before.
-    Probe { before: u64 },
-    /// Throttles help, and age.
-    Hold,
+    /// The other flows have gained, the throttled ones lost so much: bit/s, older intervals with less weight.
+    /// The first `settling` intervals do not count: senders take time to find that there is room.
+    Throttling { settling: u32, gained: i128, lost: i128 },
 }
 
 /// The controller.
@@ -75,13 +96,15 @@ enum State {
 pub struct Control {
     config: GoodputControl,
     state: State,
+    /// Times in a row that throttling was in vain.
+    vain: u32,
     counters: ControlCounters,
 }
 
 impl Control {
     /// Before the first interval.
     pub fn new(config: GoodputControl) -> Control {
-        Control { config, state: State::Free { rest: 0 }, counters: ControlCounters::default() }
+        Control { config, state: State::Free { rest: 0 }, vain: 0, counters: ControlCounters::default() }
     }
 
     /// The time between two comparisons.
@@ -98,62 +121,89 @@ impl Control {
     pub fn reset(&mut self) -> bool {
         let changes = self.state != State::Free { rest: 0 };
         self.counters.resets += u64::from(changes);
-        self.state = State::Free { rest: 0 };
+        (self.state, self.vain) = (State::Free { rest: 0 }, 0);
         changes
     }
 
     /// An interval is over: sets and takes away throttles.
     pub fn handle_interval(&mut self, flows: &mut [Observed]) {
+        flows.iter_mut().for_each(|flow| flow.memory.take(flow.goodput));
         match self.state {
             State::Free { rest: 0 } => self.begin(flows),
             State::Free { rest } => self.state = State::Free { rest: rest - 1 },
-            State::Probe { before } => {
-                let now = mean(flows.iter().filter(|flow| flow.slow).map(|flow| flow.goodput));
-                if now > before + scaled(before, self.config.gain) {
-                    self.counters.gains += 1;
-                    self.hold(flows);
+            State::Throttling { settling, gained, lost } => {
+                let change = |throttled: bool| {
+                    let of = flows.iter().filter(|flow| flow.throttle.is_some() == throttled);
+                    of.filter_map(|flow| Some(i128::from(flow.goodput) - i128::from(flow.memory.before?))).sum::<i128>()
+                };
+                let (gained, lost) = (gained / 2 + change(false), lost / 2 - change(true));
+                if flows.iter().all(|flow| flow.throttle.is_some()) || flows.iter().all(|flow| flow.throttle.is_none())
+                {
+                    self.end(flows, 0);
+                } else if settling > 0 {
+                    self.state = State::Throttling { settling: settling - 1, gained: 0, lost: 0 };
+                } else if gained * 1_000 < lost * i128::from(self.config.gain) {
+                    let rest = self.config.rest.saturating_mul(1 << self.vain.min(DOUBLINGS));
+                    self.vain += 1;
+                    self.end(flows, rest);
                 } else {
-                    flows.iter_mut().for_each(|flow| flow.throttle = None);
-                    self.state = State::Free { rest: self.config.rest };
+                    (self.state, self.vain) = (State::Throttling { settling, gained, lost }, 0);
+                    self.counters.gains += 1;
+                    self.age(flows);
                 }
             }
-            State::Hold => self.hold(flows),
         }
+    }
+
+    fn end(&mut self, flows: &mut [Observed], rest: u32) {
+        flows.iter_mut().for_each(|flow| (flow.throttle, flow.memory.before) = (None, None));
+        self.state = State::Free { rest };
     }
 
     /// Throttles fast flows to the mean, if there are any.
     fn begin(&mut self, flows: &mut [Observed]) {
         let average = mean(flows.iter().map(|flow| flow.goodput));
-        let limit = scaled(average, self.config.threshold);
-        if average == 0 || !flows.iter().any(|flow| flow.down && flow.goodput > limit) {
+        let usual = mean(flows.iter().map(|flow| flow.memory.usual));
+        let limit = scaled(usual, self.config.threshold);
+        let is_fast = |flow: &Observed| flow.down && flow.memory.usual > limit && flow.goodput > average;
+        let is_slow = |flow: &Observed| flow.memory.usual < usual && (!flow.down || self.config.among == Among::All);
+        if !flows.iter().any(is_fast) || !flows.iter().any(is_slow) {
             return;
         }
-        let mut fast = 0;
         for flow in &mut *flows {
-            flow.slow = flow.goodput < average;
-            if flow.down && flow.goodput > limit {
-                fast += 1;
-                let before = flow.throttle.map_or(flow.goodput, |throttle| throttle.before);
-                flow.throttle = Some(Throttle { rate: average, before: before.max(flow.goodput) });
+            let before = *flow.memory.before.get_or_insert(flow.memory.usual);
+            if is_fast(flow) {
+                self.counters.throttles += 1;
+                flow.throttle = Some(Throttle { rate: usual, before });
             }
         }
-        self.counters.probes += 1;
-        self.counters.throttles += fast;
-        self.state = State::Probe { before: mean(flows.iter().filter(|flow| flow.slow).map(|flow| flow.goodput)) };
+        if let State::Free { .. } = self.state {
+            self.counters.probes += 1;
+            self.state = State::Throttling { settling: SETTLING, gained: 0, lost: 0 };
+        }
     }
 
-    /// Throttles age; fast flows are throttled anew.
-    fn hold(&mut self, flows: &mut [Observed]) {
-        let ageing = 1_000 + self.config.ageing;
+    /// Throttles age, none holds its flow below the mean, and flows that are fast again are throttled anew.
+    fn age(&mut self, flows: &mut [Observed]) {
+        let average = mean(flows.iter().map(|flow| flow.goodput));
         for flow in &mut *flows {
-            flow.throttle = flow
-                .throttle
-                .map(|old| Throttle { rate: scaled(old.rate, ageing).max(old.rate + 1), ..old })
-                .filter(|aged| aged.rate < aged.before);
+            let Some(old) = flow.throttle else { continue };
+            let rate = scaled(old.rate, 1_000 + self.config.ageing).max(old.rate + 1).max(average);
+            flow.throttle = (rate < old.before).then_some(Throttle { rate, ..old });
         }
-        self.state =
-            if flows.iter().any(|flow| flow.throttle.is_some()) { State::Hold } else { State::Free { rest: 0 } };
         self.begin(flows);
+        if flows.iter().all(|flow| flow.throttle.is_none()) {
+            self.end(flows, 0);
+        }
+    }
+}
+
+impl Memory {
+    /// The goodput of one more interval.
+    fn take(&mut self, goodput: u64) {
+        self.intervals = (self.intervals + 1).min(MEMORY);
+        let (old, count) = (u128::from(self.usual), u128::from(self.intervals));
+        self.usual = ((old * (count - 1) + u128::from(goodput)) / count) as u64;
     }
 }
 
@@ -174,117 +224,172 @@ mod tests {
         let mut slot = 0;
         rates.map(|(down, goodput)| {
             slot += 1;
-            Observed { slot, goodput, down, slow: false, throttle: None }
+            Observed { slot, goodput, down, memory: Memory::default(), throttle: None }
         })
     }
 
+    /// One flow into the mesh that is ahead, one out of it.
+    fn oncoming() -> [Observed; 2] {
+        flows([(true, 900), (false, 500)])
+    }
+
+    /// Numbers that are easy to follow.
+    const CONTROL: GoodputControl = GoodputControl { gain: 250, ageing: 50, ..GoodputControl::paper() };
+
     fn control() -> Control {
-        Control::new(GoodputControl::paper())
+        Control::new(CONTROL)
+    }
+
+    /// So many intervals with these goodputs; what the first flow is throttled to after each.
+    fn intervals<const N: usize>(
+        control: &mut Control,
+        seen: &mut [Observed; N],
+        count: u32,
+        goodputs: [u64; N],
+    ) -> Vec<Option<u64>> {
+        (0..count)
+            .map(|_| {
+                seen.iter_mut().zip(goodputs).for_each(|(flow, goodput)| flow.goodput = goodput);
+                control.handle_interval(seen);
+                seen[0].throttle.map(|throttle| throttle.rate)
+            })
+            .collect()
     }
 
     #[test]
     fn a_fast_flow_is_throttled_to_the_mean_and_stays_so_if_that_helps() {
-        let mut control = control();
-        let mut seen = flows([(true, 900), (false, 500)]);
+        let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
-        assert_eq!(seen[0].throttle, Some(Throttle { rate: 700, before: 900 }));
-        assert!(seen[1].slow && seen[1].throttle.is_none());
-        (seen[0].goodput, seen[1].goodput) = (700, 650);
-        control.handle_interval(&mut seen);
-        // Section 4.4: the degree of throttling falls with time.
-        assert_eq!(seen[0].throttle, Some(Throttle { rate: 735, before: 900 }));
-        for rate in [771, 809, 849, 891] {
-            control.handle_interval(&mut seen);
-            assert_eq!(seen[0].throttle.map(|throttle| throttle.rate), Some(rate));
-        }
-        control.handle_interval(&mut seen);
-        assert_eq!(seen[0].throttle, None);
+        assert_eq!(seen.map(|flow| flow.throttle), [Some(Throttle { rate: 700, before: 900 }), None]);
+        // The others need some time; only then the throttle ages (section 4.4: its degree falls with time), until it is gone.
+        let mut expected = vec![Some(700); SETTLING as usize];
+        expected.extend([735, 771, 809, 849, 891].map(Some));
+        expected.push(None);
+        let count = expected.len() as u32;
+        assert_eq!(intervals(&mut control, &mut seen, count, [700, 690]), expected);
         let counted = *control.counters();
-        assert_eq!((counted.probes, counted.gains, counted.throttles), (1, 1, 1));
+        assert_eq!((counted.probes, counted.gains, counted.throttles, counted.resets), (1, 6, 1, 0));
+    }
+
+    /// What other flows must gain is a part of what the throttled one lost, not of what they had: from nothing, anything is much.
+    #[test]
+    fn a_gain_is_held_against_what_was_taken_away() {
+        for (slow_now, gained) in [(0, 0), (49, 0), (50, 1), (300, 1)] {
+            let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
+            control.handle_interval(&mut seen);
+            // 200 of 400 are taken away; a quarter of that has to come back.
+            intervals(&mut control, &mut seen, SETTLING + 1, [200, slow_now]);
+            assert_eq!((control.counters().gains, seen[0].throttle.is_some()), (gained, gained == 1), "{slow_now}");
+        }
+    }
+
+    /// What a throttle took and gave in earlier intervals counts half as much in each later one.
+    #[test]
+    fn earlier_gains_count_for_less() {
+        let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
+        control.handle_interval(&mut seen);
+        intervals(&mut control, &mut seen, SETTLING + 1, [200, 200]);
+        // Nothing gained any more: 100 of 300, 50 of 350, 25 of 375 then.
+        assert_eq!(intervals(&mut control, &mut seen, 3, [200, 0])[..], [Some(173), None, None]);
     }
 
     #[test]
-    fn a_vain_probe_ends_and_is_repeated_after_a_rest() {
-        let mut control = control();
-        let mut seen = flows([(true, 900), (false, 500)]);
-        let probed: Vec<bool> = (0..14)
-            .map(|_| {
-                control.handle_interval(&mut seen);
-                seen[0].throttle.is_some()
-            })
-            .collect();
-        // A probe lasts one interval; then four rest, and in the next it is tried again.
-        let expected: Vec<bool> = (0..14).map(|n| n % 6 == 0).collect();
-        assert_eq!(probed, expected);
-        assert_eq!((control.counters().probes, control.counters().gains), (3, 0));
+    fn throttles_in_vain_end_and_are_repeated_after_longer_and_longer_rests() {
+        let (mut control, mut seen) = (control(), oncoming());
+        let mut rests = Vec::new();
+        for _ in 0..6 {
+            while seen[0].throttle.is_none() {
+                intervals(&mut control, &mut seen, 1, [900, 500]);
+                *rests.last_mut().unwrap_or(&mut 0) += u32::from(seen[0].throttle.is_none());
+            }
+            intervals(&mut control, &mut seen, SETTLING + 1, [700, 500]);
+            assert_eq!(seen[0].throttle, None, "after the first interval that counts");
+            rests.push(0);
+        }
+        assert_eq!(rests, [4, 8, 16, 32, 32, 0]);
+        assert_eq!((control.counters().probes, control.counters().gains), (6, 0));
+        // A flow has ended: the next throttle comes at once.
+        assert!(control.reset() && control.vain == 0);
     }
 
     #[test]
     fn flows_within_the_threshold_and_those_from_the_wireless_side_go_free() {
-        let mut control = control();
         for mut seen in
-            [flows([(true, 1_100), (false, 900)]), flows([(false, 900), (true, 100)]), flows([(true, 0), (true, 0)])]
+            [flows([(true, 1_100), (false, 900)]), flows([(false, 900), (true, 100)]), flows([(true, 0), (false, 0)])]
         {
-            control.handle_interval(&mut seen);
+            control().handle_interval(&mut seen);
             assert!(seen.iter().all(|flow| flow.throttle.is_none()));
         }
     }
 
+    /// Section 4.4 is for flows of opposite directions; its text names all flows.
+    #[test]
+    fn flows_of_one_direction_are_left_alone_unless_all_count() {
+        for among in [Among::Oncoming, Among::All] {
+            let mut control = Control::new(GoodputControl { among, ..CONTROL });
+            let mut seen = flows([(true, 900), (true, 500)]);
+            control.handle_interval(&mut seen);
+            assert_eq!(seen.map(|flow| flow.throttle.is_some()), [among == Among::All, false]);
+        }
+    }
+
+    /// One good interval is chance: it takes the mean over the last ones, and being ahead now.
+    #[test]
+    fn one_good_interval_does_not_make_a_flow_fast() {
+        let (mut control, mut seen) = (control(), oncoming());
+        assert_eq!(intervals(&mut control, &mut seen, 4, [500, 500]), [None; 4]);
+        assert_eq!(intervals(&mut control, &mut seen, 1, [690, 500]), [None], "547 of a mean of 523");
+        assert_eq!(intervals(&mut control, &mut seen, 1, [400, 500]), [None]);
+        assert_eq!(intervals(&mut control, &mut seen, 2, [900, 500]), [None, Some(590)]);
+        // Fast over the last intervals, but not in this one.
+        let (mut control, mut seen) = (self::control(), oncoming());
+        control.state = State::Free { rest: 3 };
+        intervals(&mut control, &mut seen, 3, [900, 500]);
+        assert_eq!(intervals(&mut control, &mut seen, 1, [400, 500]), [None]);
+    }
+
+    /// The others run ahead: what was throttled must not be what is slow now.
+    #[test]
+    fn a_throttle_never_holds_its_flow_below_the_mean() {
+        let (mut control, mut seen) = (control(), oncoming());
+        control.handle_interval(&mut seen);
+        intervals(&mut control, &mut seen, SETTLING, [700, 800]);
+        assert_eq!(intervals(&mut control, &mut seen, 1, [700, 940]), [Some(820)]);
+        assert_eq!(intervals(&mut control, &mut seen, 1, [820, 1_000]), [None], "the mean is above what it had before");
+        assert_eq!(control.state, State::Free { rest: 0 });
+    }
+
     #[test]
     fn a_flow_that_runs_ahead_again_is_throttled_again() {
-        let mut control = control();
-        let mut seen = flows([(true, 900), (false, 500)]);
+        let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
-        (seen[0].goodput, seen[1].goodput) = (900, 700);
+        intervals(&mut control, &mut seen, SETTLING, [890, 600]);
+        assert_eq!(intervals(&mut control, &mut seen, 1, [890, 700]), [Some(748)]);
+        assert_eq!((control.counters().probes, control.counters().throttles), (1, 2));
+    }
+
+    /// Whoever was to gain pauses or has turned round: the throttle goes at once, without a rest.
+    #[test]
+    fn nobody_is_left_to_gain() {
+        let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
-        assert_eq!(seen[0].throttle, Some(Throttle { rate: 800, before: 900 }));
-        assert_eq!(control.counters().probes, 2);
+        control.handle_interval(&mut seen[..1]);
+        assert_eq!((seen[0].throttle, control.state), (None, State::Free { rest: 0 }));
+        // The throttled flow pauses; the caller takes its throttle away.
+        let (mut control, mut seen) = (self::control(), oncoming());
+        control.handle_interval(&mut seen);
+        control.handle_interval(&mut seen[1..]);
+        assert_eq!(control.state, State::Free { rest: 0 });
     }
 
     #[test]
     fn the_end_of_a_flow_resets() {
         let mut control = control();
-        control.handle_interval(&mut flows([(true, 900), (false, 500)]));
+        control.handle_interval(&mut oncoming());
         assert!(control.reset());
         assert_eq!((control.state, control.counters().resets), (State::Free { rest: 0 }, 1));
         assert!(!control.reset(), "nothing to reset");
         assert_eq!(control.counters().resets, 1);
-    }
-
-    /// The slow flows have gained if their mean is above what it was by more than the gain asked for.
-    #[test]
-    fn a_gain_is_more_than_the_gain_asked_for() {
-        for (slow_now, gains) in [(549, 0), (550, 0), (551, 1)] {
-            let mut control = Control::new(GoodputControl { gain: 100, ..GoodputControl::paper() });
-            let mut seen = flows([(true, 900), (false, 500)]);
-            control.handle_interval(&mut seen);
-            seen[1].goodput = slow_now;
-            control.handle_interval(&mut seen);
-            assert_eq!((control.counters().gains, seen[0].throttle.is_some()), (gains, gains == 1), "{slow_now}");
-        }
-    }
-
-    /// Slow is what is below the mean; what has just the mean is neither slow nor fast.
-    #[test]
-    fn a_flow_at_the_mean_is_not_slow() {
-        let mut control = control();
-        let mut seen = flows([(true, 900), (true, 700), (false, 500)]);
-        control.handle_interval(&mut seen);
-        assert_eq!(
-            seen.map(|flow| (flow.slow, flow.throttle.is_some())),
-            [(false, true), (false, false), (true, false)]
-        );
-    }
-
-    /// A throttle that has come back to the former goodput binds no more.
-    #[test]
-    fn a_throttle_goes_when_it_is_the_former_goodput() {
-        let mut control = Control { state: State::Hold, ..control() };
-        let mut seen = flows([(true, 500), (false, 500), (false, 500)]);
-        seen[0].throttle = Some(Throttle { rate: 700, before: 735 });
-        seen[1].throttle = Some(Throttle { rate: 700, before: 736 });
-        control.handle_interval(&mut seen);
-        assert_eq!(seen.map(|flow| flow.throttle.map(|throttle| throttle.rate)), [None, Some(735), None]);
     }
 
     /// Four flows of which two are fast, and rates as large as a number can be.
@@ -292,8 +397,9 @@ mod tests {
     fn several_fast_flows_and_enormous_ones() {
         let mut control = control();
         let mut seen = flows([(true, u64::MAX), (true, u64::MAX), (false, 0), (false, 0)]);
-        control.handle_interval(&mut seen);
-        assert!(seen[0].throttle.is_some() && seen[1].throttle.is_some());
-        assert_eq!(control.counters().throttles, 2);
+        for _ in 0..20 {
+            control.handle_interval(&mut seen);
+        }
+        assert!(control.counters().throttles >= 2);
     }
 }

@@ -12,11 +12,13 @@
 //! | `table`, `hash` | the flow table, its key |
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
+//! | `window` | advertised windows held to what the path takes |
 //! | `fair_share`, `fq_codel`, `codel` | the others |
 //!
 //! # Promises
 //! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction), changes nothing
-//! except its option, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
+//! except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side, which it never
+//! raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
 //! reason.
 //!
 //! What is left out: IPv6; ECN.
@@ -34,12 +36,13 @@ mod packet;
 mod rtt;
 mod simulated;
 mod table;
+mod window;
 
 #[cfg(test)]
 mod tests;
 
 pub use codel::Config as CodelConfig;
-pub use config::{Config, GoodputControl};
+pub use config::{Among, Config, GoodputControl};
 pub use fair_share::{Config as FairShareConfig, FairShare};
 pub use fq_codel::{Config as FqCodelConfig, FqCodel};
 pub use gap::{Counters, FlowState, Gateway};

@@ -1,4 +1,4 @@
-//! The view of a packet that a gateway has, and the one thing it may change.
+//! The view of a packet that a gateway has, and what it may change.
 
 use crate::wire::TcpSegment;
 use core::net::Ipv4Addr;
@@ -51,4 +51,8 @@ pub trait Packet {
     /// and checksums right; a checksum that was wrong stays wrong. Does nothing, and says so, where the header has no room,
     /// a signature covers it, or the packet would become longer than `mtu`.
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool;
+
+    /// Writes the window of the TCP header, and puts the checksum right; a checksum that was wrong stays wrong. Says whether
+    /// there is one.
+    fn write_window(&mut self, window: u16) -> bool;
 }

@@ -48,6 +48,11 @@ impl RttMeter {
         self.span.is_some_and(|(una, max)| una != max)
     }
 
+    /// End of the newest data that has passed.
+    pub fn newest(&self) -> Option<Seq> {
+        self.span.map(|(_, max)| max)
+    }
+
     /// Bytes that have been acknowledged, each once.
     pub fn acked(&self) -> u64 {
         self.acked

@@ -43,4 +43,13 @@ impl Packet for Ipv4Packet {
         segment.options = with;
         true
     }
+
+    fn write_window(&mut self, window: u16) -> bool {
+        match &mut self.body {
+            Body::Tcp(segment) => segment.window = window,
+            Body::Opaque(packet) => return packet.edit(|bytes| bytes::set_window(bytes, window)),
+            _ => return false,
+        }
+        true
+    }
 }

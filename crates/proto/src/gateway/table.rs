@@ -225,6 +225,11 @@ impl<F> FlowTable<F> {
         (slot != NONE).then(|| (slot, self.entries[slot as usize].seen))
     }
 
+    /// When the last packet of the flow in that slot came.
+    pub fn seen(&self, slot: u32) -> Option<Time> {
+        self.entries.get(slot as usize).filter(|entry| entry.flow.is_some()).map(|entry| entry.seen)
+    }
+
     /// The flow, if that slot has one.
     pub fn get(&self, slot: u32) -> Option<&F> {
         self.entries.get(slot as usize)?.flow.as_ref()

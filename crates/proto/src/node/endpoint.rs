@@ -1,5 +1,6 @@
 //! The ends of flows at a node: an application with its socket.
 
+use super::ages::AgeLog;
 use crate::app::{cbr::Cbr, files::Files, ping::Pinger, sink::Sink, transfer::Step, transfer::Transfer};
 use crate::tcp::{self, PathHints, RoundTrips, Socket};
 use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
@@ -83,6 +84,8 @@ pub struct Endpoint {
     echo: Time,
     forward: (Dur, u8),
     renewal: Option<Box<Renewal>>,
+    /// Present under [`tcp::Config::delivery_ages`].
+    ages: Option<Box<AgeLog>>,
     /// Counters, number and sum of round trips of the connections that are gone.
     past: tcp::Stats,
     past_rtt: (u64, Dur),
@@ -100,6 +103,10 @@ pub(super) struct Path {
 impl Endpoint {
     /// An endpoint to which nothing has happened.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
+        let ages = match &kind {
+            EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => socket.records_ages(),
+            _ => false,
+        };
         Endpoint {
             address,
             kind,
@@ -110,6 +117,7 @@ impl Endpoint {
             echo: Time::ZERO,
             forward: (Dur::ZERO, 0),
             renewal: None,
+            ages: ages.then(Box::default),
             past: tcp::Stats::default(),
             past_rtt: (0, Dur::ZERO),
         }
@@ -141,6 +149,11 @@ impl Endpoint {
         (count > 0).then(|| sum / count)
     }
 
+    /// What it has written down about the ages of bytes, if it was asked to.
+    pub fn ages(&self) -> Option<&AgeLog> {
+        self.ages.as_deref()
+    }
+
     /// The files, if it sends files.
     pub fn files(&self) -> Option<&Files> {
         match &self.kind {
@@ -159,6 +172,9 @@ impl Endpoint {
         let (count, sum) = old.rtt_samples();
         self.past_rtt = (self.past_rtt.0 + count, self.past_rtt.1 + sum);
         (self.path, self.echo) = (None, Time::ZERO);
+        if let Some(ages) = &mut self.ages {
+            ages.note_renewed();
+        }
         let address = &mut self.address;
         match (&mut self.kind, remote) {
             (EndpointKind::TcpSender(_, socket), _) => {
@@ -255,6 +271,9 @@ impl Endpoint {
             EndpointKind::TcpSender(TcpSource::Files(files), socket) => {
                 let opens = files.is_first() || files.is_fresh();
                 if let Some(bytes) = files.handle_timeout(now) {
+                    if let Some(ages) = &mut self.ages {
+                        ages.note_written(now);
+                    }
                     if opens {
                         socket.open(now, scratch);
                     }
@@ -265,6 +284,9 @@ impl Endpoint {
             EndpointKind::TcpSender(TcpSource::Transfer(transfer), socket) => {
                 match transfer.handle_timeout(now) {
                     Some(Step::Begin { bytes }) => {
+                        if let Some(ages) = &mut self.ages {
+                            ages.note_written(now);
+                        }
                         socket.open(now, scratch);
                         socket.write(now, bytes, scratch);
                     }
@@ -376,8 +398,20 @@ impl Endpoint {
         let (mut connected, mut peer_closed) = (false, false);
         for action in actions.drain(..) {
             match action {
-                tcp::Action::Send { segment, .. } => out.push(Body::Tcp(segment)),
-                tcp::Action::Delivered { bytes } => self.received += Bytes(bytes),
+                tcp::Action::Send { segment, stream_offset } => {
+                    if let Some(ages) = &mut self.ages
+                        && segment.payload > 0
+                    {
+                        ages.note_sent(stream_offset + u64::from(segment.payload), now);
+                    }
+                    out.push(Body::Tcp(segment));
+                }
+                tcp::Action::Delivered { bytes } => {
+                    self.received += Bytes(bytes);
+                    if let Some(ages) = &mut self.ages {
+                        ages.note_delivered(self.received.get(), now);
+                    }
+                }
                 tcp::Action::Connected => connected = true,
                 tcp::Action::PeerClosed => peer_closed = true,
                 tcp::Action::Stored { .. } | tcp::Action::Closed | tcp::Action::Reset => {}

@@ -1,7 +1,7 @@
 //! A node without a radio: a host or a router, which are the same kind of node. It has the layers above IP, a routing
 //! table and ports to wires, which its driver keeps.
 //!
-//! Leaves out processing time, and ICMP: what cannot be forwarded is dropped and counted.
+//! Leaves out processing time, and ICMP: what cannot be forwarded is dropped and counted, and told to an attached host.
 
 use super::Output;
 use super::account::{Account, Drops};
@@ -71,7 +71,10 @@ impl Host {
         }
         match packet.decrement_ttl() {
             Ok(()) => self.send(packet, out),
-            Err(reason) => self.drops.count(reason),
+            Err(reason) => {
+                self.drops.count(reason);
+                self.local.tell_lost(packet, reason, out);
+            }
         }
     }
 

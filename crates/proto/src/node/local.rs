@@ -4,7 +4,7 @@
 use super::Output;
 use super::transports::Transports;
 use crate::drop::DropReason;
-use crate::wire::Ipv4Packet;
+use crate::wire::{Body, Ipv4Packet};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
@@ -28,6 +28,13 @@ impl Local {
     /// Packets that originated here.
     pub fn originated(&self) -> u64 {
         self.transports.originated() + self.taken
+    }
+
+    /// A packet was lost here at IP: the host that is attached is told, if a host sent it.
+    pub fn tell_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
+        if self.attached && matches!(packet.body, Body::Opaque(_)) {
+            out.push(Output::Lost { packet, reason });
+        }
     }
 
     /// A packet for this node, which is not one of routing. What the ends of flows answer goes to `made`; `hops_to` says how

@@ -14,6 +14,7 @@
 //! keeps next to it: it hears every frame in the air and says which of them the node must handle.
 
 mod account;
+mod ages;
 mod ear;
 mod endpoint;
 mod host;
@@ -26,6 +27,7 @@ mod transports;
 mod wired_side;
 
 pub use account::{Account, Drops, Layers};
+pub use ages::{AgeLog, Ages};
 pub use ear::{Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
@@ -33,6 +35,7 @@ pub use link_drops::LinkDrops;
 pub use stack::{Config, Node};
 pub use wired_side::WiredSide;
 
+use crate::drop::DropReason;
 use crate::route::PortId;
 use crate::wire::Ipv4Packet;
 
@@ -47,5 +50,13 @@ pub enum Output {
         port: PortId,
         /// The packet.
         packet: Ipv4Packet,
+    },
+    /// A packet of a host outside is lost at IP of a node that has one attached: that host can say so to the sender
+    /// (RFC 1812 section 4.3.3, of which this node does nothing itself).
+    Lost {
+        /// The packet, as it was when it was lost.
+        packet: Ipv4Packet,
+        /// Why.
+        reason: DropReason,
     },
 }

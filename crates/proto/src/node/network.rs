@@ -20,6 +20,7 @@ impl Node {
             self.deliver(now, packet, out);
         } else if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
+            self.local.tell_lost(packet, reason, out);
         } else if stays_wired {
             self.send_wired(packet, out);
         } else {
@@ -126,7 +127,8 @@ impl Node {
     /// A packet from neighbour `from` leaves the mesh.
     fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
         if let Err(reason) = packet.decrement_ttl() {
-            return self.drops.count(reason);
+            self.drops.count(reason);
+            return self.local.tell_lost(packet, reason, out);
         }
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);

@@ -437,7 +437,10 @@ impl Node {
                     self.link.handle_packet(now, packet, next_hop, &mut link_actions);
                 }
                 route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
-                route::Action::Drop { reason, .. } => self.drops.count(reason),
+                route::Action::Drop { packet, reason } => {
+                    self.drops.count(reason);
+                    self.local.tell_lost(packet, reason, out);
+                }
                 // Nobody mirrors the routes of a node that forwards by itself.
                 route::Action::RouteUp { .. } | route::Action::RouteDown { .. } => {}
             }

@@ -2,7 +2,7 @@
 
 use super::ack_policy::ReceiverPolicy;
 use super::adhoc::{Clock, SenderOptions};
-use fourhop_cc::Params;
+use fourhop_cc::{Params, rbp};
 use fourhop_units::Dur;
 
 /// Which segments give round-trip samples to the retransmission timer.
@@ -41,10 +41,41 @@ pub enum SackRecovery {
 pub enum Release {
     /// As soon as the interval since the last one has passed.
     Gate,
+    /// At once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it again. A
+    /// timer that finds the window closed stops. What a time-out puts back waits like fresh data; fast retransmissions and
+    /// limited transmit (RFC 3042) neither wait nor start it. The retransmission timer runs on while nothing but what waits
+    /// is left to send; when it expires, the window is one segment. A pacing agent on ns-2.35's NewReno, whose sender has
+    /// always something under way while it may send, unless it is paced.
+    Timer,
     /// At the ticks of a timer, one a tick.
     Slots,
     /// From a queue that such a timer empties, as in the TCP-AP authors' own ns-2 agent.
     Queue,
+}
+
+/// The clock that a gate waits by ([`Release::Gate`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacingClock {
+    /// Its tick, above zero; 1 ns represents a fine-grained clock. Linux 2.4 on a PC: 10 ms.
+    pub tick: Dur,
+    /// What becomes of an interval that is not a whole number of ticks.
+    pub rounding: Rounding,
+}
+
+impl PacingClock {
+    /// No rounding to speak of.
+    pub const FINE: PacingClock = PacingClock { tick: Dur::from_nanos(1), rounding: Rounding::Up };
+}
+
+/// How an interval is kept by a clock that ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// It is rounded up: at most one segment a tick.
+    Up,
+    /// It is rounded down: one shorter than a tick is none.
+    Down,
+    /// It is kept on average: at a tick all segments leave whose time has come since the one before.
+    Carry,
 }
 
 /// Where a sender has its number of hops from.
@@ -137,6 +168,9 @@ pub struct Config {
     pub rto_max: Dur,
     /// Clock granularity G of RFC 6298 equation 2.3. ns-2.35 has no such term.
     pub rto_granularity: Dur,
+    /// Least wait before a closed window is asked for the first time. RFC 9293 section 3.8.6.1 recommends one time-out, which
+    /// is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
+    pub persist_min: Dur,
     /// Beyond this back-off factor the smoothed round trip is forgotten. ns-2.35: 8. RFC 6298 section 5.7 allows it.
     pub forget_srtt_beyond_backoff: Option<u32>,
     /// Time-outs in a row after which the connection is given up; `None`: never (ns-2.35). RFC 9293 section 3.8.3 asks
@@ -144,12 +178,16 @@ pub struct Config {
     pub max_timeouts: Option<u32>,
     /// Do retransmissions wait for the pacing interval too?
     pub pace_retransmissions: bool,
-    /// When paced segments leave.
+    /// When paced segments leave. A pacing agent on ns-2.35's NewReno: by its one timer.
     pub release: Release,
+    /// By which clock, at a gate.
+    pub pacing_clock: PacingClock,
     /// Does the time-out double each time (RFC 6298 section 5.5)? The TCP-AP authors' agent: no.
     pub rto_backoff: bool,
     /// What the driver is to tell the sender.
     pub path_hints: PathHints,
+    /// Is the driver to record when segments could first leave, and when their bytes are delivered? It changes nothing else.
+    pub delivery_ages: bool,
     /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both.
     pub nagle: bool,
     /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
@@ -212,12 +250,15 @@ impl Config {
             rto_min: Dur::from_millis(200),
             rto_max: Dur::from_secs(60),
             rto_granularity: Dur::ZERO,
+            persist_min: Dur::ZERO,
             forget_srtt_beyond_backoff: Some(8),
             max_timeouts: None,
             pace_retransmissions: false,
-            release: Release::Gate,
+            release: Release::Timer,
+            pacing_clock: PacingClock::FINE,
             rto_backoff: true,
             path_hints: PathHints::PLAIN,
+            delivery_ages: false,
             nagle: false,
             timestamps: false,
             clock: Clock::OWN,
@@ -229,7 +270,7 @@ impl Config {
             vegas_backs_off: true,
             vegas_keeps_inflation: true,
             vegas_without_header: true,
-            cc: Params::new(),
+            cc: Params { pacing_samples: rbp::Samples::EveryAck, ..Params::new() },
             receive_buffer: 1 << 30,
             explicit_read: false,
             receiver: ReceiverPolicy::EVERY_SEGMENT,
@@ -256,6 +297,7 @@ impl Config {
             rto_granularity: Dur::from_millis(1),
             forget_srtt_beyond_backoff: None,
             max_timeouts: Some(15),
+            release: Release::Gate,
             timestamps: true,
             sack: true,
             sack_blocks: 4,
@@ -264,10 +306,22 @@ impl Config {
             vegas_backs_off: false,
             vegas_keeps_inflation: false,
             vegas_without_header: false,
+            cc: Params::new(),
             receive_buffer: 1 << 20,
             receiver: ReceiverPolicy::delayed(Dur::from_millis(40)),
             ..Config::ns2()
         }
+    }
+
+    /// The same with the timers of ns-2 before October 2004, when they became finer: the clock of round trips ticks every
+    /// 0.1 s, no time-out is below 1 s and the first one is 6 s (the defaults that ns-2.35's own test suites set back, with
+    /// the dates); the window starts with 1 segment (ns Manual, chapter on TCP agents, of 2003).
+    pub const fn with_timers_of_2003(mut self) -> Config {
+        self.rtt_tick = Dur::from_millis(100);
+        self.rto_min = Dur::from_secs(1);
+        self.rto_initial = Dur::from_secs(6);
+        self.initial_window = 1;
+        self
     }
 
     /// RFC 7323 section 2.2: the shift with which 16 bits can state the receive buffer.

@@ -64,7 +64,7 @@ impl Socket {
     /// slow start, except what a jump of the acknowledgement skips.
     pub(super) fn on_retransmit_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         if !self.snd.outstanding() {
-            if self.snd.has_unreleased() {
+            if self.keeps_back() {
                 self.on_idle_timeout(now, out);
             }
             return;
@@ -100,7 +100,7 @@ impl Socket {
         self.transmit(now, out);
     }
 
-    /// The timer expired though all that was sent is acknowledged: what had been put into the pacing queue never left.
+    /// The timer expired though all that was sent is acknowledged: what the pacing queue or timer kept back never left.
     /// ns-2.35 restarts from one segment and keeps the threshold.
     fn on_idle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         self.stats.timeouts += 1;
@@ -167,7 +167,7 @@ impl Socket {
 
     /// RFC 6298 sections 5.2 and 5.3.
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        if !self.freeze.is_frozen() && (self.snd.outstanding() || self.snd.has_unreleased()) {
+        if !self.freeze.is_frozen() && (self.snd.outstanding() || self.keeps_back()) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         } else {
             self.timers.stop(Timer::Retransmit);

@@ -53,7 +53,9 @@ mod tests;
 
 pub use ack_policy::{AckDecision, AckPolicy, Arrival, ReceiverPolicy, Timing};
 pub use action::Action;
-pub use config::{Config, HopSource, PathHints, Release, RoundTrips, RttSampling, SackRecovery, WindowCut};
+pub use config::{
+    Config, HopSource, PacingClock, PathHints, Release, RoundTrips, Rounding, RttSampling, SackRecovery, WindowCut,
+};
 pub use pacer::{Admission, Pacer, Tick};
 pub use socket::Socket;
 pub use state::State;

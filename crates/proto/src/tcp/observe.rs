@@ -17,6 +17,11 @@ impl Socket {
         self.state
     }
 
+    /// Is its driver to record the ages of bytes?
+    pub fn records_ages(&self) -> bool {
+        self.config.delivery_ages
+    }
+
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats

@@ -20,15 +20,20 @@ impl Socket {
     }
 
     /// Sends at most `budget` segments under a congestion window `extra` segments larger; a pending retransmission goes
-    /// first and is not counted. Returns how many of the budget went.
+    /// first and is not counted, unless it waits for the timer. Returns how many of the budget went.
     pub(super) fn transmit_at_most(&mut self, now: Time, extra: u32, budget: u32, out: &mut Vec<Action>) -> u32 {
         if !self.state.may_transmit() || self.freeze.is_frozen() {
             return 0;
         }
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
-            if self.config.pace_retransmissions && self.is_held_back(now, false) {
+            let put_back = self.is_paced_by_timer() && self.recovery.state == CaState::Loss;
+            if (self.config.pace_retransmissions || put_back) && self.is_held_back(now, false) {
                 return 0;
+            }
+            if put_back {
+                self.pacer.pass_slot();
+                sent += 1;
             }
             self.recovery.resend = None;
             let until = self.strategy.missing_from(at).1.unwrap_or(Pos::LAST);
@@ -49,7 +54,8 @@ impl Socket {
             let cwnd = u64::from(self.win.cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
             let Some(next) = self.next_segment(cwnd) else { break };
             let fresh = self.snd.nxt >= self.snd.max;
-            if self.is_held_back(now, fresh) {
+            let early = extra > 0 && self.is_paced_by_timer();
+            if !early && self.is_held_back(now, fresh) {
                 break;
             }
             self.send_next(now, next, out);
@@ -152,7 +158,8 @@ impl Socket {
     }
 
     fn persist_interval(&self) -> Dur {
-        self.rtt.base_rto().saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
+        let first = self.rtt.base_rto().max(self.config.persist_min);
+        first.saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
     }
 
     /// The persist timer expired: one byte, or the FIN, beyond what the window allows.
@@ -179,7 +186,8 @@ impl Socket {
     /// Sends the bytes from `start` on, and the FIN if it is there.
     pub(super) fn emit(&mut self, now: Time, start: Pos, len: u64, fin: bool, out: &mut Vec<Action>) {
         let end = start + len + u64::from(fin);
-        let first = !self.snd.outstanding();
+        // Nothing but a sender that ns-2.35 paces by a timer has this timer running with nothing under way.
+        let first = !self.snd.outstanding() && !self.is_paced_by_timer();
         if self.snd.note_sent(start, end, now) {
             self.rtt.start_timing(end, now);
         } else {

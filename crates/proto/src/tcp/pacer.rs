@@ -2,14 +2,15 @@
 //!
 //! | [`Release`] | a segment leaves |
 //! |---|---|
-//! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has |
+//! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has, by a clock that may tick ([`PacingClock`]) |
+//! | `Timer` | at once, unless the timer runs that the segment before it has started; when it fires, one leaves and starts it again; a timer that finds the window closed stops |
 //! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
 //! | `Queue` | likewise; the window fills a queue, and what has its place there counts as sent, see `send_queue` |
 //!
-//! With the latter two the timer is stopped while there is nothing to send; the first segment then leaves at once and
+//! With the latter three the timer is stopped while there is nothing to send; the first segment then leaves at once and
 //! starts it.
 
-use super::config::Release;
+use super::config::{PacingClock, Release, Rounding};
 use fourhop_units::{Dur, Time};
 
 /// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than its
@@ -49,9 +50,10 @@ pub struct Pacer {
     release: Release,
     /// `Gate`: a segment that was sent before waits as well.
     repeats_wait: bool,
+    clock: PacingClock,
     /// `Gate`: before this instant a segment waits.
     next_send: Time,
-    /// `Slots`, `Queue`: this tick has not been used yet.
+    /// `Timer`, `Slots`, `Queue`: this tick has not been used yet.
     slot: bool,
     due: Option<Time>,
 }
@@ -60,19 +62,37 @@ impl Pacer {
     /// A pacer before its first segment. At a gate, segments that were sent before wait only if `repeats_wait`; for slots
     /// all wait.
     pub const fn new(release: Release, repeats_wait: bool) -> Pacer {
-        Pacer { release, repeats_wait, next_send: Time::ZERO, slot: false, due: None }
+        let clock = PacingClock::FINE;
+        Pacer { release, repeats_wait, clock, next_send: Time::ZERO, slot: false, due: None }
+    }
+
+    /// The same with a gate that waits by this clock.
+    pub const fn with_clock(self, clock: PacingClock) -> Pacer {
+        Pacer { clock, ..self }
+    }
+
+    /// What the clock shows: the tick before, or at, an instant.
+    fn reading(&self, at: Time) -> Time {
+        let nanos = at.as_nanos();
+        Time::from_nanos(nanos - nanos % self.clock.tick.as_nanos())
+    }
+
+    /// When the clock first shows that `at` has come.
+    fn tick_at(&self, at: Time) -> Time {
+        self.reading(Time::from_nanos(at.as_nanos() + self.clock.tick.as_nanos() - 1))
     }
 
     /// May a segment leave now? `fresh`: it was never sent.
     pub fn admit(&mut self, now: Time, interval: Option<Dur>, fresh: bool) -> Admission {
         let Some(interval) = interval else { return Admission::Now };
         match (self.release, self.due) {
-            (Release::Gate, _) if now < self.next_send && (fresh || self.repeats_wait) => {
-                self.due = Some(self.next_send);
-                Admission::At(self.next_send)
+            (Release::Gate, _) if self.reading(now) < self.next_send && (fresh || self.repeats_wait) => {
+                let due = self.tick_at(self.next_send);
+                self.due = Some(due);
+                Admission::At(due)
             }
-            (Release::Slots | Release::Queue, Some(due)) if !self.slot => Admission::At(due),
-            (Release::Slots | Release::Queue, None) if !self.slot => {
+            (Release::Timer | Release::Slots | Release::Queue, Some(due)) if !self.slot => Admission::At(due),
+            (Release::Timer | Release::Slots | Release::Queue, None) if !self.slot => {
                 self.slot = true;
                 self.due = Some(now + interval.max(SHORTEST_TICK));
                 Admission::Now
@@ -83,10 +103,17 @@ impl Pacer {
 
     /// A segment has left.
     pub fn departed(&mut self, now: Time, interval: Option<Dur>) {
-        if let Some(interval) = interval {
-            // One that did not wait may leave under a shorter interval than the one that others still wait out.
-            self.next_send = self.next_send.max(now + interval);
-        }
+        let Some(interval) = interval else { return };
+        let (tick, nanos) = (self.clock.tick.as_nanos(), interval.as_nanos());
+        let next = match self.clock.rounding {
+            Rounding::Up => self.reading(now) + Dur::from_nanos(nanos.div_ceil(tick) * tick),
+            Rounding::Down => self.reading(now) + Dur::from_nanos(nanos / tick * tick),
+            // A segment that a tick let go was due up to a tick ago, which is not lost.
+            Rounding::Carry if now < self.next_send + self.clock.tick => self.next_send.min(now) + interval,
+            Rounding::Carry => now + interval,
+        };
+        // One that did not wait may leave under a shorter interval than the one that others still wait out.
+        self.next_send = self.next_send.max(next);
     }
 
     /// The slot is used, or nothing was there to use it.
@@ -156,7 +183,7 @@ mod tests {
     /// ```
     #[test]
     fn every_way_keeps_the_interval() {
-        for release in [Release::Gate, Release::Slots, Release::Queue] {
+        for release in [Release::Gate, Release::Timer, Release::Slots, Release::Queue] {
             let mut pacer = Pacer::new(release, false);
             let spaced = [0, 10_000, 20_000, 30_000].map(at);
             assert_eq!(departures(&mut pacer, 0, every(10_000), 4), spaced, "{release:?}");
@@ -165,7 +192,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_without_an_interval() {
-        for release in [Release::Gate, Release::Slots, Release::Queue] {
+        for release in [Release::Gate, Release::Timer, Release::Slots, Release::Queue] {
             let mut pacer = Pacer::new(release, true);
             assert_eq!(departures(&mut pacer, 5, None, 3), [at(5); 3], "{release:?}");
             assert_eq!(pacer.next_timeout(), None);
@@ -224,6 +251,24 @@ mod tests {
         assert_eq!(departures(&mut pacer, 47_000, interval, 2), [at(47_000), at(57_000)], "a new raster");
     }
 
+    /// A timer that was stopped because the window was closed lets the first segment go at once, and it starts the timer again;
+    /// without that it would have waited until 30 ms.
+    ///
+    /// ```text
+    /// ms      0    10        25   35
+    /// timer   |    | (stop)       |
+    /// sent    a              b    c
+    /// ```
+    #[test]
+    fn a_stopped_timer_waits_for_nobody() {
+        let (interval, mut pacer) = (every(10_000), Pacer::new(Release::Timer, false));
+        assert_eq!(departures(&mut pacer, 0, interval, 1), [at(0)]);
+        assert_eq!(pacer.tick(at(10_000), interval, true), Tick::Slot);
+        pacer.pass_slot();
+        pacer.stop();
+        assert_eq!(departures(&mut pacer, 25_000, interval, 2), [at(25_000), at(35_000)]);
+    }
+
     /// The next tick comes by the interval in force at this one. One shorter than a preamble is rounded up; if there is
     /// none any more, the timer lets everything go.
     #[test]
@@ -241,7 +286,7 @@ mod tests {
     /// A sender that stops takes its timer along.
     #[test]
     fn a_stopped_pacer_is_silent() {
-        for release in [Release::Gate, Release::Slots] {
+        for release in [Release::Gate, Release::Timer, Release::Slots] {
             let mut pacer = Pacer::new(release, false);
             assert_eq!(departures(&mut pacer, 0, every(10_000), 1), [at(0)]);
             let waits = pacer.admit(at(1_000), every(10_000), true);
@@ -250,5 +295,27 @@ mod tests {
             assert_eq!(pacer.next_timeout(), None);
             assert_eq!(pacer.tick(at(10_000), every(10_000), true), Tick::Nothing);
         }
+    }
+
+    /// Four segments 8 ms apart after a pause, by a clock that ticks every 10 ms. Kept on average they are due at 94, 102,
+    /// 110 and 118 ms: what was saved up in the pause does not count.
+    ///
+    /// ```text
+    /// ms       90   100  110  120
+    /// up        a   b    c    d        one a tick
+    /// down      abcd                   8 ms are no tick at all
+    /// carry     a        bc   d
+    /// ```
+    #[test]
+    fn a_gate_keeps_its_clock() {
+        let leaves = |rounding| {
+            let clock = PacingClock { tick: Dur::from_millis(10), rounding };
+            let mut pacer = Pacer::new(Release::Gate, false).with_clock(clock);
+            pacer.departed(at(0), every(8_000));
+            departures(&mut pacer, 94_000, every(8_000), 4)
+        };
+        assert_eq!(leaves(Rounding::Up), [94_000, 100_000, 110_000, 120_000].map(at));
+        assert_eq!(leaves(Rounding::Down), [at(94_000); 4]);
+        assert_eq!(leaves(Rounding::Carry), [94_000, 110_000, 110_000, 120_000].map(at));
     }
 }

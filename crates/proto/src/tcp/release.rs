@@ -2,9 +2,11 @@
 //! agent, and what the timer releases.
 //!
 //! Segments that a time-out puts back wait for their slots like new ones; TCP's own retransmissions, which are the
-//! first segment after a time-out and the holes of fast recovery, do not wait.
+//! first segment after a time-out and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first segment
+//! after a time-out waits as well.
 
 use super::action::Action;
+use super::config::Release;
 use super::pacer::{Admission, Tick};
 use super::position::Pos;
 use super::send::Next;
@@ -18,6 +20,17 @@ impl Socket {
     /// before it.
     pub(super) fn is_held_back(&mut self, now: Time, fresh: bool) -> bool {
         self.queue.is_none() && self.pacer.admit(now, self.win.pacing, fresh) != Admission::Now
+    }
+
+    /// Is there something that only pacing keeps back, so that ns-2.35's retransmission timer runs though nothing is under
+    /// way?
+    pub(super) fn keeps_back(&self) -> bool {
+        self.snd.has_unreleased() || (self.is_paced_by_timer() && self.snd.unsent())
+    }
+
+    /// Do segments leave by [`Release::Timer`] now?
+    pub(super) fn is_paced_by_timer(&self) -> bool {
+        self.config.release == Release::Timer && self.win.pacing.is_some()
     }
 
     /// Do segments go through a queue now?
@@ -99,11 +112,15 @@ impl Socket {
                 // The first duplicate ACKs widen the window of a tick (RFC 3042).
                 let early = self.recovery.state == CaState::Disorder
                     && self.recovery.dup_acks < self.config.dup_ack_threshold
-                    && self.config.limited_transmit;
+                    && self.config.limited_transmit
+                    && !self.is_paced_by_timer();
                 let extra = if early { self.recovery.dup_acks } else { 0 };
                 let sent = self.transmit_at_most(now, extra, 1, out);
                 self.recovery.limited += if extra > 0 { sent } else { 0 };
                 self.pacer.pass_slot();
+                if sent == 0 && self.is_paced_by_timer() {
+                    self.pacer.stop();
+                }
             }
         }
     }

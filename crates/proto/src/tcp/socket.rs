@@ -108,7 +108,7 @@ impl Socket {
             timestamps: None,
             sack: false,
             peer_scales: false,
-            pacer: Pacer::new(config.release, config.pace_retransmissions),
+            pacer: Pacer::new(config.release, config.pace_retransmissions).with_clock(config.pacing_clock),
             queue: (config.release == Release::Queue).then(SendQueue::default),
             probes: 0,
             ack_due: false,
@@ -318,6 +318,7 @@ impl Socket {
         View {
             now,
             in_flight,
+            window: (self.win.cwnd + self.recovery.inflation).min(self.config.window_limit.unwrap_or(u32::MAX)),
             snd_wnd: u32::try_from(self.snd.wnd / u64::from(self.snd.mss)).unwrap_or(u32::MAX),
             mss: self.snd.mss,
             srtt: self.rtt.srtt(),

@@ -1,7 +1,9 @@
-//! A gateway under watch: whatever is put in must come out once, unchanged but for the option, in order within a flow, and
-//! no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
+//! A gateway under watch: whatever is put in must come out once, unchanged but for the option and a smaller window, in order
+//! within a flow, and no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
 
-use fourhop_proto::gateway::{Action, Config, Counters, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side};
+use fourhop_proto::gateway::{
+    Action, Among, Config, Counters, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side,
+};
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -93,13 +95,17 @@ impl Checked {
                 self.inside.get_mut(&(to == Side::Wireless, flow)).expect("no packet comes out that was not put in");
             let expected = queue.pop_front().expect("no packet comes out twice");
             if packet != expected {
-                let mut with_option = expected;
-                let at = position(&packet).expect("nothing but the option may differ");
-                let millis = u16::from_be_bytes([packet[at], packet[at + 1]]);
-                assert!(
-                    to == Side::Wireless && self.config.option && with_option.write_wired_rtt(millis, self.config.mtu)
-                );
-                assert_eq!(packet, with_option, "nothing but the option may differ");
+                let mut edited = expected;
+                if to == Side::Wireless {
+                    let at = position(&packet).expect("nothing but the option may differ");
+                    let millis = u16::from_be_bytes([packet[at], packet[at + 1]]);
+                    assert!(self.config.option && edited.write_wired_rtt(millis, self.config.mtu));
+                } else {
+                    let window = |packet: &Vec<u8>| packet.tcp().map(|view| view.segment.window);
+                    assert!(self.config.sojourn.is_some() && window(&packet) < window(&edited), "never raised");
+                    assert!(edited.write_window(window(&packet).expect("a segment stays one")));
+                }
+                assert_eq!(packet, edited, "nothing but the option or the window may differ");
             }
             if queue.is_empty() {
                 self.inside.remove(&(to == Side::Wireless, flow));
@@ -137,10 +143,12 @@ fn position(packet: &[u8]) -> Option<usize> {
 pub fn small() -> Config {
     let mut pace = Config::paper().pace;
     pace.first_interval = Some(Dur::from_millis(30));
-    let goodput_control = Some(GoodputControl { interval: Dur::from_secs(1), gain: 0, ..GoodputControl::paper() });
+    let goodput_control =
+        Some(GoodputControl { among: Among::All, interval: Dur::from_secs(1), gain: 0, ..GoodputControl::paper() });
     Config {
         pace,
         goodput_control,
+        sojourn: Some(Dur::from_millis(50)),
         flows: 4,
         nodes: 3,
         buffer: 3_500,

@@ -11,7 +11,7 @@ use super::sections;
 use super::sections::{
     AdhocTcp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, RateControl,
     Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys, complete_mac,
-    complete_routing, complete_tcp_ap,
+    complete_routing, complete_tcp, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
@@ -79,7 +79,8 @@ impl Builder {
         }
         let link = self.section::<Link>();
         let routing = self.routing();
-        let mut tcp = self.section::<Tcp>();
+        let profile = self.profile;
+        let mut tcp = self.completed::<Tcp>(None, |values, given| complete_tcp(values, profile, given));
         if let Some((resolved, tcp)) = &tcp
             && tcp.rto_min > tcp.rto_max
         {

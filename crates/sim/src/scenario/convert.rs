@@ -6,7 +6,7 @@ use super::layer::Profiled;
 use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RoutingProtocol};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
-use fourhop_cc::tcp_ap;
+use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
@@ -88,11 +88,15 @@ impl Scenario {
         };
         let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
         let config = self.configured(options);
+        // Only rate-based pacing listens to them beside TCP-AP.
+        let echoes = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_rbp())
+            && options.pacing_samples == rbp::Samples::EveryAck;
+        let round_trips = if echoes { tcp::RoundTrips::Echoed } else { tcp::RoundTrips::Unknown };
         tcp::Config {
             window_limit: traffic.window,
             release: if paces { self.tcp_ap.release } else { config.release },
             rto_backoff: !paces || self.tcp_ap.rto_backoff,
-            path_hints: if paces { self.path_hints() } else { config.path_hints },
+            path_hints: if paces { self.path_hints() } else { tcp::PathHints { round_trips, ..config.path_hints } },
             timestamps: options.timestamps || is_adhoc,
             clock: if is_adhoc { self.adhoc_clock() } else { config.clock },
             adhoc_sender: adhoc.0.then(|| self.adhoc_sender()),
@@ -132,6 +136,8 @@ impl Scenario {
         };
         ReceiverOptions {
             delimiter: options.delimiter,
+            rater: options.rater,
+            rounding: options.rounding,
             freezer: options.freezer,
             beta: options.beta,
             fresh_for: options.fresh_for,
@@ -154,6 +160,7 @@ impl Scenario {
             GatewayKind::Plain => None,
             GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
                 goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
+                    among: keys.among,
                     threshold: per_mille(keys.threshold.0),
                     interval: keys.interval,
                     gain: keys.gain.per_mille(),

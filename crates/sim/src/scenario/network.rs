@@ -75,7 +75,7 @@ impl Scenario {
     }
 
     /// The error that receivers of a frame are too far apart.
-    pub(crate) fn too_wide(&self, error: &TooWide) -> ScenarioError {
+    pub fn too_wide(&self, error: &TooWide) -> ScenarioError {
         let key = if self.movement.is_some() { "mobility" } else { "topology" };
         self.refused(key, error.found(), error.allowed(), "a smaller network, less reach or slower frames")
     }

@@ -73,6 +73,14 @@ impl Builder {
                     self.problems.push(resolved.problem("node", found, "each node once"));
                 }
             }
+            if let Some(name) = &keys.name {
+                let first = nodes.iter().take_while(|(other, _)| !std::ptr::eq(other, resolved));
+                let taken = first.into_iter().any(|(_, other)| other.name.as_ref() == Some(name));
+                if let Some(wrong) = wrong_name(name, keys, taken) {
+                    let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
+                    self.problems.push(resolved.problem("name", wrong, allowed));
+                }
+            }
             if !on_ground && keys.antenna_height.is_some() {
                 let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other law looks at heights";
                 self.problems.push(resolved.problem("antenna_height", resolved.show("antenna_height"), allowed));
@@ -118,6 +126,25 @@ impl Builder {
     }
 }
 
+/// What is wrong with the name of a node, if anything.
+fn wrong_name(name: &str, keys: &NodeKeys, taken: bool) -> Option<String> {
+    let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let alphabet = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let sound = alphabet && (1..=32).contains(&name.len()) && !name.starts_with('-');
+    let usual = name.strip_prefix('n').is_some_and(number) || name == "localhost";
+    let several = keys.numbers().len() != 1;
+    (!sound || usual || several || taken).then(|| {
+        let why = if several {
+            " for several nodes"
+        } else if taken {
+            ", another node's name"
+        } else {
+            ""
+        };
+        format!("{name:?}{why}")
+    })
+}
+
 fn sections<S>(read: Vec<(Resolved, S)>) -> Vec<S> {
     read.into_iter().map(|(_, section)| section).collect()
 }
@@ -129,9 +156,17 @@ fn directions(keys: &LossKeys) -> impl Iterator<Item = (u32, u32)> + use<> {
 }
 
 impl Scenario {
+    /// What a node with a radio is called where it is emulated.
+    pub fn station_name(&self, node: NodeId) -> String {
+        let named = self.site.nodes.iter().filter(|keys| keys.numbers() == [node.0]);
+        named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))
+    }
+
     /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
     pub fn site(&self) -> Option<Arc<Site>> {
-        if self.site == SiteKeys::default() {
+        let SiteKeys { nodes, losses, walls } = &self.site;
+        let nodes = || nodes.iter().filter(|keys| !keys.only_names());
+        if nodes().next().is_none() && losses.is_empty() && walls.is_empty() {
             return None;
         }
         let law = self.propagation();
@@ -146,14 +181,9 @@ impl Scenario {
             |keys: &LossKeys| directions(keys).map(|(a, b)| (NodeId(a), NodeId(b))).zip(std::iter::repeat(keys.loss));
         Some(Arc::new(Site {
             usual,
-            stations: self.site.nodes.iter().flat_map(each).collect(),
-            losses: self.site.losses.iter().flat_map(measured).collect(),
-            walls: self
-                .site
-                .walls
-                .iter()
-                .map(|keys| Wall { corners: value::pairs(&keys.corners), loss: keys.loss })
-                .collect(),
+            stations: nodes().flat_map(each).collect(),
+            losses: losses.iter().flat_map(measured).collect(),
+            walls: walls.iter().map(|keys| Wall { corners: value::pairs(&keys.corners), loss: keys.loss }).collect(),
         }))
     }
 }

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod comparison;
+mod held;
 mod limits;
 mod script;
 

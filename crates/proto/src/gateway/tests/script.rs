@@ -153,36 +153,43 @@ fn every_part_can_be_switched_off() {
     assert_eq!((script.gateway.counters().waited, script.gateway.held()), (0, 0));
 }
 
+/// Goodput control among all flows, nothing else.
+fn all() -> Config {
+    let goodput_control = Some(GoodputControl { among: Among::All, ..GoodputControl::paper() });
+    Config { pacing: false, goodput_control, ..Config::paper() }
+}
+
 /// Two flows down, one ten times as fast: after 5 s it is throttled to the mean, by distances of its packets.
 #[test]
 fn goodput_control_slows_the_fast_flow() {
-    let mut script = Script::new(Config { pacing: false, ..Config::paper() });
+    let mut script = Script::new(all());
     let (mut fast, mut slow) = (1, 1);
     for tick in 0..100 {
         let at = tick * 50;
+        // What came before is acknowledged: something is always in flight.
         script.down(at, 0, fast);
-        fast += 1_000;
         script.down_acked(at + 10, 0, fast);
+        fast += 1_000;
         if tick % 10 == 0 {
-            script.down(at, 1, slow);
+            script.down(at + 20, 1, slow);
+            script.down_acked(at + 30, 1, slow);
             slow += 1_000;
-            script.down_acked(at + 10, 1, slow);
         }
     }
     script.run(5_000);
-    // 100 and 10 packets of 8000 bit in 5 s: 160 and 16 kbit/s.
+    // 99 packets of 8000 bit in 5 s, 9 in the 4.98 s that the other has been there: 158.4 and 14.5 kbit/s.
     let throttle = script.gateway.flow(&key(0)).and_then(|flow| flow.throttle).expect("throttled");
-    assert_eq!((throttle.rate, throttle.before), (88_000, 160_000));
+    assert_eq!((throttle.rate, throttle.before), (86_428, 158_400));
     assert_eq!(script.gateway.flow(&key(1)).and_then(|flow| flow.throttle), None);
     script.left();
     (0..3).for_each(|n| script.down(5_001, 0, fast + 1_000 * n));
     script.run(5_400);
-    // 8000 bit at 88 kbit/s: 90.9 ms after 4.95 s.
-    assert_eq!(script.left().iter().map(|left| left.0).collect::<Vec<_>>(), [5_040, 5_131, 5_222]);
-    // The slow flow gains nothing: at the next comparison the throttle goes, and what waits with it.
-    (3..9).for_each(|n| script.down(9_990, 0, fast + 1_000 * n));
-    script.left();
-    script.run(10_000);
+    // 8000 bit at 86.4 kbit/s: 92.6 ms after 4.95 s.
+    assert_eq!(script.left().iter().map(|left| left.0).collect::<Vec<_>>(), [5_042, 5_135, 5_227]);
+    // The slow flow gains nothing: after the intervals that it is given the throttle goes, and what waits with it.
+    (3..9).for_each(|n| script.down(24_990, 0, fast + 1_000 * n));
+    assert_eq!(script.gateway.held(), 5);
+    script.run(25_000);
     assert_eq!(script.gateway.held(), 0);
     assert_eq!(script.gateway.flow(&key(0)).and_then(|flow| flow.throttle), None);
 }
@@ -191,14 +198,14 @@ fn goodput_control_slows_the_fast_flow() {
 #[test]
 fn idle_flows_are_not_compared() {
     for (answered, throttled) in [(true, false), (false, true)] {
-        let mut script = Script::new(Config { pacing: false, ..Config::paper() });
+        let mut script = Script::new(all());
         script.down(0, 1, 1);
         if answered {
             script.down_acked(10, 1, 1_001);
         }
         for (tick, n) in (0..99).map(|tick| (tick, 1 + 1_000 * tick as u32)) {
             script.down(10_001 + tick * 50, 0, n);
-            script.down_acked(10_011 + tick * 50, 0, n + 1_000);
+            script.down_acked(10_011 + tick * 50, 0, n);
         }
         script.run(15_000);
         let throttle = script.gateway.flow(&key(0)).and_then(|flow| flow.throttle);
@@ -209,10 +216,10 @@ fn idle_flows_are_not_compared() {
 /// Section 4.4: the end of a flow resets throttling.
 #[test]
 fn the_end_of_a_flow_takes_throttles_away() {
-    let mut script = Script::new(Config { pacing: false, ..Config::paper() });
+    let mut script = Script::new(all());
     for (tick, n) in (0..100).map(|tick| (tick, 1 + 1_000 * tick as u32)) {
         script.down(tick * 50, 0, n);
-        script.down_acked(tick * 50 + 10, 0, n + 1_000);
+        script.down_acked(tick * 50 + 10, 0, n);
     }
     script.down(0, 1, 1);
     script.run(5_000);
@@ -220,4 +227,33 @@ fn the_end_of_a_flow_takes_throttles_away() {
     script.packet(5_100, Wireless, flagged(segment(1, false, 1, 1, 0), |segment| segment.flags.rst = true));
     assert!(script.gateway.flow(&key(0)).is_some_and(|flow| flow.throttle.is_none()));
     assert_eq!(script.gateway.control_counters().map(|counters| counters.resets), Some(1));
+}
+
+/// Goodput counts while data waits or is in flight: a flow that pauses half of the time is as fast as one that does not, and one
+/// that pauses most of it is not compared.
+#[test]
+fn pauses_are_no_want_of_goodput() {
+    // Out of 5 s the second flow has data in flight for so many ms, and as many packets acknowledged in each of them.
+    for (active, goodput) in [(5_000, 160_000), (3_000, 96_000), (2_000, 64_000)] {
+        let mut script = Script::new(all());
+        let mut next = [1, 1];
+        for at in (0..5_000).step_by(50) {
+            for flow in (0..2).filter(|&flow| flow == 0 || at < active) {
+                script.down(at, flow, next[usize::from(flow)]);
+                next[usize::from(flow)] += 1_000;
+            }
+            if at > 0 {
+                script.down_acked(at, 0, next[0] - 1_000);
+            }
+            if at > 0 && at < active {
+                script.down_acked(at, 1, next[1] - 1_000);
+            }
+            if at + 50 == active {
+                script.down_acked(active - 1, 1, next[1]);
+            }
+        }
+        script.run(5_000);
+        assert_eq!(script.gateway.flow(&key(1)).map(|flow| flow.acked.1 * 8 / 5), Some(goodput), "{active}");
+        assert!((0..2).all(|n| script.gateway.flow(&key(n)).is_some_and(|flow| flow.throttle.is_none())), "{active}");
+    }
 }

@@ -27,6 +27,17 @@ impl Gate {
     pub const QUARTERS: Gate = Gate { low: 250, high: 750 };
 }
 
+/// What a window of equation 4 becomes in whole segments; the paper leaves it open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// A fraction is cut off: where W_max is 3, a packet that took longer than the fastest leaves 2.
+    Floor,
+    /// Half a segment and more counts as one.
+    Nearest,
+    /// Every fraction counts as a segment.
+    Ceiling,
+}
+
 /// Computes the window of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delimiter {
@@ -91,10 +102,15 @@ impl Delimiter {
     }
 
     /// W_practical after a packet that took `fld` (equation 4), in whole segments.
-    pub fn practical(&self, hops: u8, fld: Dur) -> u32 {
+    pub fn practical(&self, hops: u8, fld: Dur, rounding: Rounding) -> u32 {
         let least = self.fld_min.unwrap_or(fld).min(fld);
-        let window =
-            u128::from(Delimiter::w_max(hops)) * u128::from(least.as_nanos()) / u128::from(fld.as_nanos().max(1));
+        let whole = u128::from(fld.as_nanos().max(1));
+        let window = u128::from(Delimiter::w_max(hops)) * u128::from(least.as_nanos());
+        let window = match rounding {
+            Rounding::Floor => window / whole,
+            Rounding::Nearest => (2 * window + whole) / (2 * whole),
+            Rounding::Ceiling => window.div_ceil(whole),
+        };
         (window as u32).clamp(W_LOWER, Delimiter::w_upper(hops))
     }
 
@@ -127,7 +143,7 @@ mod tests {
         let mut delimiter = Delimiter::new(Gate::QUARTERS);
         let mut window = |ms| {
             delimiter.sample(16, MS(ms), MS(ms));
-            delimiter.practical(16, MS(ms))
+            delimiter.practical(16, MS(ms), Rounding::Floor)
         };
         assert_eq!(
             [window(100), window(133), window(134), window(200), window(1_000), window(100)],
@@ -135,6 +151,19 @@ mod tests {
         );
         // A new least delay counts at once; what was enough before is slow now.
         assert_eq!([window(50), window(100)], [4, 2]);
+    }
+
+    /// Over 12 hops W_max is 3: with the fraction cut off only the fastest packet leaves it, with the nearest number those of
+    /// up to 6/5 of the least delay, and rounded up those of up to 3/2.
+    #[test]
+    fn fractions_are_cut_off_or_rounded() {
+        let mut delimiter = Delimiter::new(Gate::QUARTERS);
+        delimiter.sample(12, MS(100), MS(100));
+        let windows =
+            |rounding| [100, 101, 120, 121, 149, 150, 400].map(|ms| delimiter.practical(12, MS(ms), rounding));
+        assert_eq!(windows(Rounding::Floor), [3, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(windows(Rounding::Nearest), [3, 3, 3, 2, 2, 2, 2]);
+        assert_eq!(windows(Rounding::Ceiling), [3, 3, 3, 3, 3, 2, 2]);
     }
 
     /// The two marks over 16 hops: occupancies from 0 to 2 segments, marks at 0.5 and 1.5.
@@ -166,7 +195,7 @@ mod tests {
         delimiter.sample(16, MS(10), MS(10));
         delimiter.reset();
         delimiter.sample(16, MS(100), MS(100));
-        assert_eq!((delimiter.fld_min(), delimiter.practical(16, MS(100))), (Some(MS(100)), 4));
+        assert_eq!((delimiter.fld_min(), delimiter.practical(16, MS(100), Rounding::Floor)), (Some(MS(100)), 4));
     }
 
     proptest! {
@@ -180,8 +209,10 @@ mod tests {
             for (hops, fld, sfld) in samples {
                 let (fld, sfld) = (Dur::from_nanos(fld), Dur::from_nanos(sfld));
                 delimiter.sample(hops, fld, sfld);
-                let window = delimiter.practical(hops, fld);
-                prop_assert!((W_LOWER..=Delimiter::w_upper(hops)).contains(&window));
+                let windows =
+                    [Rounding::Floor, Rounding::Nearest, Rounding::Ceiling].map(|each| delimiter.practical(hops, fld, each));
+                prop_assert!(windows.is_sorted() && windows[2] - windows[0] <= 1);
+                prop_assert!(windows.iter().all(|window| (W_LOWER..=Delimiter::w_upper(hops)).contains(window)));
                 prop_assert!(delimiter.occupancy() <= 1_000 * Delimiter::w_max(hops));
             }
         }

@@ -21,7 +21,7 @@ mod rater;
 mod receiver;
 
 pub use clock::{Clock, Skew};
-pub use delimiter::{Delimiter, Gate};
+pub use delimiter::{Delimiter, Gate, Rounding};
 pub use freeze::{Cause, Freeze, Phase, SenderOptions, SenderStats};
 pub use freezer::Freezer;
 pub use rater::Rater;

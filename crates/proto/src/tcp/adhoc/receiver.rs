@@ -9,7 +9,7 @@
 //! Left out: the window of the SYN-ACK is that of the buffer; the limits apply from the first data on.
 
 use super::clock::Skew;
-use super::delimiter::{Delimiter, Gate};
+use super::delimiter::{Delimiter, Gate, Rounding};
 use super::freezer::Freezer;
 use super::rater::Rater;
 use fourhop_units::{Dur, Rate, Time};
@@ -19,6 +19,10 @@ use fourhop_units::{Dur, Rate, Time};
 pub struct ReceiverOptions {
     /// Is the window limited to what the path holds?
     pub delimiter: bool,
+    /// Does that follow the rate that the rater finds? Otherwise it is W_max alone, whoever the sender is.
+    pub rater: bool,
+    /// What becomes of a fraction of a segment.
+    pub rounding: Rounding,
     /// Are senders frozen?
     pub freezer: bool,
     /// Deviations tolerated; the paper has 5.
@@ -124,7 +128,11 @@ impl Receiver {
         self.delimiter.sample(hops, delay, sfld);
         let freezes = late && self.options.freezer;
         self.stats.freezes += u64::from(freezes);
-        self.decide(freezes, Some(self.delimiter.practical(hops, delay)));
+        let window = match self.options.rater {
+            true => self.delimiter.practical(hops, delay, self.options.rounding),
+            false => Delimiter::w_upper(hops),
+        };
+        self.decide(freezes, Some(window));
     }
 
     /// The route has another length: what was measured belongs to the old one.
@@ -156,7 +164,7 @@ impl Receiver {
         if self.frozen {
             return Some(0);
         }
-        let free = self.rater.suspects_faster_link() && !self.delimiter.is_crowded();
+        let free = self.options.rater && self.rater.suspects_faster_link() && !self.delimiter.is_crowded();
         self.window.filter(|_| self.options.delimiter && !free).map(|window| u64::from(window) * u64::from(self.mss))
     }
 
@@ -197,6 +205,8 @@ mod tests {
 
     const OPTIONS: ReceiverOptions = ReceiverOptions {
         delimiter: true,
+        rater: true,
+        rounding: Rounding::Floor,
         freezer: true,
         beta: 5,
         fresh_for: 4,
@@ -280,6 +290,19 @@ mod tests {
         let mut receiver = Receiver::new(ReceiverOptions { freezer: false, ..OPTIONS });
         full(&mut receiver, 8, 0, 100);
         assert_eq!(full(&mut receiver, 8, 110, 351), Some(2_000));
+        // Without the rater it is W_max, however long packets take, and also towards a sender behind a wire.
+        let mut receiver = Receiver::new(ReceiverOptions { rater: false, freezer: false, ..OPTIONS });
+        assert_eq!([70, 100, 900].map(|delay| full(&mut receiver, 16, 1_000, delay)), [Some(4_000); 3]);
+    }
+
+    /// The fraction of a segment that equation 4 leaves over 12 hops, 3 times 100 / 110.
+    #[test]
+    fn the_window_is_rounded_as_told() {
+        for (rounding, window) in [(Rounding::Floor, 2_000), (Rounding::Nearest, 3_000), (Rounding::Ceiling, 3_000)] {
+            let mut receiver = Receiver::new(ReceiverOptions { rounding, ..OPTIONS });
+            full(&mut receiver, 12, 0, 100);
+            assert_eq!(full(&mut receiver, 12, 200, 110), Some(window), "{rounding:?}");
+        }
     }
 
     /// A packet faster than radio: the sender is behind a wire, and only a crowded path limits it.

@@ -1,7 +1,7 @@
 //! Ad hoc TCP from end to end: streams stay whole and nobody waits for ever, whatever path and clocks do.
 
 use super::pair::{Fate, Pair, config, fate};
-use crate::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
+use crate::tcp::adhoc::{Clock, Gate, ReceiverOptions, Rounding, SenderOptions, Skew};
 use crate::tcp::{Config, ReceiverPolicy};
 use fourhop_cc::Transport;
 use fourhop_units::{Dur, Rate};
@@ -17,6 +17,8 @@ fn sack() -> &'static Transport {
 fn receiver(skew: Skew) -> ReceiverOptions {
     ReceiverOptions {
         delimiter: true,
+        rater: true,
+        rounding: Rounding::Floor,
         freezer: true,
         beta: 5,
         fresh_for: 4,
@@ -47,9 +49,11 @@ fn options() -> impl Strategy<Value = Option<ReceiverOptions>> {
         let offset_ns = if any % 4 == 0 { any } else { any % 200_000_000 };
         Skew { offset_ns, drift_ppb }
     });
-    (any::<[bool; 3]>(), 0u32..10, 0u32..10, skew).prop_map(
-        |([receives, delimiter, freezer], beta, fresh_for, skew)| {
-            receives.then_some(ReceiverOptions { delimiter, freezer, beta, fresh_for, ..receiver(skew) })
+    let rounding = prop::sample::select(&[Rounding::Floor, Rounding::Nearest, Rounding::Ceiling][..]);
+    (any::<[bool; 4]>(), rounding, 0u32..10, 0u32..10, skew).prop_map(
+        |([receives, delimiter, rater, freezer], rounding, beta, fresh_for, skew)| {
+            let options = ReceiverOptions { delimiter, rater, rounding, freezer, beta, fresh_for, ..receiver(skew) };
+            receives.then_some(options)
         },
     )
 }

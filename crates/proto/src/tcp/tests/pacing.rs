@@ -1,8 +1,8 @@
 //! Spacing of segments, and the hints that steer it.
 
 use super::script::{Script, plain};
-use crate::tcp::{Action, Config};
-use fourhop_cc::Hint;
+use crate::tcp::{Action, Config, Release};
+use fourhop_cc::{Hint, Params, rbp};
 use fourhop_units::{Dur, Time};
 
 /// When each segment with data leaves until `end_ms`, starting with those in `out`, which left at `now_ms`.
@@ -34,6 +34,26 @@ fn rbp_keeps_rtt_over_window_plus_one() {
         (201..204).for_each(|ms| s.ack(ms, 1_001));
         let first = s.last_segment();
         assert_eq!((first.payload, s.socket.stats().segments_retransmitted), (1_000, 1), "{transport}");
+    }
+}
+
+/// After an outage an acknowledgement echoes a segment of 9 s ago: the interval is 9 s / (2 + 1). Nothing is under way while
+/// the next segment waits. In ns-2.35 the retransmission timer runs on and each expiry takes the window to one segment; a
+/// gate leaves it alone.
+#[test]
+fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
+    for (release, timeouts, cwnd) in [(Release::Timer, 2, 1), (Release::Gate, 0, 4)] {
+        let cc = Params { pacing_samples: rbp::Samples::EveryAck, ..Params::new() };
+        let config = Config { initial_window: 2, timestamps: false, release, cc, ..plain() };
+        let mut s = Script::sending_with("rbp", config, 1_000_000);
+        s.socket.note_round_trip(Dur::from_secs(9));
+        s.ack(200, 1_001);
+        s.ack(210, 2_001);
+        s.ack(220, 3_001);
+        assert_eq!((s.socket.in_flight(), s.socket.pacing_interval()), (0, Some(Dur::from_secs(3))), "{release:?}");
+        assert_eq!(departures(&mut s, 220, 3_190)[3..], [], "{release:?}");
+        assert_eq!((s.socket.stats().timeouts, s.socket.cwnd()), (timeouts, cwnd), "{release:?}");
+        assert_eq!(departures(&mut s, 3_190, 3_210), [Dur::from_millis(3_200)], "{release:?}: the interval is over");
     }
 }
 

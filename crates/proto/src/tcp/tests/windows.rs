@@ -34,6 +34,22 @@ fn zero_window_and_probe() {
     assert_eq!(s.socket.stats().timeouts, 0);
 }
 
+/// 4.4BSD waits 5 s before it asks for the first time; the intervals then double up to the largest time-out.
+#[test]
+fn the_first_probe_may_wait() {
+    let config = Config { persist_min: Dur::from_secs(5), rto_max: Dur::from_secs(18), ..plain() };
+    let mut s = Script::sending(config, 3_000);
+    s.out.clear();
+    s.arrives(200, window(3_001, 0));
+    s.socket.write(Time::from_millis(200), 5_000, &mut s.out);
+    for at in [5_200, 15_200, 33_200, 51_200] {
+        s.wait(at - 1);
+        s.expect_nothing();
+        s.wait(at);
+        s.expect(&[". 3001:3002(1) ack 1"]);
+    }
+}
+
 /// The probe's byte may be taken: the stream goes on behind it.
 #[test]
 fn a_probe_that_is_taken_counts() {

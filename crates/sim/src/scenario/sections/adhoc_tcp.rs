@@ -3,7 +3,7 @@
 
 use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, section, share, time};
 use crate::scenario::value::{Field, Number, Share, TimeShift};
-use fourhop_proto::tcp::adhoc::Gate;
+use fourhop_proto::tcp::adhoc::{Gate, Rounding};
 use fourhop_units::Dur;
 
 choice! {
@@ -15,12 +15,24 @@ choice! {
     }
 }
 
+choice! {
+    for Rounding {
+        Floor = "floor", "it is cut off";
+        Nearest = "nearest", "half a segment and more counts as one";
+        Ceiling = "ceiling", "it counts as a segment";
+    }
+}
+
 section! {
     /// Ad hoc TCP, for the transports `adhoc-tcp` (both ends), `adhoc-receiver` and `adhoc-sender`; docs/adhoc-tcp.md has
     /// the formulas. These transports have timestamps switched on, and receive buffers of 1 MiB at most.
     AdhocTcp = "adhoc_tcp" {
         /// Does the receiver limit the window to what the path holds?
         delimiter: bool, Kind::Bool, Both("true");
+        /// Does that limit follow the rate that the receiver finds (equation 4)? Otherwise it is W_max, a quarter of the hops.
+        rater: bool, Kind::Bool, Both("true");
+        /// What becomes of a fraction of a segment in equation 4.
+        rounding: Rounding, Kind::Choice(Rounding::CHOICES), Both("floor");
         /// Does it close the window when a packet took too long?
         freezer: bool, Kind::Bool, Both("true");
         /// Deviations above the smoothed forward delay that are not yet too long.

@@ -2,7 +2,7 @@
 
 use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, rate, section, share, size, time};
 use crate::scenario::value::{Field, Number, Share};
-use fourhop_proto::gateway::{self, FqCodelConfig, GoodputControl};
+use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
@@ -12,6 +12,13 @@ choice! {
         Gap = "gap", "adaptive pacing and goodput control, for senders and receivers that need not know of it (TCP-GAP)";
         FairShare = "fair-share", "each flow into the mesh leaves at the same part of `capacity`";
         FqCodel = "fq-codel", "FQ-CoDel for what goes into the mesh, before the interface or a shaper of `capacity`";
+    }
+}
+
+choice! {
+    for Among {
+        Oncoming = "oncoming", "slow flows out of the mesh";
+        All = "all", "slow flows of either direction";
     }
 }
 
@@ -33,15 +40,17 @@ section! {
         option: bool, Kind::Bool => option;
         /// `gap`: are flows throttled that run ahead of the others?
         goodput_control: bool, Kind::Bool, Both("true");
+        /// For whose sake flows are throttled.
+        among: Among, Kind::Choice(Among::CHOICES), Layer(|_| GOODPUT.among.to_value());
         /// S: a flow into the mesh with more than S times the mean goodput is throttled.
         threshold: Number, number("1", "1000"), Layer(|_| Number::thousandths(GOODPUT.threshold).to_value());
         /// How often goodputs are compared.
         interval: Dur, time("10ms", "1000s"), Layer(|_| GOODPUT.interval.to_value());
-        /// By how much the slower flows must gain for a throttle to stay.
+        /// Which part of what throttled flows lose the others must gain for throttles to stay.
         gain: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.gain).to_value());
         /// By how much a throttled rate rises in each interval.
         ageing: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.ageing).to_value());
-        /// Intervals between a throttle without effect and the next attempt.
+        /// Intervals between a throttle without effect and the next attempt; more after several.
         rest: u32, Kind::Int(0, 1_000_000), Layer(|_| GOODPUT.rest.to_value());
         /// Flows a gateway tracks at the same time; packets of further flows pass unpaced.
         flows: u32, Kind::Int(1, 10_000_000) => flows;
@@ -49,6 +58,9 @@ section! {
         buffer: Bytes, size("0B", "100GB") => buffer;
         /// `gap`: payload that may wait in one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
+        /// `gap`: how long packets should wait at most to be paced, which windows that receivers advertise are held to in
+        /// passing, never raised; none: they wait as long as what the windows allow takes, as in the paper.
+        sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
         /// A flow that is silent for this long is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
         /// The same for a flow of which only one side has been heard.

@@ -6,10 +6,12 @@ use crate::scenario::value::{Field, Metres, Value};
 use fourhop_units::{Db, Watt};
 
 section! {
-    /// Transmitter and antenna of single nodes, where they differ from those of `[radio]`.
+    /// Names of single nodes; their transmitters and antennas, where they differ from those of `[radio]`.
     NodeKeys = "nodes" {
         /// Number of the node, or a list of several.
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
+        /// What the node is called where it is emulated; letters, digits and hyphens.
+        name: Option<String>, Kind::Text, Computed("n and its number");
         /// Transmitted power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
         /// Gain of the antenna over an isotropic one, which counts for frames sent and received; antennas of nodes that are
@@ -47,6 +49,12 @@ section! {
 }
 
 impl NodeKeys {
+    /// Is this about the name alone?
+    pub fn only_names(&self) -> bool {
+        let NodeKeys { node: _, name, tx_power, antenna_gain, antenna_height } = self;
+        name.is_some() && tx_power.is_none() && *antenna_gain == Db(0.0) && antenna_height.is_none()
+    }
+
     /// The nodes that are meant.
     pub fn numbers(&self) -> Vec<u32> {
         match &self.node {

@@ -1,7 +1,11 @@
 //! `[tcp]`: what all TCP connections have in common.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, size, time};
-use fourhop_proto::tcp::{self, RttSampling, SackRecovery, WindowCut};
+use super::Profile;
+use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, section, size, time};
+use crate::scenario::layer::Profiled;
+use crate::scenario::value::{Field, Values};
+use fourhop_cc::rbp::Samples;
+use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, WindowCut};
 use fourhop_units::{Bytes, Dur};
 
 choice! {
@@ -11,6 +15,15 @@ choice! {
         Delayed = "delayed", "every second segment or after `delayed_ack_timeout`, RFC 5681 section 4.2";
         DynamicDelayed = "dynamic-delayed",
             "every d-th segment, d growing from 1 to 4, or after `delayed_ack_timeout` (Altman, Jimenez 2003)";
+    }
+}
+
+choice! {
+    /// Whose timers.
+    TcpProfile {
+        Scenario = "scenario", "those of the scenario's profile";
+        Ns2Of2003 = "ns2-2003",
+            "those of ns-2 before October 2004: `rtt_tick` 100ms, `rto_min` 1s, `rto_initial` 6s, `initial_window` 1";
     }
 }
 
@@ -35,9 +48,28 @@ choice! {
     }
 }
 
+choice! {
+    for Samples {
+        Timer = "timer", "that of the retransmission timer, by the congestion window";
+        EveryAck = "every-ack",
+            "an average over every acknowledgement, by when the segment that it echoes was made, by the window in use, \
+             inflated in recovery, as a pacing agent on ns-2's NewReno";
+    }
+}
+
+choice! {
+    for Rounding {
+        Up = "up", "rounded up, at most one segment a tick";
+        Down = "down", "rounded down, so that one shorter than a tick is none";
+        Carry = "carry", "kept on average: a tick lets go all whose time has come since the one before";
+    }
+}
+
 section! {
     /// What all TCP connections have in common; the transport of a flow names its congestion control.
     Tcp = "tcp" of tcp::Config {
+        /// Whose timers, where their keys below are not given; the rest is the scenario's profile in either case.
+        profile: TcpProfile, Kind::Choice(TcpProfile::CHOICES), Both("scenario");
         /// Limit of what is under way, in segments; none: the peer's window alone.
         window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
         /// Largest payload of a segment.
@@ -81,6 +113,9 @@ section! {
         rto_max: Dur, time("1ms", "10000s") => rto_max;
         /// Clock granularity G of RFC 6298.
         rto_granularity: Dur, time("0s", "1s") => rto_granularity;
+        /// Least wait before a closed window is asked for the first time; 0s: one time-out (RFC 9293 section 3.8.6.1). 4.4BSD
+        /// waits 5s.
+        persist_min: Dur, time("0s", "1000s") => persist_min;
         /// Back-off factor beyond which the smoothed round trip is forgotten; none: never.
         forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536) => forget_srtt_beyond_backoff;
         /// Time-outs in a row after which a connection is given up; none: never.
@@ -113,6 +148,16 @@ section! {
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
+        /// Rate-based pacing: which round trip is divided.
+        pacing_samples: Samples, Kind::Choice(Samples::CHOICES) => cc.pacing_samples;
+        /// Rate-based pacing: when segments that the window allows leave.
+        pacing_release: Release, Kind::Choice(Release::CHOICES) => release;
+        /// Tick of the clock that segments at a `gate` wait by. Linux 2.4 on a PC: 10ms.
+        pacing_tick: Dur, time("1ns", "1s") => pacing_clock.tick;
+        /// What becomes of a pacing interval that is not a whole number of such ticks.
+        pacing_rounding: Rounding, Kind::Choice(Rounding::CHOICES) => pacing_clock.rounding;
+        /// Is it measured how old bytes are when they are delivered (docs/results.md)?
+        delivery_ages: bool, Kind::Bool => delivery_ages;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
         limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
         /// Receive buffer.
@@ -123,5 +168,13 @@ section! {
         delayed_ack_timeout: Dur, time("1ms", "499ms"), Profile("100ms", "40ms");
         /// Time a closed connection is remembered.
         time_wait: Dur, time("0s", "10000s") => time_wait;
+    }
+}
+
+/// Fills in the timers of `profile`. `given` says whether a key was written.
+pub fn complete(values: &mut Values, scenario: Profile, given: impl Fn(&str) -> bool) {
+    if TcpProfile::from_value(values.get("profile")) == TcpProfile::Ns2Of2003 {
+        let config = tcp::Config::of(scenario).with_timers_of_2003();
+        values.extend(Tcp::values_of(&config).into_iter().filter(|(key, _)| !given(key)));
     }
 }

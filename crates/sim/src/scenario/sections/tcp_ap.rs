@@ -39,6 +39,9 @@ choice! {
 choice! {
     for Release {
         Gate = "gate", "as soon as the interval since the last one has passed";
+        Timer = "timer",
+            "at once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it \
+             again; a timer that finds the window closed stops";
         Slots = "slots", "at the ticks of a timer that fires each interval, one a tick";
         Queue = "queue", "from a queue that the window fills and such a timer empties; a loss empties the queue";
     }

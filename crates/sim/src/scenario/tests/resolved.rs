@@ -339,10 +339,37 @@ fn adaptive_pacing_follows_its_profile() {
     assert_eq!((ap.link_rate, ap.delay_limit, ap.alpha, ap.data_overhead), (None, None, 300, 112));
     assert_eq!((ap.short_path, ap.factor), (fourhop_cc::tcp_ap::ShortPath::AllHops, 3));
     assert_eq!(mixed.path_hints.forward_delay_over, Some(3));
-    // Other transports keep TCP's own ways.
+    // Other transports keep TCP's own ways; theirs of pacing concerns `rbp` alone.
     let (newreno, _) = params(&["tcp_ap.profile=authors-code"]);
-    assert_eq!((newreno.release, newreno.path_hints), (tcp::Release::Gate, tcp::PathHints::PLAIN));
+    assert_eq!((newreno.release, newreno.path_hints), (tcp::Config::ns2().release, tcp::PathHints::PLAIN));
     assert!(newreno.rto_backoff);
+}
+
+/// The timers of 2003 replace those of either profile, but for keys that are given; nothing else changes.
+#[test]
+fn tcp_may_have_the_timers_of_2003() {
+    use fourhop_proto::tcp::Config;
+    let resolved = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        let again = load_json(&scenario.to_json(), &scenario.file, &[]).unwrap();
+        assert_eq!(again.tcp, scenario.tcp, "{overrides:?}");
+        format!("{:?}", scenario.tcp_config(&scenario.flows[0].traffic))
+    };
+    for profile in ["profile=ns2", "profile=standard"] {
+        let plain = with(&[profile]).unwrap();
+        let plain = plain.tcp_config(&plain.flows[0].traffic);
+        let old = Config {
+            rtt_tick: Dur::from_millis(100),
+            rto_min: Dur::from_secs(1),
+            rto_initial: Dur::from_secs(6),
+            initial_window: 1,
+            ..plain
+        };
+        assert_eq!(resolved(&[profile, "tcp.profile=ns2-2003"]), format!("{old:?}"));
+        let mixed = Config { rto_initial: Dur::from_secs(3), initial_window: 2, ..old };
+        let keys = [profile, "tcp.profile=ns2-2003", "tcp.rto_initial=3s", "tcp.initial_window=2"];
+        assert_eq!(resolved(&keys), format!("{mixed:?}"));
+    }
 }
 
 #[test]

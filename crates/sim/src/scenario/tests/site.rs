@@ -41,6 +41,30 @@ fn what_is_written_becomes_a_site_and_reads_back() {
 }
 
 #[test]
+fn names_of_nodes_change_nothing_but_what_they_are_called() {
+    let named =
+        chain("[[nodes]]\nnode = 1\nname = 'roof'\n[[nodes]]\nnode = 3\nname = 'cellar'\nantenna_gain = '1dB'\n")
+            .unwrap();
+    assert_round_trip(&named);
+    assert_eq!([0, 1, 3].map(|n| named.station_name(NodeId(n))), ["n0", "roof", "cellar"]);
+    let site = named.site().unwrap();
+    assert_eq!(site.stations.keys().collect::<Vec<_>>(), [&NodeId(3)]);
+    let alone = chain("[[nodes]]\nnode = 1\nname = 'roof'\n").unwrap();
+    assert_eq!(alone.site(), None, "the network is that without");
+    let refused = |rest: &str| problem(&format!("[[nodes]]\n{rest}\n"));
+    let allowed = "allowed: a name of its own for one node: letters, digits and hyphens, but not n and a number";
+    for (rest, found) in [
+        ("node = 1\nname = 'n3'", "found \"n3\""),
+        ("node = 1\nname = 'a b'", "found \"a b\""),
+        ("node = [1, 2]\nname = 'roof'", "found \"roof\" for several nodes"),
+        ("node = 2\nname = 'a'\n[[nodes]]\nnode = 1\nname = 'a'", "found \"a\", another node's name"),
+    ] {
+        let said = refused(rest);
+        assert!(said.contains(found) && said.ends_with(allowed), "{said}");
+    }
+}
+
+#[test]
 fn hops_follow_walls_losses_and_antennas() {
     assert_eq!(hops(&with(&[]).unwrap()), Some(4));
     // 200 m leave 3.9 dB: 4 dB more are too much.

@@ -1,0 +1,213 @@
+"""Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
+
+    benches/emulation.py [tcp|unbounded|udp|ping|size ...]      # all, if none is named
+
+Needs root, iperf3, ping and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
+them. TCP is clamped by what its receiver offers: a locked receive buffer keeps the kernel from moving
+TCP_WINDOW_CLAMP, which a route's `window` does not. Acknowledgements are not delayed (`quickack`), as in the simulated
+flows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fourhop
+from fourhop.emulation import Emulation
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAIN = ROOT / "scenarios" / "chain-standard.toml"
+SECONDS = 40
+SEEDS = 20
+REAL_SEEDS = 5
+
+SINK = """
+import socket, sys, time
+window, seconds = int(sys.argv[1]), float(sys.argv[2])
+s = socket.socket()
+if window:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+s.bind(("", 5201)); s.listen(); print("ready", flush=True)
+c, _ = s.accept()
+if window: c.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+begun, total, marks = time.monotonic(), 0, []
+while data := c.recv(65536):
+    total += len(data); marks.append((time.monotonic() - begun, total))
+inside = [m for m in marks if seconds * 0.1 <= m[0] <= seconds]
+print((inside[-1][1] - inside[0][1]) * 8 / (inside[-1][0] - inside[0][0]))
+"""
+SOURCE = """
+import socket, sys, time
+host, seconds, control = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+s = socket.socket(); s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+s.connect((host, 5201)); end = time.monotonic() + seconds
+s.settimeout(1)
+while time.monotonic() < end:
+    try: s.send(bytes(16384))
+    except TimeoutError: pass
+"""
+DATAGRAM_SINK = """
+import socket, sys, time
+seconds = float(sys.argv[1])
+s = socket.socket(type=socket.SOCK_DGRAM); s.bind(("", 5201)); s.settimeout(seconds + 30); print("ready", flush=True)
+s.recv(2048); begun, total = time.monotonic(), 0
+while (now := time.monotonic() - begun) < seconds:
+    try: total += len(s.recv(2048)) if now >= seconds * 0.1 else len(s.recv(2048)) * 0
+    except TimeoutError: break
+    s.settimeout(max(0.001, seconds - (time.monotonic() - begun)))
+print(total * 8 / (seconds * 0.9))
+"""
+DATAGRAM_SOURCE = """
+import socket, sys, time
+host, seconds, rate, size = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), 1000
+s = socket.socket(type=socket.SOCK_DGRAM); begun = time.monotonic()
+for n in range(int((seconds + 3) * rate / (8 * size))):
+    time.sleep(max(0, begun + n * 8 * size / rate - time.monotonic()))
+    try: s.sendto(bytes(size), (host, 5201))
+    except OSError: pass
+"""
+
+
+@contextmanager
+def chain(hops: int, seed: int = 1) -> Iterator[Emulation]:
+    """An emulated chain without flows of its own; says if its time was not true."""
+    scenario = fourhop.Scenario.from_toml(CHAIN, overrides=[f"topology.hops={hops}"])
+    with fourhop.emulate(scenario, flows=False, seed=seed) as net:
+        yield net
+    late, truth = net.report["lateness_us"], net.report["truth"]
+    note = "" if truth["holds"] else f"   NOT TRUE: {truth['because']}"
+    lateness = ", ".join(f"{name} {late[name]:.0f}" for name in ("p50", "p99", "max"))
+    print(f"    {hops} hops: late {lateness} us, cpu {net.report['machine']['cpu']:.0%}{note}")
+
+
+def simulated(hops: int, flow: str, *settings: str) -> list[dict[str, Any]]:
+    """The simulated flow over the same chain, seed by seed."""
+    text, _, _ = CHAIN.read_text(encoding="utf-8").partition("[[flows]]")
+    text += f'[[flows]]\nfrom = "first"\nto = "last"\n{flow}\n'
+    overrides = [f"topology.hops={hops}", f"duration={SECONDS}s", f"warmup={SECONDS // 10}s", *settings]
+    runs = fourhop.run(fourhop.Scenario(text, "chain.toml", overrides=overrides), SEEDS, jobs=1)
+    return runs.flows.to_dicts()
+
+
+def kernel_tcp(hops: int, window: int, control: str) -> float:
+    """Goodput of the kernel's TCP over a chain: the mean over some seeds, all at the same time."""
+    with ThreadPoolExecutor(REAL_SEEDS) as threads:
+        seeds = range(1, REAL_SEEDS + 1)
+        return statistics.mean(threads.map(lambda seed: kernel_tcp_once(hops, window, control, seed), seeds))
+
+
+def kernel_tcp_once(hops: int, window: int, control: str, seed: int) -> float:
+    """The same for one seed: after the first tenth of its time, in bits a second."""
+    with chain(hops, seed) as net:
+        source, sink = net["n0"], net[f"n{hops}"]
+        for node in (source, sink):
+            node.run("ip", "route", "change", "10.0.0.0/8", "dev", "mesh0", "quickack", "1")
+        server = sink.start(sys.executable, "-c", SINK, str(window), str(SECONDS), output=subprocess.PIPE)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n", server.stdout.read()
+        source.run(sys.executable, "-c", SOURCE, f"n{hops}", str(SECONDS), control, timeout=SECONDS + 30)
+        said, _ = server.communicate(timeout=60)
+        return float(said)
+
+
+def compare(what: str, real: float, runs: list[dict[str, Any]], column: str = "goodput_bps") -> None:
+    """A line of a table: real, mean of the runs, their range, difference; kbit/s, or milliseconds of round trips."""
+    expected = [run[column] if column == "goodput_bps" else run[column] * 1e6 for run in runs]
+    mean = statistics.mean(expected)
+    shown, low, high = (f"{value / 1e3:.1f}" for value in (mean, min(expected), max(expected)))
+    print(f"| {what} | {real / 1e3:.1f} | {shown} | {low} to {high} | {real / mean - 1:+.1%} |")
+
+
+def tcp() -> None:
+    """A window that no queue overflows with."""
+    for hops in (1, 2, 4, 7):
+        segments = 8
+        settings = [f"tcp.window={segments}", "tcp.ack_policy=every-segment"]
+        expected = simulated(hops, 'transport = "newreno"', *settings)
+        compare(f"Reno, window {segments} segments, {hops} hops", kernel_tcp(hops, segments * 1448, "reno"), expected)
+
+
+def unbounded() -> None:
+    """As the kernel is: what differs is its TCP, not the mesh."""
+    for control, transport in (("cubic", "cubic"), ("reno", "newreno")):
+        for hops in (1, 4):
+            expected = simulated(hops, f'transport = "{transport}"', "tcp.window=none")
+            compare(f"{control}, unbounded, {hops} hops", kernel_tcp(hops, 0, control), expected)
+
+
+def udp() -> None:
+    """Below and above what a chain carries."""
+    for hops, rates in ((1, (800, 2500)), (4, (200, 600))):
+        for rate in rates:
+            flow = f'transport = "udp"\napp = "cbr"\nrate = "{rate}kbps"\npayload = "1000B"'
+            expected = simulated(hops, flow)
+            with chain(hops) as net:
+                words = (sys.executable, "-c", DATAGRAM_SINK, str(SECONDS))
+                sink = net[f"n{hops}"].start(*words, output=subprocess.PIPE)
+                assert sink.stdout is not None
+                assert sink.stdout.readline() == "ready\n", sink.stdout.read()
+                words = (sys.executable, "-c", DATAGRAM_SOURCE, f"n{hops}", str(SECONDS), str(rate * 1000))
+                net["n0"].run(*words, timeout=SECONDS + 60)
+                measured = float(sink.communicate(timeout=60)[0])
+            compare(f"UDP {rate} kbit/s, {hops} hops", measured, expected)
+
+
+def ping() -> None:
+    """Round trips of an otherwise idle chain: medians."""
+    for hops in (1, 4, 7):
+        expected = simulated(hops, 'transport = "ping"\napp = "ping"\ninterval = "200ms"\npayload = "56B"')
+        with chain(hops) as net:
+            lines = net["n0"].run("ping", "-c", "100", "-i", "0.2", f"n{hops}").stdout.splitlines()
+        times = [float(line.rpartition("time=")[2].split()[0]) for line in lines if "time=" in line]
+        compare(f"ping, {hops} hops", statistics.median(times) * 1e3, expected, "rtt_median_s")
+
+
+def size() -> None:
+    """How many nodes a machine carries: ten simulated flows across, and one kernel's TCP over two hops."""
+    for nodes in (10, 50, 120, 257):
+        rows = max(1, nodes // 10)
+        text = CHAIN.read_text(encoding="utf-8").partition("[[flows]]")[0]
+        grid = f'kind = "grid"\nrows = {rows}\ncolumns = {nodes // rows}\nspacing = "200m"'
+        text = text.replace('kind = "chain"\nhops = 4', grid)
+        ends = [n * nodes // 11 for n in range(11)]
+        flow = '[[flows]]\nfrom = {}\nto = {}\ntransport = "newreno"\n'
+        flows = "".join(flow.format(*pair) for pair in itertools.pairwise(ends))
+        scenario = fourhop.Scenario(text + flows, "grid.toml")
+        with fourhop.emulate(scenario) as net:
+            net["n2"].start("iperf3", "-s", "-1")
+            net["n0"].run("iperf3", "-c", "n2", "-t", "15", timeout=60, check=False)
+        report: dict[str, Any] = net.report
+        late, machine = report["lateness_us"], report["machine"]
+        shown = [f"{late[name]:.0f}" for name in ("p50", "p99", "max")]
+        cells = [f"{report['setup_s']:.2f} s", f"{machine['saturated_speed']:.1f}", f"{machine['cpu']:.0%}", *shown]
+        print(f"| {report['nodes']} | {' | '.join(cells)} | {'yes' if report['truth']['holds'] else 'no'} |")
+
+
+QUESTIONS: dict[str, Callable[[], None]] = {
+    "tcp": tcp,
+    "unbounded": unbounded,
+    "udp": udp,
+    "ping": ping,
+    "size": size,
+}
+
+
+def main() -> None:
+    """Answers the questions that are named."""
+    for name in sys.argv[1:] or QUESTIONS:
+        question = QUESTIONS[name]
+        print(f"\n{question.__doc__}\n", flush=True)
+        question()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+//! `fourhop-emulate`: the emulator as a program. `fourhop emulate`, `fourhop exec` and `fourhop shell` call it.
+
+#[cfg(target_os = "linux")]
+mod program {
+    use clap::{Args, Parser, Subcommand};
+    use fourhop_emu::carry::Mode;
+    use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
+    use fourhop_live::user;
+    use fourhop_sim::batch::Control;
+    use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
+    use fourhop_units::Dur;
+    use std::io::{IsTerminal, Read, Write};
+    use std::net::SocketAddr;
+    use std::path::{Path, PathBuf};
+    use std::process::ExitCode;
+
+    /// Real programs over a simulated mesh of 802.11 radios: every node is a network namespace.
+    #[derive(Parser)]
+    #[command(name = "fourhop-emulate", version)]
+    struct Line {
+        #[command(subcommand)]
+        command: Action,
+    }
+
+    #[derive(Subcommand)]
+    enum Action {
+        /// Emulate a scenario until its time is over, its command ends, or Ctrl-C.
+        Run(RunLine),
+        /// Run a program, or a shell, in a node of a running emulation.
+        Exec {
+            /// The emulation, if several are running.
+            #[arg(long, env = program::MEANT)]
+            emulation: Option<String>,
+            /// The node.
+            node: String,
+            /// The program and its arguments; a shell if there is none.
+            #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+            words: Vec<String>,
+        },
+        /// Show the emulations that are running.
+        List,
+        /// Remove what emulations have left that were killed.
+        Clean,
+    }
+
+    #[derive(Args)]
+    struct RunLine {
+        /// Scenario in TOML, or in JSON as fourhop writes it; `-` reads TOML from standard input.
+        file: String,
+        /// Change a key of the scenario.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        set: Vec<String>,
+        /// End after this time, as 60s.
+        #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+        after: Option<Dur>,
+        /// Devices carry Ethernet: the kernels of the nodes route, with ARP, IPv6 and routing daemons.
+        #[arg(long)]
+        tap: bool,
+        /// Name of the emulation, with which its namespaces begin.
+        #[arg(long)]
+        name: Option<String>,
+        /// Seed of the simulated network.
+        #[arg(long)]
+        seed: Option<u64>,
+        /// Leave the flows of the scenario out.
+        #[arg(long)]
+        without_flows: bool,
+        /// Largest packet of the devices.
+        #[arg(long, default_value_t = 1500)]
+        mtu: u32,
+        /// Sleep at least so long, as 50us: longer takes less processor time and makes packets later.
+        #[arg(long, value_name = "TIME", value_parser = duration, default_value = "50us")]
+        tick: Dur,
+        /// Write captures of the air here.
+        #[arg(long, value_name = "DIR")]
+        pcap: Option<PathBuf>,
+        /// Write report.json and the scenario here.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Serve figures for Prometheus here, as 127.0.0.1:9464.
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        metrics: Option<SocketAddr>,
+        /// Print the report as JSON when it ends.
+        #[arg(long)]
+        json: bool,
+        /// When the nodes are there, write what `list` knows of them to this descriptor as a line of JSON.
+        #[arg(long, value_name = "FD", hide = true)]
+        ready: Option<i32>,
+        /// No table while it runs.
+        #[arg(long)]
+        quiet: bool,
+        /// Run this program when the nodes are ready, and end with it.
+        #[arg(last = true)]
+        command: Vec<String>,
+    }
+
+    fn duration(text: &str) -> Result<Dur, String> {
+        const UNITS: [(&str, f64); 5] = [("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0)];
+        let allowed = || format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"");
+        let found = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+        let (number, seconds) = found.ok_or_else(allowed)?;
+        let number: f64 = number.trim().parse().map_err(|_| allowed())?;
+        if number.is_finite() && number > 0.0 { Ok(Dur::from_secs_f64(number * seconds)) } else { Err(allowed()) }
+    }
+
+    fn read(line: &RunLine) -> Result<Scenario, EmulationError> {
+        let unreadable =
+            |error: std::io::Error| EmulationError::Unsuited(format!("{}: cannot be read: {error}", line.file));
+        let mut text = String::new();
+        match line.file.as_str() {
+            "-" => std::io::stdin().read_to_string(&mut text).map_err(unreadable)?,
+            file => {
+                text = std::fs::read_to_string(file).map_err(unreadable)?;
+                text.len()
+            }
+        };
+        let form = if line.file.ends_with(".json") { Form::Json } else { Form::Toml };
+        Ok(load(form, &text, &line.file, Overrides::set(&line.set), &Control::new())?)
+    }
+
+    fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
+        let scenario = read(&line)?;
+        if !user::is_root() {
+            // While there is one thread.
+            user::become_root().map_err(|error| program::forbidden(error, "fourhop emulate"))?;
+        }
+        if let Some(folder) = &line.out {
+            std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+        }
+        let mode = if line.tap { Mode::Link } else { Mode::Routed };
+        let options = Options {
+            id: line.name,
+            seed: line.seed,
+            flows: !line.without_flows,
+            mtu: line.mtu,
+            tick: line.tick,
+            pcap: line.pcap,
+            metrics: line.metrics,
+        };
+        let emulation = Emulation::new(&scenario, mode, options)?;
+        for warning in emulation.warnings() {
+            eprintln!("warning: {warning}");
+        }
+        let state = emulation.state();
+        let names: Vec<_> = state.members.iter().map(|member| member.name.as_str()).collect();
+        let (first, last) = (names[0], names[names.len() - 1]);
+        eprintln!("emulation {} is ready: {} nodes, {first} to {last}", state.id, names.len());
+        if let Some(descriptor) = line.ready {
+            let told = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
+            let told = told.and_then(|mut file| writeln!(file, "{}", serde_json::to_string(state)?));
+            told.map_err(|error| unwritable(Path::new("--ready"), &error))?;
+        }
+        let stop = Stop { after: line.after, command: line.command };
+        let report = if line.quiet || !std::io::stderr().is_terminal() {
+            emulation.run(&stop, &mut |_| {})?
+        } else {
+            let table = super::table::Table::start();
+            emulation.run(&stop, &mut |running: &Running| table.show(running))?
+        };
+        // First where it is seen: the disk may be full.
+        print(&report, line.json).map_err(|error| unwritable(Path::new("standard output"), &error))?;
+        if let Some(folder) = &line.out {
+            write(folder, &scenario, &report).map_err(|error| unwritable(folder, &error))?;
+        }
+        Ok(report.exit_status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(status as u8)))
+    }
+
+    fn unwritable(place: &Path, error: &std::io::Error) -> EmulationError {
+        EmulationError::Unsuited(format!("{}: cannot be written: {error}", place.display()))
+    }
+
+    fn write(folder: &Path, scenario: &Scenario, report: &Report) -> std::io::Result<()> {
+        std::fs::write(folder.join("report.json"), serde_json::to_string_pretty(report)? + "\n")?;
+        std::fs::write(folder.join("scenario.json"), scenario.to_json() + "\n")
+    }
+
+    fn print(report: &Report, json: bool) -> std::io::Result<()> {
+        let mut out = std::io::stdout().lock();
+        if json { writeln!(out, "{}", serde_json::to_string(report)?) } else { write!(out, "{report}") }
+    }
+
+    fn list() {
+        for state in state::all() {
+            let alive = if state.is_alive() { "running" } else { "killed: --clean removes it" };
+            println!("{}  {}  {} nodes  {alive}", state.id, state.scenario, state.members.len());
+        }
+    }
+
+    fn clean() -> Result<(), EmulationError> {
+        for state in state::all().into_iter().filter(|state| !state.is_alive()) {
+            state.remove().map_err(|error| program::forbidden(error, "fourhop emulate --clean"))?;
+            println!("removed {} ({} nodes)", state.id, state.members.len());
+        }
+        Ok(())
+    }
+
+    /// The program.
+    pub fn main() -> ExitCode {
+        let done = match Line::parse().command {
+            Action::Run(line) => run(line),
+            Action::Exec { emulation, node, words } => program::choose(emulation.as_deref())
+                .and_then(|state| program::become_program(&state, &node, &words))
+                .map(|()| ExitCode::SUCCESS),
+            Action::List => {
+                list();
+                Ok(ExitCode::SUCCESS)
+            }
+            Action::Clean => clean().map(|()| ExitCode::SUCCESS),
+        };
+        done.unwrap_or_else(|error| {
+            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+            ExitCode::from(2)
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[path = "fourhop-emulate/table.rs"]
+mod table;
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: emulation needs Linux: network namespaces and TUN devices");
+    std::process::exit(2);
+}

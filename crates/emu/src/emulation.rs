@@ -1,0 +1,274 @@
+//! An emulation: the world of a scenario, the clock, and the devices of the nodes, in one loop.
+//!
+//! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent enters it.
+//! Nothing that a program does can therefore come too late for what has happened already.
+
+use crate::carry::link::Link;
+use crate::carry::measured::Measured;
+use crate::carry::{Carry, Mode};
+use crate::error::EmulationError;
+use crate::forecast::saturated_speed;
+use crate::members::{Member, members};
+use crate::nodes::{Nodes, Plan};
+use crate::program::forbidden;
+use crate::report::Report;
+use crate::running::Running;
+use crate::state::State;
+use fourhop_live::device::Kind;
+use fourhop_live::poll::Poller;
+use fourhop_proto::mac;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::Scenario;
+use fourhop_sim::scenario::sections::RoutingProtocol;
+use fourhop_sim::setup::{Routing, Setup};
+use fourhop_sim::trace::{CaptureForm, PcapFolder, Tap};
+use fourhop_sim::translate;
+use fourhop_sim::world::World;
+use fourhop_units::{Bytes, Dur, NodeId};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What can be chosen about an emulation besides its scenario and its mode.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its name; one is made up if there is none.
+    pub id: Option<String>,
+    /// Seed of the simulated network; that of the scenario if there is none.
+    pub seed: Option<u64>,
+    /// Do the flows of the scenario run beside the programs?
+    pub flows: bool,
+    /// Largest packet of the devices.
+    pub mtu: u32,
+    /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most this.
+    pub tick: Dur,
+    /// Folder for captures of the air.
+    pub pcap: Option<PathBuf>,
+    /// Where figures are served.
+    pub metrics: Option<SocketAddr>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { id: None, seed: None, flows: true, mtu: 1500, tick: Dur::from_micros(50), pcap: None, metrics: None }
+    }
+}
+
+/// When an emulation ends by itself. Signals end it at any time.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// After this time.
+    pub after: Option<Dur>,
+    /// With this program, which is started in the namespace of the emulator when the nodes are ready.
+    pub command: Vec<String>,
+}
+
+/// The largest packet that fits a frame: 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less what encryption and LLC
+/// may add.
+const LARGEST_MTU: u32 = 2272;
+/// The smallest that every host takes (RFC 1122 section 3.3.2).
+const SMALLEST_MTU: u32 = 576;
+
+/// An emulation whose nodes are there.
+pub struct Emulation {
+    pub(crate) poller: Poller,
+    pub(crate) nodes: Nodes,
+    pub(crate) world: World,
+    pub(crate) carry: Carry,
+    pub(crate) mode: Mode,
+    pub(crate) options: Options,
+    pub(crate) seed: u64,
+    pub(crate) setup_s: f64,
+    pub(crate) speed: Option<f64>,
+    /// Time that one packet of full size takes on the air.
+    pub(crate) exchange: Dur,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Emulation {
+    /// Makes the nodes of a scenario.
+    ///
+    /// # Errors
+    /// If the scenario is not suited, or the system refuses. Nothing is left behind.
+    pub fn new(scenario: &Scenario, mode: Mode, options: Options) -> Result<Emulation, EmulationError> {
+        // First of all: from now on signals end it in order.
+        let poller = Poller::new()?;
+        let mtu = options.mtu;
+        if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu) {
+            let allowed = format!("{SMALLEST_MTU} to {LARGEST_MTU} bytes, which fit a frame of 802.11");
+            return Err(EmulationError::Unsuited(format!("--mtu: found {mtu}, allowed: {allowed}")));
+        }
+        let seed = options.seed.unwrap_or(scenario.seed);
+        let (mut setup, flows) = translate::setup(scenario, seed, &Control::new())?;
+        if !options.flows {
+            setup.flows.clear();
+        }
+        let members = members(scenario, &setup)?;
+        let mut routes = Vec::new();
+        if mode == Mode::Link {
+            if let Some(unsuited) = unsuited_for_link(scenario, &setup) {
+                return Err(EmulationError::Unsuited(format!("{}: {unsuited}", scenario.file)));
+            }
+            if options.flows
+                && let Some(flow) = flows.iter().find(|flow| flow.hops != Some(1))
+            {
+                let why = "the kernels of the nodes route, which know nothing of simulated flows over several hops";
+                return Err(EmulationError::Unsuited(format!(
+                    "{}: flow {:?} cannot run beside programs with --tap: {why}; leave the flows out with --without-flows",
+                    scenario.file, flow.name
+                )));
+            }
+            if scenario.routing.protocol == RoutingProtocol::Static {
+                routes = kernel_routes(scenario, &setup, seed)?;
+            }
+            (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
+        }
+        if scenario.c3tcp.enabled && (scenario.c3tcp.local_acks || setup.wired.is_some()) {
+            return Err(EmulationError::Unsuited(format!(
+                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` and without [wired] only",
+                scenario.file
+            )));
+        }
+        let mut warnings = Vec::new();
+        let speed = saturated_speed(&setup, seed);
+        if let Some(speed) = speed.filter(|&speed| speed < 1.0) {
+            let count = members.len();
+            warnings.push(format!(
+                "this machine simulates {count} nodes that all always send at {speed:.2} of real time: with less than that \
+                 to carry packets may be on time, with more they will be late"
+            ));
+        }
+        let tap = options.pcap.as_ref().map(|folder| captures(scenario, &setup, folder)).transpose()?;
+        let (world, _) = setup.build(seed, tap).map_err(|too_wide| scenario.too_wide(&too_wide))?;
+        let id = options.id.clone().unwrap_or_else(made_up);
+        check_id(&id, &members)?;
+        let begun = Instant::now();
+        let kind = if mode == Mode::Link { Kind::Tap } else { Kind::Tun };
+        let state = State::new(&id, &scenario.file, &members);
+        let nodes =
+            Nodes::create(state, &Plan { kind, mtu, routes }).map_err(|error| forbidden(error, "fourhop emulate"))?;
+        let mut world = world;
+        members.iter().for_each(|member| world.attach(member.node));
+        let carry = match mode {
+            Mode::Routed if scenario.c3tcp.enabled => Carry::Measured(Measured::new(setup.positions.len())),
+            Mode::Routed => Carry::Routed,
+            Mode::Link => Carry::Link(Link::new(setup.positions.len(), setup.node.link.sizes)),
+        };
+        Ok(Emulation {
+            poller,
+            nodes,
+            world,
+            carry,
+            mode,
+            options,
+            seed,
+            setup_s: begun.elapsed().as_secs_f64(),
+            speed,
+            exchange: exchange(&setup.node.mac, mtu),
+            warnings,
+        })
+    }
+
+    /// Its name and its nodes.
+    pub fn state(&self) -> &State {
+        self.nodes.state()
+    }
+
+    /// What was noticed while it was made.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Runs it to its end and removes the nodes. `watch` is called once a second; it should not take long.
+    ///
+    /// # Errors
+    /// If the system fails it. The nodes are removed in any case.
+    pub fn run(self, stop: &Stop, watch: &mut dyn FnMut(&Running)) -> Result<Report, EmulationError> {
+        Running::new(self).run(stop, watch)
+    }
+}
+
+/// Why the mode `link` does not suit a scenario, if it does not.
+fn unsuited_for_link(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    if setup.wired.is_some() {
+        return Some("--tap emulates radios alone; [wired] needs the simulated routing, without --tap".to_owned());
+    }
+    scenario.c3tcp.enabled.then(|| "--tap has no modules of [c3tcp] below the kernels' TCP".to_owned())
+}
+
+/// Routes for the kernels, where the scenario has static ones: for each node, destinations and the neighbours on their way.
+fn kernel_routes(
+    scenario: &Scenario,
+    setup: &Setup,
+    seed: u64,
+) -> Result<Vec<Vec<(Ipv4Addr, Ipv4Addr)>>, EmulationError> {
+    let (world, _) = setup.build(seed, None).map_err(|too_wide| scenario.too_wide(&too_wide))?;
+    let all = || (0..setup.positions.len() as u32).map(|n| NodeId(n).ipv4());
+    let of = |node: &fourhop_proto::node::Node| {
+        all().filter_map(|to| Some((to, node.router().next_hop(to)?))).filter(|(to, via)| to != via).collect()
+    };
+    Ok(world.nodes().iter().map(of).collect())
+}
+
+fn captures(scenario: &Scenario, setup: &Setup, folder: &PathBuf) -> Result<Box<dyn Tap>, EmulationError> {
+    let count = setup.positions.len();
+    let nodes = (0..count as u32).map(NodeId);
+    let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan));
+    let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
+    let made = PcapFolder::create(folder, CaptureForm::default(), count, nodes, ends, megahertz);
+    match made {
+        Ok(made) => Ok(Box::new(made)),
+        Err(source) => {
+            Err(fourhop_live::Error { what: format!("cannot write captures to {}", folder.display()), source }.into())
+        }
+    }
+}
+
+/// A name that no other emulation of this machine has at this time.
+fn made_up() -> String {
+    format!("e{}", std::process::id())
+}
+
+/// Names of namespaces are files; those of nodes follow.
+fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
+    let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let longest = members.iter().map(|member| member.name.len()).max().unwrap_or(0);
+    if id.is_empty() || id.len() > 32 || !id.bytes().all(alphabet) || longest > 200 {
+        let allowed = "1 to 32 letters, digits and underscores";
+        return Err(EmulationError::Unsuited(format!("--name: found {id:?}, allowed: {allowed}")));
+    }
+    Ok(())
+}
+
+/// Time that a packet of `mtu` bytes takes on the air with everything that belongs to it: DIFS, RTS and CTS if they are used,
+/// data and ACK (IEEE 802.11-2020 clause 10.3).
+fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
+    let len = Bytes(u64::from(mtu));
+    let rates = mac.rates_around(mac.data_rate);
+    let data = mac.data_airtime(len, mac.data_rate) + mac.sifs + mac.answer_airtime(rates.ack);
+    let before = match len + mac.data_overhead > mac.rts_threshold {
+        true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
+        false => Dur::ZERO,
+    };
+    mac.difs() + before + data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_of_full_size_takes_seven_and_a_half_milliseconds_at_two_megabits() {
+        // DIFS 50, RTS 352, CTS 304, data 192 + 1534 * 8 / 2 = 6328, ACK 304, three SIFS of 10.
+        assert_eq!(exchange(&mac::Config::ns2(), 1500), Dur::from_micros(50 + 352 + 304 + 6328 + 304 + 30));
+    }
+
+    #[test]
+    fn names_are_those_that_files_can_have() {
+        assert!(check_id("mesh_1", &[]).is_ok());
+        for id in ["", "a/b", "a-b", &"x".repeat(33)] {
+            let error = check_id(id, &[]).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("--name: found {id:?}, allowed: 1 to 32")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The figures of a running emulation for Prometheus.
+
+use crate::flows::FlowReport;
+use crate::running::Running;
+use fourhop_live::metrics::Page;
+
+/// Flows that are shown, those with the most bytes first: every flow is a time series of its own at the collector.
+const FLOWS: usize = 64;
+
+impl Running {
+    pub(crate) fn page(&self) -> Page {
+        let mut page = Page::default();
+        let packets = self.packets();
+        let late = self.lateness().summary();
+        let world = &self.emulation().world;
+        page.single("fourhop_emulation_seconds", "gauge", "Time since its start.", self.now().as_secs_f64());
+        page.single("fourhop_frames_total", "counter", "Frames on the air.", world.frames() as f64);
+        page.single("fourhop_events_total", "counter", "Events of the simulated network.", world.events() as f64);
+        page.single("fourhop_packets_taken_total", "counter", "Packets sent by programs.", packets.taken as f64);
+        page.single(
+            "fourhop_packets_delivered_total",
+            "counter",
+            "Packets delivered to nodes.",
+            packets.delivered as f64,
+        );
+        page.begin("fourhop_packets_lost_total", "counter", "Packets lost in the network.");
+        for (layer, reasons) in &packets.lost {
+            for (reason, &count) in reasons {
+                page.value("fourhop_packets_lost_total", &[("layer", layer), ("reason", reason)], count as f64);
+            }
+        }
+        page.begin("fourhop_lateness_seconds", "gauge", "How late packets were delivered, by quantile.");
+        for (quantile, micros) in [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)] {
+            page.value("fourhop_lateness_seconds", &[("quantile", quantile)], micros / 1e6);
+        }
+        let mut flows: Vec<_> = self.flows().iter().collect();
+        flows.sort_by_key(|(_, flow)| std::cmp::Reverse(flow.arrived.1));
+        page.begin("fourhop_flow_bytes_total", "counter", "Bytes of a flow that arrived, headers included.");
+        for (key, flow) in flows.into_iter().take(FLOWS) {
+            let FlowReport { src, dst, protocol, .. } = FlowReport::new(key, flow, |address| self.name(address));
+            let ports = [key.src.1.to_string(), key.dst.1.to_string()];
+            let labels = [
+                ("src", &src[..]),
+                ("src_port", &ports[0]),
+                ("dst", &dst),
+                ("dst_port", &ports[1]),
+                ("protocol", &protocol),
+            ];
+            page.value("fourhop_flow_bytes_total", &labels, flow.arrived.1 as f64);
+        }
+        page
+    }
+}

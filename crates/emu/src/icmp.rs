@@ -1,0 +1,135 @@
+//! What a router says of a packet that it loses (RFC 792, RFC 1812 section 4.3): a message to the sender.
+
+use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
+use etherparse::{Icmpv4Type, PacketBuilder};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::{Ipv4Packet, encode};
+use fourhop_units::{Dur, Time};
+use std::net::Ipv4Addr;
+
+/// Bytes of the lost packet that are quoted: its header and 8 bytes at least (RFC 792); with more, up to 576 bytes in all,
+/// sockets of extended protocols find themselves, too (RFC 1812 section 4.3.2.3).
+const QUOTED: usize = 576 - 28;
+
+/// Each router says so much at once, and later so often (RFC 1812 section 4.3.2.8): what Linux does by default.
+const BURST: u32 = 6;
+const INTERVAL: Dur = Dur::from_millis(100);
+
+/// How much a router may still say.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    left: u32,
+    since: Time,
+}
+
+impl Default for Allowance {
+    fn default() -> Allowance {
+        Allowance { left: BURST, since: Time::ZERO }
+    }
+}
+
+impl Allowance {
+    /// May it say something now? Then that is counted.
+    pub fn take(&mut self, now: Time) -> bool {
+        let earned = now.saturating_since(self.since).as_nanos() / INTERVAL.as_nanos();
+        if earned > 0 {
+            self.left = BURST.min(self.left.saturating_add(u32::try_from(earned).unwrap_or(BURST)));
+            self.since = now;
+        }
+        let may = self.left > 0;
+        self.left -= u32::from(may);
+        may
+    }
+}
+
+/// What the router `at` says of this packet, as an IPv4 packet; `None` if it says nothing.
+pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Vec<u8>> {
+    let kind = match reason {
+        DropReason::TtlExpired => Icmpv4Type::TimeExceeded(TimeExceededCode::TtlExceededInTransit),
+        DropReason::NoRoute
+        | DropReason::LinkBroken
+        | DropReason::ArpUnresolved
+        | DropReason::BufferTimeout
+        | DropReason::DiscoveryFailed => Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host),
+        // A full queue says nothing (RFC 6633 took source quench back); a loop has the time to live that ends it.
+        _ => return None,
+    };
+    let mut bytes = Vec::new();
+    encode::packet(lost, &mut bytes);
+    let head = Ipv4Head::read(&bytes).ok()?;
+    if !deserves(&head, &bytes) {
+        return None;
+    }
+    let mut out = Vec::new();
+    let quoted = &bytes[..bytes.len().min(QUOTED)];
+    PacketBuilder::ipv4(at.octets(), head.src.octets(), 64).icmpv4(kind).write(&mut out, quoted).ok()?;
+    Some(out)
+}
+
+/// Nothing is said about messages of errors, later fragments, and packets from or for more than one (RFC 1812 section
+/// 4.3.2.7).
+fn deserves(head: &Ipv4Head, bytes: &[u8]) -> bool {
+    const ICMP: u8 = 1;
+    // Echo and its reply; all below 40 that are not errors are as old and as rare.
+    let error = head.protocol == ICMP && !matches!(bytes.get(head.header_len), Some(0 | 8));
+    let later = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0;
+    let one = |address: Ipv4Addr| !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
+    !error && !later && one(head.src) && one(head.dst) && !head.src.is_loopback()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+
+    fn packet(src: [u8; 4], dst: [u8; 4], payload: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        PacketBuilder::ipv4(src, dst, 1).udp(40_000, 33_434).write(&mut bytes, &vec![7; payload]).unwrap();
+        bytes
+    }
+
+    fn said(bytes: &[u8], reason: DropReason) -> Option<Vec<u8>> {
+        message([10, 0, 0, 2].into(), &Ipv4Packet::from_bytes(bytes).unwrap(), reason)
+    }
+
+    const FROM: [u8; 4] = [10, 0, 0, 1];
+    const TO: [u8; 4] = [10, 0, 0, 9];
+
+    #[test]
+    fn the_sender_is_told_what_was_lost_and_why() {
+        for (reason, kind) in [(DropReason::TtlExpired, [11, 0]), (DropReason::DiscoveryFailed, [3, 1])] {
+            let lost = packet(FROM, TO, 1_000);
+            let told = said(&lost, reason).unwrap();
+            assert!(told.len() <= 576);
+            let sliced = SlicedPacket::from_ip(&told).unwrap();
+            let Some(NetSlice::Ipv4(ip)) = &sliced.net else { panic!("{sliced:?}") };
+            assert_eq!((ip.header().source(), ip.header().destination()), ([10, 0, 0, 2], FROM));
+            let Some(TransportSlice::Icmpv4(icmp)) = &sliced.transport else { panic!("{sliced:?}") };
+            assert_eq!([icmp.type_u8(), icmp.code_u8()], kind);
+            assert!(icmp.payload().starts_with(&lost[..28]));
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_about_errors_fragments_groups_and_full_queues() {
+        let lost = packet(FROM, TO, 10);
+        assert_eq!(said(&lost, DropReason::QueueFull), None);
+        let told = said(&lost, DropReason::TtlExpired).unwrap();
+        assert_eq!(said(&told, DropReason::TtlExpired), None, "an error about an error");
+        let mut fragment = lost.clone();
+        fragment[7] = 5;
+        assert_eq!(said(&fragment, DropReason::TtlExpired), None);
+        assert_eq!(said(&packet(FROM, [224, 0, 0, 5], 10), DropReason::NoRoute), None);
+        assert_eq!(said(&packet([0; 4], TO, 10), DropReason::NoRoute), None);
+    }
+
+    #[test]
+    fn a_router_says_six_things_at_once_and_ten_a_second() {
+        let mut allowance = Allowance::default();
+        let count = |allowance: &mut Allowance, now| (0..100).filter(|_| allowance.take(now)).count();
+        assert_eq!(count(&mut allowance, Time::from_millis(50)), 6);
+        assert_eq!(count(&mut allowance, Time::from_millis(300)), 3);
+        assert_eq!(count(&mut allowance, Time::from_secs(100)), 6);
+    }
+}

@@ -1,0 +1,39 @@
+//! The emulator: the nodes of a scenario are network namespaces, the simulated mesh is the air between them, and time is that
+//! of a clock. Programs in the nodes run unchanged, over the kernel's own TCP.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`emulation`] | [`Emulation::new`], [`Emulation::run`]: devices, clock and world in one loop |
+//! | [`members`] | the nodes by name |
+//! | [`nodes`] | their namespaces and devices, made and removed |
+//! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
+//! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
+//! | [`icmp`] | what a router says of packets that it loses |
+//! | [`flows`] | the flows that pass, their rates and round trips |
+//! | [`forecast`] | how fast this machine simulates the network |
+//! | [`report`] | what a run has shown, and whether its time was true |
+//! | [`program`] | programs inside a node |
+//!
+//! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below TCP
+//! (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+pub mod carry;
+pub mod emulation;
+mod error;
+mod figures;
+pub mod flows;
+pub mod forecast;
+pub mod icmp;
+pub mod members;
+pub mod nodes;
+pub mod program;
+pub mod report;
+mod running;
+pub mod state;
+
+pub use emulation::{Emulation, Options, Stop};
+pub use error::EmulationError;
+pub use report::Report;
+pub use running::Running;

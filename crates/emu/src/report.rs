@@ -1,0 +1,124 @@
+//! What an emulation has shown, and whether its time was true.
+
+use crate::carry::Mode;
+use crate::flows::FlowReport;
+use fourhop_live::lateness::Summary;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Packets at the devices.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Packets {
+    /// Sent by programs in the nodes and taken into the network.
+    pub taken: u64,
+    /// Delivered by the network to the nodes.
+    pub delivered: u64,
+    /// Delivered, but not taken by the kernel of the node: its device is down or gone.
+    pub undelivered: u64,
+    /// Sent by programs, but no matter for the network, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+    /// Lost in the network, by layer and reason; copies of frames that a radio missed are not packets and not among them.
+    pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// Messages of routers about lost packets (ICMP).
+    pub told: u64,
+}
+
+/// Whether the time of a run was that of the network it stands for.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Truth {
+    /// 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by more than a tenth
+    /// of a second.
+    pub holds: bool,
+    /// Why not, in a sentence.
+    pub because: Option<String>,
+    /// How long one packet of full size occupies the air, with everything that belongs to it.
+    pub exchange_us: f64,
+    /// How far the network was behind the clock at most.
+    pub behind_max_us: f64,
+    /// The node to which the latest packet was delivered, and how late it was.
+    pub latest: Option<(String, f64)>,
+}
+
+/// What the machine did.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Machine {
+    /// Share of one processor that the emulation took.
+    pub cpu: f64,
+    /// Time that a virtual machine's host gave to others, on all processors.
+    pub stolen_s: f64,
+    /// Real-time priority?
+    pub real_time: bool,
+    /// Simulated seconds per second with saturated air, measured before the start.
+    pub saturated_speed: Option<f64>,
+}
+
+/// The report of an emulation.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// Its name.
+    pub id: String,
+    /// The scenario.
+    pub scenario: String,
+    /// Who routed.
+    pub mode: Mode,
+    /// Seed of the simulated network.
+    pub seed: u64,
+    /// Nodes.
+    pub nodes: usize,
+    /// How long it ran.
+    pub ran_s: f64,
+    /// What ended it.
+    pub ended_by: &'static str,
+    /// Exit status of the command, if there was one and it ended.
+    pub exit_status: Option<i32>,
+    /// How long it took to make the nodes.
+    pub setup_s: f64,
+    /// How much later than in the simulated network packets were delivered, in microseconds.
+    pub lateness_us: Summary,
+    /// Whether that is as good as the network itself.
+    pub truth: Truth,
+    /// The machine.
+    pub machine: Machine,
+    /// Packets at the devices.
+    pub packets: Packets,
+    /// Events of the simulated network.
+    pub events: u64,
+    /// Frames on the air.
+    pub frames: u64,
+    /// The flows of programs in the nodes.
+    pub flows: Vec<FlowReport>,
+    /// What else was noticed.
+    pub warnings: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { lateness_us: late, packets, truth, machine, .. } = self;
+        writeln!(f, "{}: {} nodes, {:.1} s, ended by {}", self.scenario, self.nodes, self.ran_s, self.ended_by)?;
+        let lost: u64 = packets.lost.values().flat_map(BTreeMap::values).sum();
+        let refused: u64 = packets.refused.values().sum();
+        write!(f, "packets: {} taken, {} delivered, {lost} lost", packets.taken, packets.delivered)?;
+        for (reason, count) in packets.lost.values().flatten() {
+            write!(f, ", {reason} {count}")?;
+        }
+        writeln!(f, "{}", if refused > 0 { format!("; {refused} refused") } else { String::new() })?;
+        writeln!(
+            f,
+            "late by: median {:.0} us, 99 % {:.0} us, at most {:.0} us (a full packet takes {:.0} us on the air)",
+            late.p50, late.p99, late.max, truth.exchange_us
+        )?;
+        match &truth.because {
+            None => writeln!(f, "time: true")?,
+            Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
+        }
+        writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)?;
+        for flow in &self.flows {
+            write!(f, "  {:<4} {}:{} -> ", flow.protocol, flow.src, flow.src_port)?;
+            write!(f, "{}:{}  {}/{} packets", flow.dst, flow.dst_port, flow.arrived, flow.sent)?;
+            write!(f, "  {:.1} kbit/s", flow.rate_bps / 1e3)?;
+            writeln!(f, "{}", flow.rtt_mean_s.map_or(String::new(), |rtt| format!("  RTT {:.1} ms", rtt * 1e3)))?;
+        }
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
+    }
+}

@@ -1,0 +1,446 @@
+//! A running emulation: the loop, and what it counts.
+
+use crate::EmulationError;
+use crate::carry::Refused;
+use crate::emulation::{Emulation, Stop};
+use crate::flows::{FlowReport, Flows};
+use crate::icmp::{self, Allowance};
+use crate::program::MEANT;
+use crate::report::{Machine, Packets, Report, Truth};
+use fourhop_live::clock::Clock;
+use fourhop_live::host::Reading;
+use fourhop_live::lateness::Lateness;
+use fourhop_live::metrics::Server;
+use fourhop_live::poll::Ready;
+use fourhop_live::{Tried, priority};
+use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::wire::Ipv4Packet;
+use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_sim::batch::Control;
+use fourhop_units::{Dur, NodeId, Time};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::process::{Child, Command};
+
+/// How often the watcher is called and figures are published.
+const WATCHED: Dur = Dur::from_secs(1);
+/// After so many packets of one device it is another's turn.
+const TURN: usize = 32;
+/// The loop looks at its devices at least this often, however far the world is behind the clock.
+const LONGEST: Dur = Dur::from_millis(5);
+/// A network that was further behind than this was not that of the scenario, whatever single packets say.
+const BEHIND: Dur = Dur::from_millis(100);
+/// Programs that are asked to end have this long.
+const GRACE: Dur = Dur::from_secs(2);
+/// More than any device carries: the largest packet and an Ethernet header.
+const BUFFER: usize = 4096;
+
+/// What has ended an emulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    Time,
+    Command,
+    Signal,
+    Devices,
+}
+
+impl Ending {
+    const fn name(self) -> &'static str {
+        match self {
+            Ending::Time => "its time",
+            Ending::Command => "its command",
+            Ending::Signal => "a signal",
+            Ending::Devices => "the loss of all devices",
+        }
+    }
+}
+
+/// An emulation that is running.
+pub struct Running {
+    emulation: Emulation,
+    clock: Clock,
+    control: Control,
+    lateness: Lateness,
+    /// The longest lateness at each node.
+    late_at: Vec<Dur>,
+    /// How far the world was behind the clock at most.
+    behind_max: Dur,
+    packets: Packets,
+    refused: BTreeMap<Refused, u64>,
+    flows: Flows,
+    allowances: Vec<Allowance>,
+    /// Devices that have not failed.
+    alive: Vec<bool>,
+    warnings: Vec<String>,
+    real_time: bool,
+    /// Reused.
+    delivered: Vec<(NodeId, Ipv4Packet)>,
+    lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
+    bytes: Vec<u8>,
+}
+
+impl Running {
+    pub(crate) fn new(emulation: Emulation) -> Running {
+        let count = emulation.state().members.len();
+        Running {
+            clock: Clock::start(),
+            control: Control::new(),
+            lateness: Lateness::default(),
+            late_at: vec![Dur::ZERO; count],
+            behind_max: Dur::ZERO,
+            packets: Packets::default(),
+            refused: BTreeMap::new(),
+            flows: Flows::default(),
+            allowances: vec![Allowance::default(); count],
+            alive: vec![true; count],
+            warnings: emulation.warnings.clone(),
+            real_time: false,
+            delivered: Vec::new(),
+            lost: Vec::new(),
+            bytes: Vec::new(),
+            emulation,
+        }
+    }
+
+    /// What it emulates.
+    pub fn emulation(&self) -> &Emulation {
+        &self.emulation
+    }
+
+    /// How long it has run.
+    pub fn now(&self) -> Time {
+        self.emulation.world.now()
+    }
+
+    /// How late packets were.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// The flows of programs.
+    pub fn flows(&self) -> &Flows {
+        &self.flows
+    }
+
+    /// Packets at the devices, with what the network has lost.
+    pub fn packets(&self) -> Packets {
+        let refused = self.refused.iter().map(|(reason, &count)| (reason.name(), count)).collect();
+        let drops = self.emulation.world.drops();
+        let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        // Copies at radios are no packets; what the MAC gives up comes back to routing, which counts what it cannot save.
+        let reasons = DropReason::ALL.iter().filter(|reason| reason.layer() != Layer::Radio);
+        for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
+            lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
+        }
+        Packets { refused, lost, ..self.packets.clone() }
+    }
+
+    /// Name of the node that has this address, or the address.
+    pub fn name(&self, address: Ipv4Addr) -> String {
+        let number = NodeId::from_ipv4(address).and_then(|node| self.number(node));
+        number.map_or_else(|| address.to_string(), |number| self.emulation.state().members[number].name.clone())
+    }
+
+    pub(crate) fn run(mut self, stop: &Stop, watch: &mut dyn FnMut(&Running)) -> Result<Report, EmulationError> {
+        let server = match self.emulation.options.metrics {
+            Some(addr) => Some(Server::start(addr).tried(|| format!("cannot serve figures at {addr}"))?),
+            None => None,
+        };
+        for (number, device) in self.emulation.nodes.devices().iter().enumerate() {
+            self.emulation.poller.add(device, number as u32)?;
+        }
+        let mut child = self.start_command(&stop.command)?;
+        // Last, so that threads and programs started before have the usual priority.
+        let _awake = priority::awake();
+        match priority::on_time() {
+            Ok(()) => self.real_time = true,
+            Err(error) => self.warnings.push(format!("{error}: other programs can make packets late")),
+        }
+        self.clock = Clock::start();
+        let before = Reading::now();
+        let end = stop.after.map_or(Time::NEVER, |after| Time::ZERO + after);
+        let ended = self.pass_time(end, &mut child, watch, server.as_ref())?;
+        let machine = Reading::now().since(&before);
+        let exit_status = child.and_then(|mut child| end_child(&mut child));
+        if let Err(error) = self.emulation.world.finish_trace() {
+            self.warnings.push(format!("the captures are not whole: {error}"));
+        }
+        let report = self.report(ended, machine, exit_status);
+        // Programs in the nodes go first, which takes a moment: the report does not wait for what they would send.
+        self.emulation.nodes.remove()?;
+        Ok(report)
+    }
+
+    fn start_command(&self, words: &[String]) -> Result<Option<Child>, EmulationError> {
+        let Some((program, arguments)) = words.split_first() else { return Ok(None) };
+        let mut command = Command::new(program);
+        command.args(arguments).env(MEANT, &self.emulation.state().id);
+        let started = priority::with_signals(&mut command).spawn();
+        Ok(Some(started.tried(|| format!("cannot start {program}"))?))
+    }
+
+    /// The loop.
+    fn pass_time(
+        &mut self,
+        end: Time,
+        child: &mut Option<Child>,
+        watch: &mut dyn FnMut(&Running),
+        server: Option<&Server>,
+    ) -> Result<Ending, EmulationError> {
+        let tick = self.emulation.options.tick;
+        let mut ready = Vec::new();
+        let mut watched = Time::ZERO + WATCHED;
+        loop {
+            let now = self.clock.now();
+            self.advance(now.min(end));
+            if self.now() >= end {
+                return Ok(Ending::Time);
+            }
+            if now >= watched {
+                watch(self);
+                if let Some(server) = server {
+                    server.publish(self.page());
+                }
+                watched = now + WATCHED;
+            }
+            ready.clear();
+            // What is due already is not waited for, but devices are looked at.
+            let due = self.emulation.world.next_event().unwrap_or(Time::NEVER);
+            match due <= now {
+                true => self.emulation.poller.look(&mut ready)?,
+                false => {
+                    let at = due.max(now + tick).min(watched).min(end);
+                    self.emulation.poller.wait(&self.clock, at, &mut ready)?;
+                    self.advance(self.clock.now().min(end));
+                }
+            }
+            for &event in &ready {
+                match event {
+                    Ready::Readable(number) => self.take(number as usize),
+                    Ready::Signal(Signal::SIGCHLD) => {
+                        if let Some(Ok(Some(_))) = child.as_mut().map(Child::try_wait) {
+                            return Ok(Ending::Command);
+                        }
+                    }
+                    Ready::Signal(_) => return Ok(Ending::Signal),
+                }
+            }
+            if !self.alive.contains(&true) {
+                return Ok(Ending::Devices);
+            }
+        }
+    }
+
+    /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over where
+    /// they fall due, each with its lateness.
+    fn advance(&mut self, end: Time) {
+        let begun = self.clock.now();
+        let mut steps = 0_u32;
+        while let Some(at) = self.emulation.world.next_event().filter(|&at| at <= end) {
+            self.emulation.world.run_until(at, &self.control);
+            self.hand_over();
+            steps += 1;
+            if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
+                self.behind_max = self.behind_max.max(self.clock.now().saturating_since(self.now()));
+                return;
+            }
+        }
+        if end > self.now() {
+            self.emulation.world.run_until(end, &self.control);
+        }
+    }
+
+    /// Hands to the kernels what has reached their nodes, and answers for what was lost.
+    fn hand_over(&mut self) {
+        let mut delivered = std::mem::take(&mut self.delivered);
+        let mut lost = std::mem::take(&mut self.lost);
+        delivered.extend(self.emulation.world.drain_delivered());
+        lost.extend(self.emulation.world.drain_lost());
+        for (node, packet) in delivered.drain(..) {
+            let late = self.clock.now().saturating_since(self.now());
+            self.deliver(node, &packet, late);
+        }
+        for (node, packet, reason) in lost.drain(..) {
+            self.answer(node, &packet, reason);
+        }
+        (self.delivered, self.lost) = (delivered, lost);
+    }
+
+    fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet, late: Dur) {
+        let Some(number) = self.number(node) else { return };
+        self.bytes.clear();
+        if !self.emulation.carry.leave(node, packet, &mut self.bytes) {
+            return;
+        }
+        self.lateness.record(late);
+        self.late_at[number] = self.late_at[number].max(late);
+        if self.emulation.nodes.devices()[number].deliver(&self.bytes).is_ok() {
+            self.packets.delivered += 1;
+        } else {
+            self.packets.undelivered += 1;
+        }
+        let address = node.ipv4();
+        if let Some((bytes, head)) = self.emulation.carry.ipv4(&self.bytes).and_then(with_head)
+            && head.dst == address
+        {
+            self.flows.arrived(self.emulation.world.now(), bytes, &head);
+        }
+    }
+
+    /// The node at which a packet was lost tells the sender, as far as a router may.
+    fn answer(&mut self, node: NodeId, packet: &Ipv4Packet, reason: DropReason) {
+        let Some(number) = self.number(node) else { return };
+        // Between kernels that route, the network below loses frames, and says nothing of it.
+        let routed = self.emulation.mode == crate::carry::Mode::Routed;
+        let now = self.now();
+        let address = node.ipv4();
+        if !routed || !self.allowances[number].take(now) {
+            return;
+        }
+        let Some(bytes) = icmp::message(address, packet, reason) else { return };
+        self.packets.told += 1;
+        if packet.src == address {
+            // The sender is here: its own kernel is told.
+            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&bytes).is_err());
+        } else if let Ok(message) = Ipv4Packet::from_bytes(&bytes) {
+            self.emulation.world.inject(node, message);
+        }
+    }
+
+    /// Takes what a device has, up to its turn's end.
+    fn take(&mut self, number: usize) {
+        let node = self.node(number);
+        let mut buffer = [0; BUFFER];
+        for _ in 0..TURN {
+            match self.emulation.nodes.devices()[number].receive(&mut buffer) {
+                Ok(Some(len)) => self.enter(node, &buffer[..len]),
+                Ok(None) => return,
+                Err(error) => return self.give_up(number, &error),
+            }
+        }
+    }
+
+    fn enter(&mut self, node: NodeId, bytes: &[u8]) {
+        let now = self.now();
+        match self.emulation.carry.enter(now, node, bytes) {
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+            Ok(packet) => {
+                if let Some((bytes, head)) = self.emulation.carry.ipv4(bytes).and_then(with_head)
+                    && head.src == node.ipv4()
+                {
+                    self.flows.sent(now, bytes, &head);
+                }
+                self.packets.taken += 1;
+                self.emulation.world.inject(node, packet);
+                self.hand_over();
+            }
+        }
+    }
+
+    /// A device is gone: somebody has removed it, or its namespace. The others go on.
+    fn give_up(&mut self, number: usize, error: &std::io::Error) {
+        self.emulation.poller.remove(&self.emulation.nodes.devices()[number]);
+        self.alive[number] = false;
+        let name = &self.emulation.state().members[number].name;
+        self.warnings.push(format!("the device of {name} is gone: {error}"));
+    }
+
+    /// Number in the world of a member.
+    fn node(&self, member: usize) -> NodeId {
+        self.emulation.state().members[member].node
+    }
+
+    /// Place of a node among the members: radios come first.
+    fn number(&self, node: NodeId) -> Option<usize> {
+        let count = self.emulation.state().members.len();
+        let radios = self.emulation.world.nodes().len();
+        let number = node.wired_number().map_or(node.index(), |host| radios + host);
+        (number < count).then_some(number)
+    }
+
+    fn report(&self, ended: Ending, machine: Reading, exit_status: Option<i32>) -> Report {
+        let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
+        let state = self.emulation.state();
+        let ran_s = self.now().as_secs_f64();
+        let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
+        Report {
+            id: state.id.clone(),
+            scenario: state.scenario.clone(),
+            mode,
+            seed,
+            nodes: state.members.len(),
+            ran_s,
+            ended_by: ended.name(),
+            exit_status,
+            setup_s,
+            lateness_us: self.lateness.summary(),
+            truth: self.truth(),
+            machine: Machine {
+                cpu: if ran_s > 0.0 { machine.own.as_secs_f64() / ran_s } else { 0.0 },
+                stolen_s: machine.stolen.as_secs_f64(),
+                real_time: self.real_time,
+                saturated_speed: speed,
+            },
+            packets: self.packets(),
+            events: self.emulation.world.events(),
+            frames: self.emulation.world.frames(),
+            flows: flows.collect(),
+            warnings: self.warnings.clone(),
+        }
+    }
+
+    /// Was the time of the network that of the clock?
+    fn truth(&self) -> Truth {
+        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
+        let exchange = self.emulation.exchange;
+        let (late, allowed) = (self.lateness.quantile(990), exchange / 10);
+        let worst = (0..self.late_at.len()).max_by_key(|&number| self.late_at[number]);
+        let latest = worst.filter(|&number| !self.late_at[number].is_zero());
+        let latest =
+            latest.map(|number| (self.emulation.state().members[number].name.clone(), micros(self.late_at[number])));
+        let because = if self.behind_max > BEHIND {
+            Some(format!("the network was up to {:.1} ms behind the clock", micros(self.behind_max) / 1e3))
+        } else if late > allowed {
+            let (late, allowed) = (micros(late), micros(allowed));
+            Some(format!(
+                "one packet of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what one \
+                          takes on the air"
+            ))
+        } else {
+            None
+        };
+        Truth {
+            holds: because.is_none(),
+            because,
+            exchange_us: micros(exchange),
+            behind_max_us: micros(self.behind_max),
+            latest,
+        }
+    }
+}
+
+fn with_head(bytes: &[u8]) -> Option<(&[u8], Ipv4Head)> {
+    Some((bytes, Ipv4Head::read(bytes).ok()?))
+}
+
+/// The exit status of a program, which is asked to end if it runs.
+fn end_child(child: &mut Child) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    let status =
+        |status: std::process::ExitStatus| status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    if let Ok(Some(ended)) = child.try_wait() {
+        return status(ended);
+    }
+    let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
+    let clock = Clock::start();
+    while clock.now() < Time::ZERO + GRACE {
+        if let Ok(Some(ended)) = child.try_wait() {
+            return status(ended);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let _ = child.kill();
+    child.wait().ok().and_then(status)
+}

@@ -1,0 +1,165 @@
+//! What is written about a running emulation, so that others find its nodes and can clean up after it.
+
+use crate::members::Member;
+use fourhop_live::{Error, Tried, namespace, user};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::PathBuf;
+
+/// Where running emulations are written down: those of root, and those of each other user.
+fn folder() -> PathBuf {
+    let user = if user::is_root() { user::outside() } else { Some(nix::unistd::geteuid().as_raw()) };
+    user.map_or_else(|| PathBuf::from("/run/fourhop"), |uid| PathBuf::from(format!("/tmp/fourhop-{uid}")))
+}
+
+/// Makes that folder, which nobody else can write to.
+fn make_folder() -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    let folder = folder();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let found = fs::symlink_metadata(&folder)?;
+    let own = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    if own { Ok(()) } else { Err(std::io::Error::other(format!("{} is not this user's alone", folder.display()))) }
+}
+
+/// A running emulation, or one that was killed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// Its name, with which the names of its namespaces begin.
+    pub id: String,
+    /// The process that runs it.
+    pub pid: u32,
+    /// When that process started, in ticks since the machine did: numbers of processes come again.
+    pub started: u64,
+    /// The scenario.
+    pub scenario: String,
+    /// Its nodes.
+    pub members: Vec<Member>,
+}
+
+impl State {
+    /// What is written about an emulation that this process runs.
+    pub fn new(id: &str, scenario: &str, members: &[Member]) -> State {
+        let pid = std::process::id();
+        let (id, scenario) = (id.to_owned(), scenario.to_owned());
+        State { id, pid, started: started(pid).unwrap_or(0), scenario, members: members.to_vec() }
+    }
+
+    /// Name of the namespace of a node.
+    pub fn namespace(&self, member: &Member) -> String {
+        format!("{}-{}", self.id, member.name)
+    }
+
+    /// The node of that name.
+    pub fn find(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name || member.also.iter().any(|other| other == name))
+    }
+
+    /// Does the process that runs it still live?
+    pub fn is_alive(&self) -> bool {
+        started(self.pid) == Some(self.started)
+    }
+
+    /// Writes it down, unless one of this name is there.
+    ///
+    /// # Errors
+    /// If there is one, or nothing can be written.
+    pub fn write(&self) -> Result<(), Error> {
+        let file = file(&self.id);
+        let failed = || format!("cannot write {}", file.display());
+        make_folder().tried(failed)?;
+        let text = serde_json::to_vec(self).map_err(std::io::Error::from).tried(failed)?;
+        let made = fs::File::create_new(&file).and_then(|mut made| std::io::Write::write_all(&mut made, &text));
+        if made.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::AlreadyExists) {
+            // What was not written whole says nothing.
+            let _ = fs::remove_file(&file);
+        }
+        made.tried(failed)
+    }
+
+    /// Removes everything of it that the system has: processes in its nodes, namespaces, files.
+    ///
+    /// # Errors
+    /// The first that cannot be removed; the others are.
+    pub fn remove(&self) -> Result<(), Error> {
+        let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
+        end_processes(&names);
+        let mut done = Ok(());
+        for name in &names {
+            done = done.and(namespace::remove(name));
+            match fs::remove_dir_all(namespace::etc().join(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    done =
+                        done.and(Err(error).tried(|| format!("cannot remove {}/{name}", namespace::etc().display())));
+                }
+                _ => {}
+            }
+        }
+        let file = file(&self.id);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                done.and(Err(error).tried(|| format!("cannot remove {}", file.display())))
+            }
+            _ => done,
+        }
+    }
+}
+
+fn file(id: &str) -> PathBuf {
+    folder().join(id).with_extension("json")
+}
+
+/// Everything that is written down, by name; what cannot be read is left out.
+pub fn all() -> Vec<State> {
+    let entries = fs::read_dir(folder()).into_iter().flatten().flatten();
+    let texts = entries.filter_map(|entry| fs::read(entry.path()).ok());
+    let mut states: Vec<State> = texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect();
+    states.sort_by(|a, b| a.id.cmp(&b.id));
+    states
+}
+
+/// How long programs in the nodes have to end by themselves when they are asked to, in steps of 20 ms.
+const STEPS: u32 = 50;
+
+/// Ends the programs in these namespaces: asks first.
+fn end_processes(names: &[String]) {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    let inside = || namespace::processes(names.iter().map(String::as_str));
+    let send = |signal: Signal| inside().into_iter().filter(|&pid| kill(Pid::from_raw(pid), signal).is_ok()).count();
+    if send(Signal::SIGTERM) == 0 {
+        return;
+    }
+    for _ in 0..STEPS {
+        if inside().is_empty() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    send(Signal::SIGKILL);
+}
+
+/// When a process started: the twenty-second figure of its line in /proc, behind its name, which may contain anything
+/// (proc(5)).
+fn started(pid: u32) -> Option<u64> {
+    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, figures) = line.rsplit_once(')')?;
+    figures.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::NodeId;
+
+    #[test]
+    fn a_process_that_has_ended_is_not_taken_for_its_successor() {
+        let node = NodeId(0);
+        let roof = Member { name: "roof".to_owned(), also: vec!["gateway-1".to_owned()], address: node.ipv4(), node };
+        let state = State::new("t", "x.toml", &[roof]);
+        assert!(state.is_alive());
+        assert!(!State { started: state.started + 1, ..state.clone() }.is_alive());
+        assert_eq!(state.find("gateway-1").map(|member| state.namespace(member)), Some("t-roof".to_owned()));
+        assert_eq!(state.find("n0"), None);
+    }
+}

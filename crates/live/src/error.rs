@@ -1,0 +1,29 @@
+//! What the system refused, and while what was tried.
+
+use std::io;
+use thiserror::Error;
+
+/// The system refused something.
+#[derive(Error, Debug)]
+#[error("{what}: {source}")]
+pub struct Error {
+    /// What was tried, with the name of what it was tried on.
+    pub what: String,
+    /// What the system says.
+    pub source: io::Error,
+}
+
+/// Says what was tried where the system refused it.
+pub trait Tried<T> {
+    /// `what` is put before what the system says.
+    ///
+    /// # Errors
+    /// As before.
+    fn tried(self, what: impl FnOnce() -> String) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> Tried<T> for Result<T, E> {
+    fn tried(self, what: impl FnOnce() -> String) -> Result<T, Error> {
+        self.map_err(|source| Error { what: what(), source: source.into() })
+    }
+}

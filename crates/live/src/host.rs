@@ -1,0 +1,57 @@
+//! What the machine did while a program ran.
+
+use nix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// Readings of the machine's counters.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Processor time of this process.
+    pub own: Duration,
+    /// Time that the machine below this one, if it is virtual, gave to others.
+    pub stolen: Duration,
+}
+
+impl Reading {
+    /// The present ones; what the system does not say is zero.
+    pub fn now() -> Reading {
+        let own = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Into::into);
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        Reading { own, stolen: Duration::from_millis(stolen_ticks(&stat) * MILLIS_PER_TICK) }
+    }
+
+    /// What has been added since `before`.
+    pub fn since(&self, before: &Reading) -> Reading {
+        let since = |now: Duration, before| now.saturating_sub(before);
+        Reading { own: since(self.own, before.own), stolen: since(self.stolen, before.stolen) }
+    }
+}
+
+/// USER_HZ is 100 on every architecture that Linux runs on today (proc(5)).
+const MILLIS_PER_TICK: u64 = 10;
+
+/// The eighth figure of the first line, which sums all processors (proc(5), /proc/stat).
+fn stolen_ticks(stat: &str) -> u64 {
+    let line = stat.lines().next().unwrap_or_default();
+    line.split_ascii_whitespace().nth(8).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_time_is_the_eighth_figure() {
+        assert_eq!(stolen_ticks("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 1 1 1 1 1 1 1"), 88);
+        assert_eq!(stolen_ticks(""), 0);
+    }
+
+    #[test]
+    fn processor_time_grows_with_work() {
+        let before = Reading::now();
+        let mut sum = 0_u64;
+        while Reading::now().since(&before).own < Duration::from_millis(2) {
+            sum = std::hint::black_box(sum + 1);
+        }
+    }
+}

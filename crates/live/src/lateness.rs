@@ -1,0 +1,142 @@
+//! A histogram of delays, in microseconds, from which quantiles are read with an error of at most 3 %.
+//!
+//! Each power of two is cut into 32 buckets, so that the memory is fixed and an entry costs a shift and an addition.
+
+use fourhop_units::Dur;
+use serde::Serialize;
+
+/// Buckets of each power of two.
+const PARTS: u64 = 32;
+/// Powers of two above the first 32 ns, which have a bucket each: up to 18 minutes.
+const POWERS: usize = 35;
+
+/// How late things were.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    counts: Box<[u64]>,
+    count: u64,
+    sum_ns: u128,
+    max: Dur,
+}
+
+impl Default for Lateness {
+    fn default() -> Lateness {
+        Lateness { counts: vec![0; PARTS as usize * (POWERS + 1)].into(), count: 0, sum_ns: 0, max: Dur::ZERO }
+    }
+}
+
+/// What a histogram says, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Entries.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Half of them are at most this.
+    pub p50: f64,
+    /// 99 of 100.
+    pub p99: f64,
+    /// 999 of 1000.
+    pub p999: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Lateness {
+    /// Counts one.
+    pub fn record(&mut self, late: Dur) {
+        let last = self.counts.len() - 1;
+        self.counts[bucket(late.as_nanos()).min(last)] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(late.as_nanos());
+        self.max = self.max.max(late);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The longest.
+    pub fn max(&self) -> Dur {
+        self.max
+    }
+
+    /// At most this are `per_mille` of 1000 entries; zero without entries.
+    pub fn quantile(&self, per_mille: u64) -> Dur {
+        let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000) as u64;
+        let mut seen = 0;
+        for (place, &count) in self.counts.iter().enumerate() {
+            seen += count;
+            if count > 0 && seen >= wanted {
+                return Dur::from_nanos(upper_end(place)).min(self.max);
+            }
+        }
+        Dur::ZERO
+    }
+
+    /// What is usually asked of it.
+    pub fn summary(&self) -> Summary {
+        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
+        Summary {
+            count: self.count,
+            mean: if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e3 },
+            p50: micros(self.quantile(500)),
+            p99: micros(self.quantile(990)),
+            p999: micros(self.quantile(999)),
+            max: micros(self.max),
+        }
+    }
+}
+
+fn bucket(nanos: u64) -> usize {
+    if nanos < PARTS {
+        return nanos as usize;
+    }
+    let power = nanos.ilog2() - PARTS.ilog2();
+    let part = (nanos >> power) - PARTS;
+    ((u64::from(power) + 1) * PARTS + part) as usize
+}
+
+/// The largest number of nanoseconds in a bucket.
+fn upper_end(bucket: usize) -> u64 {
+    let (power, part) = (bucket as u64 / PARTS, bucket as u64 % PARTS);
+    match power.checked_sub(1) {
+        None => part,
+        Some(power) => ((PARTS + part + 1) << power) - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_three_per_cent() {
+        let mut lateness = Lateness::default();
+        (1..=10_000u64).for_each(|n| lateness.record(Dur::from_micros(n)));
+        for (per_mille, exact) in [(1, 10.0), (500, 5_000.0), (990, 9_900.0), (1000, 10_000.0)] {
+            let found = lateness.quantile(per_mille).as_nanos() as f64 / 1e3;
+            assert!((found / exact - 1.0).abs() < 0.032, "{per_mille}: {found}");
+        }
+        let summary = lateness.summary();
+        assert_eq!((summary.count, summary.max), (10_000, 10_000.0));
+        assert!((summary.mean - 5_000.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_bucket_ends_where_the_next_begins() {
+        for place in 0..PARTS as usize * POWERS {
+            assert_eq!((bucket(upper_end(place)), bucket(upper_end(place) + 1)), (place, place + 1));
+        }
+    }
+
+    #[test]
+    fn nothing_and_too_much_are_no_trouble() {
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.summary(), Summary::default());
+        lateness.record(Dur::from_secs(100_000));
+        assert_eq!(lateness.max(), Dur::from_secs(100_000));
+        assert!(lateness.quantile(500) > Dur::from_secs(1_000));
+    }
+}

@@ -1,0 +1,41 @@
+//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: three system calls that no crate
+//! wraps.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`clock`] | the monotonic clock as the simulator's time |
+//! | [`poll`] | waiting for devices, an instant and signals in one place |
+//! | [`priority`] | the scheduling class of real-time programs |
+//! | [`namespace`] | network namespaces with a name |
+//! | [`netlink`] | interfaces, addresses and routes, many at a time |
+//! | [`device`] | TUN and TAP devices |
+//! | [`lateness`] | a histogram of delays |
+//! | [`metrics`] | figures for Prometheus |
+//! | [`user`] | namespaces for those who are not root |
+//! | [`host`] | what the machine did meanwhile: stolen time, processor time |
+//!
+//! Elsewhere than on Linux the crate is empty but for [`lateness`] and [`metrics`].
+
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod device;
+#[cfg(target_os = "linux")]
+mod error;
+#[cfg(target_os = "linux")]
+pub mod host;
+pub mod lateness;
+pub mod metrics;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod netlink;
+#[cfg(target_os = "linux")]
+pub mod poll;
+#[cfg(target_os = "linux")]
+pub mod priority;
+#[cfg(target_os = "linux")]
+pub mod user;
+
+#[cfg(target_os = "linux")]
+pub use error::{Error, Tried};

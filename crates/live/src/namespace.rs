@@ -1,0 +1,139 @@
+//! Network namespaces with a name, in the place where `ip netns` has them.
+//!
+//! A namespace belongs to a thread: what has to happen in it happens on a thread that has entered it and ends there.
+
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where names are (ip-netns(8)).
+pub const FOLDER: &str = "/run/netns";
+/// Where folders are with files that take the place of those of the same name in /etc, by namespace: where ip-netns(8) looks for
+/// them, or, in a user namespace, where they can be.
+pub fn etc() -> &'static Path {
+    Path::new(if crate::user::outside().is_none() { "/etc/netns" } else { "/run/etc" })
+}
+
+/// The namespace of the present thread.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// Prepares the place of the names: a mount of its own, so that namespaces can be mounted there and are seen by all.
+///
+/// # Errors
+/// If this process may not mount.
+pub fn prepare() -> Result<(), Error> {
+    let failed = || format!("cannot prepare {FOLDER} for namespaces");
+    fs::create_dir_all(FOLDER).tried(failed)?;
+    let shared = || mount(None::<&str>, FOLDER, None::<&str>, MsFlags::MS_SHARED | MsFlags::MS_REC, None::<&str>);
+    match shared() {
+        // It is no mount yet.
+        Err(Errno::EINVAL) => {
+            mount(Some(FOLDER), FOLDER, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
+                .tried(failed)?;
+            shared().tried(failed)
+        }
+        other => other.tried(failed),
+    }
+}
+
+/// Where the namespace of that name is.
+pub fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// Takes the present thread, which must have no other use, into a new namespace of that name.
+///
+/// # Errors
+/// If this process may not make namespaces, or one of that name is there.
+pub fn create(name: &str) -> Result<(), Error> {
+    let path = path(name);
+    let failed = || format!("cannot make the network namespace {name}");
+    File::create_new(&path).tried(failed)?;
+    let made = unshare(CloneFlags::CLONE_NEWNET)
+        .and_then(|()| mount(Some(OWN), &path, None::<&str>, MsFlags::MS_BIND, None::<&str>));
+    if made.is_err() {
+        let _ = fs::remove_file(&path);
+    }
+    made.tried(failed)
+}
+
+/// Takes the present thread into the namespace of that name.
+///
+/// # Errors
+/// If there is none, or this process may not enter it.
+pub fn enter(name: &str) -> Result<(), Error> {
+    let failed = || format!("cannot enter the network namespace {name}");
+    let file = File::open(path(name)).tried(failed)?;
+    setns(file, CloneFlags::CLONE_NEWNET).tried(failed)
+}
+
+/// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started by it
+/// finds them in /etc. Everything else of the file system stays as it is, /sys with it.
+///
+/// # Errors
+/// If there is none, or this process may not enter it.
+pub fn enter_with_files(name: &str) -> Result<(), Error> {
+    enter(name)?;
+    let failed = || format!("cannot give programs in {name} their files");
+    // The two together, since the root folder of threads that share it cannot be in another set of mounts.
+    unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
+    // What is mounted here is seen by nobody else.
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>).tried(failed)?;
+    let Ok(files) = fs::read_dir(etc().join(name)) else { return Ok(()) };
+    for file in files.flatten() {
+        let place = Path::new("/etc").join(file.file_name());
+        mount(Some(&file.path()), &place, None::<&str>, MsFlags::MS_BIND, None::<&str>).tried(failed)?;
+    }
+    Ok(())
+}
+
+/// Does something on a thread of its own. That thread may enter namespaces: it ends with what it does.
+///
+/// # Errors
+/// What `work` fails with.
+///
+/// # Panics
+/// If `work` does.
+pub fn aside<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
+/// Removes the name, and the namespace if nobody is in it. One that is not there is no error.
+///
+/// # Errors
+/// If this process may not unmount.
+pub fn remove(name: &str) -> Result<(), Error> {
+    let path = path(name);
+    let failed = || format!("cannot remove the network namespace {name}");
+    match umount2(&path, MntFlags::MNT_DETACH) {
+        // There is no such name, or it is a file on which nothing is mounted.
+        Ok(()) | Err(Errno::ENOENT | Errno::EINVAL) => {}
+        Err(error) => return Err(io::Error::from(error)).tried(failed),
+    }
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).tried(failed),
+        _ => Ok(()),
+    }
+}
+
+/// The processes that are in one of these namespaces.
+pub fn processes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<i32> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let wanted: Vec<_> = names.into_iter().filter_map(|name| identity(&path(name))).collect();
+    let inside = |pid: &i32| identity(Path::new(&format!("/proc/{pid}/ns/net"))).is_some_and(|id| wanted.contains(&id));
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(inside).collect()
+}
+
+/// Sets a variable of the kernel (sysctl) for the namespace of the present thread.
+///
+/// # Errors
+/// If there is no such variable, or this process may not write it.
+pub fn set_variable(name: &str, value: &str) -> Result<(), Error> {
+    fs::write(Path::new("/proc/sys").join(name), value).tried(|| format!("cannot set {name} to {value}"))
+}

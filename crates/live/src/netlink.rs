@@ -1,0 +1,232 @@
+//! Interfaces, addresses and routes of a network namespace, many in one message to the kernel (rtnetlink(7)).
+//!
+//! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an exchange for
+//! each request, and with it most of the time that setting up a hundred namespaces takes.
+
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsRawFd;
+
+/// Number of the loopback device, in every namespace.
+pub const LOOPBACK: u32 = 1;
+
+/// Length of `struct nlmsghdr`.
+const HEADER: usize = 16;
+const REQUEST: u16 = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
+const CREATE: u16 = REQUEST | (libc::NLM_F_CREATE | libc::NLM_F_REPLACE) as u16;
+
+/// `RTNH_F_ONLINK` of linux/rtnetlink.h, which libc lacks: the next hop is a neighbour, whatever the addresses say.
+const ONLINK: u32 = 4;
+
+/// Requests that are sent together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    /// Where each request begins, and what it is for, by sequence number.
+    requests: Vec<(usize, String)>,
+}
+
+/// Requests in one message: their answers must find room in the socket's buffer.
+const TOGETHER: usize = 64;
+
+/// A route to a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// The network and the number of bits of it that count.
+    pub to: (Ipv4Addr, u8),
+    /// The device it leads over.
+    pub device: u32,
+    /// The neighbour it leads to, which need not be in a network of the device; `None`: the destination itself.
+    pub via: Option<Ipv4Addr>,
+    /// Source address of packets sent over it.
+    pub from: Ipv4Addr,
+}
+
+impl Batch {
+    /// Puts a device up, with this largest packet.
+    pub fn up(&mut self, device: u32, mtu: Option<u32>) {
+        self.begin(libc::RTM_NEWLINK, REQUEST, || format!("device {device} up"));
+        // struct ifinfomsg: family, type, index, flags, which flags are meant.
+        self.bytes.extend([0, 0, 0, 0]);
+        [device, libc::IFF_UP as u32, libc::IFF_UP as u32].into_iter().for_each(|word| self.word(word));
+        if let Some(mtu) = mtu {
+            self.attribute(libc::IFLA_MTU, &mtu.to_ne_bytes());
+        }
+        self.end();
+    }
+
+    /// Gives a device that is down its MAC address.
+    pub fn mac(&mut self, device: u32, mac: [u8; 6]) {
+        self.begin(libc::RTM_NEWLINK, REQUEST, || format!("MAC address of device {device}"));
+        self.bytes.extend([0, 0, 0, 0]);
+        [device, 0, 0].into_iter().for_each(|word| self.word(word));
+        self.attribute(libc::IFLA_ADDRESS, &mac);
+        self.end();
+    }
+
+    /// Gives a device an address in a network of so many bits.
+    pub fn address(&mut self, device: u32, address: Ipv4Addr, bits: u8) {
+        self.begin(libc::RTM_NEWADDR, CREATE, || format!("address {address}/{bits}"));
+        // struct ifaddrmsg: family, bits, flags, scope, index.
+        self.bytes.extend([libc::AF_INET as u8, bits, 0, libc::RT_SCOPE_UNIVERSE]);
+        self.word(device);
+        self.attribute(libc::IFA_LOCAL, &address.octets());
+        self.attribute(libc::IFA_ADDRESS, &address.octets());
+        self.end();
+    }
+
+    /// Adds a route, or puts it in the place of another to the same network.
+    pub fn route(&mut self, route: Route) {
+        let Route { to: (network, bits), device, via, from } = route;
+        self.begin(libc::RTM_NEWROUTE, CREATE, || format!("route to {network}/{bits}"));
+        let scope = if via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
+        // struct rtmsg: family, bits of the two networks, TOS, table, protocol, scope, type, flags.
+        let (table, protocol) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
+        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, table, protocol, scope, libc::RTN_UNICAST]);
+        self.word(if via.is_some() { ONLINK } else { 0 });
+        self.attribute(libc::RTA_DST, &network.octets());
+        self.attribute(libc::RTA_OIF, &device.to_ne_bytes());
+        self.attribute(libc::RTA_PREFSRC, &from.octets());
+        if let Some(via) = via {
+            self.attribute(libc::RTA_GATEWAY, &via.octets());
+        }
+        self.end();
+    }
+
+    /// Sends them to the kernel and waits for all answers.
+    ///
+    /// # Errors
+    /// The first that the kernel refuses; those behind it have been tried, too.
+    pub fn send(&self) -> Result<(), Error> {
+        let failed = || "cannot talk to the kernel's routing".to_owned();
+        let (kind, protocol) = (SockType::Raw, SockProtocol::NetlinkRoute);
+        let socket = socket(AddressFamily::Netlink, kind, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
+        let mut buffer = [0; 16 * 1024];
+        let mut refused = None;
+        for part in self.requests.chunks(TOGETHER) {
+            let (start, last) = (part[0].0, part[part.len() - 1].0);
+            let end = last + length_at(&self.bytes, last).unwrap_or(0);
+            send(socket.as_raw_fd(), &self.bytes[start..end], MsgFlags::empty()).tried(failed)?;
+            let mut answers = 0;
+            while answers < part.len() {
+                let len = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
+                for (number, code) in acknowledgements(&buffer[..len]) {
+                    answers += 1;
+                    if code != 0 && refused.is_none() {
+                        refused = Some((number as usize, Errno::from_raw(-code)));
+                    }
+                }
+            }
+        }
+        match refused {
+            None => Ok(()),
+            Some((number, error)) => {
+                let name = self.requests.get(number).map_or("a request", |(_, name)| name);
+                Err(io::Error::from(error)).tried(|| name.to_owned())
+            }
+        }
+    }
+
+    fn begin(&mut self, kind: u16, flags: u16, name: impl FnOnce() -> String) {
+        let number = self.requests.len() as u32;
+        self.requests.push((self.bytes.len(), name()));
+        // The length, which is known when the message ends.
+        self.word(0);
+        self.bytes.extend(kind.to_ne_bytes());
+        self.bytes.extend(flags.to_ne_bytes());
+        self.word(number);
+        self.word(0);
+    }
+
+    /// Writes the length of the last message.
+    fn end(&mut self) {
+        let start = self.requests.last().map_or(0, |&(start, _)| start);
+        let length = (self.bytes.len() - start) as u32;
+        self.bytes[start..start + 4].copy_from_slice(&length.to_ne_bytes());
+    }
+
+    fn word(&mut self, word: u32) {
+        self.bytes.extend(word.to_ne_bytes());
+    }
+
+    /// `struct rtattr`: length with these four bytes, type, content, filled to a multiple of four.
+    fn attribute(&mut self, kind: u16, content: &[u8]) {
+        self.bytes.extend((content.len() as u16 + 4).to_ne_bytes());
+        self.bytes.extend(kind.to_ne_bytes());
+        self.bytes.extend(content);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+}
+
+fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
+    let length = bytes.get(start..start + 4)?;
+    Some(u32::from_ne_bytes(length.try_into().ok()?) as usize)
+}
+
+/// Number and error of every answer in what the kernel sends: `struct nlmsghdr`, then the error.
+fn acknowledgements(mut bytes: &[u8]) -> Vec<(u32, i32)> {
+    let mut found = Vec::new();
+    while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
+        let word = |at: usize| -> [u8; 4] { bytes[at..at + 4].try_into().unwrap_or_default() };
+        let kind = u16::from_ne_bytes([bytes[4], bytes[5]]);
+        if i32::from(kind) == libc::NLMSG_ERROR && length >= HEADER + 4 {
+            found.push((u32::from_ne_bytes(word(8)), i32::from_ne_bytes(word(HEADER))));
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_laid_out_as_the_kernel_wants_them() {
+        let mut batch = Batch::default();
+        batch.up(2, Some(1500));
+        batch.address(2, Ipv4Addr::new(10, 0, 0, 1), 32);
+        let first = length_at(&batch.bytes, 0).unwrap();
+        assert_eq!(first, HEADER + 16 + 8, "header, ifinfomsg, one attribute of a word");
+        let second = &batch.bytes[first..];
+        assert_eq!(length_at(second, 0), Some(second.len()));
+        assert_eq!(second.len(), HEADER + 8 + 8 + 8);
+        assert_eq!(u32::from_ne_bytes(second[8..12].try_into().unwrap()), 1, "the second has number 1");
+        assert_eq!(&second[HEADER..HEADER + 4], [libc::AF_INET as u8, 32, 0, 0]);
+        assert_eq!(&second[second.len() - 4..], [10, 0, 0, 1]);
+    }
+
+    #[test]
+    fn attributes_are_filled_to_words() {
+        let mut batch = Batch::default();
+        batch.mac(2, [2, 0, 0, 0, 0, 7]);
+        assert_eq!(batch.bytes.len() % 4, 0);
+        let attribute = &batch.bytes[HEADER + 16..];
+        assert_eq!(attribute[..4], [[10, 0], libc::IFLA_ADDRESS.to_ne_bytes()].concat());
+        assert_eq!(attribute[4..], [2, 0, 0, 0, 0, 7, 0, 0]);
+    }
+
+    #[test]
+    fn answers_are_found_whatever_comes_with_them() {
+        let mut bytes = Vec::new();
+        let mut message = |kind: i32, number: u32, content: &[u8]| {
+            bytes.extend(((HEADER + content.len()) as u32).to_ne_bytes());
+            bytes.extend((kind as u16).to_ne_bytes());
+            bytes.extend([0, 0]);
+            bytes.extend(number.to_ne_bytes());
+            bytes.extend([0; 4]);
+            bytes.extend(content);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+        };
+        message(libc::NLMSG_ERROR, 0, &[0; 20]);
+        message(libc::NLMSG_DONE, 9, &[1, 2, 3]);
+        message(libc::NLMSG_ERROR, 1, &(-libc::ENODEV).to_ne_bytes());
+        assert_eq!(acknowledgements(&bytes), [(0, 0), (1, -libc::ENODEV)]);
+        for end in 0..bytes.len() {
+            assert!(acknowledgements(&bytes[..end]).len() <= 2, "what is cut off is no trouble");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Waiting in one place for devices, an instant and signals.
+
+use crate::clock::Clock;
+use crate::{Error, Tried};
+use fourhop_units::Time;
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// What has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// Something can be read from what was added with this number, or it has failed.
+    Readable(u32),
+    /// Somebody has sent this signal.
+    Signal(Signal),
+}
+
+/// Numbers of the timer and of the signals; all others are those of the caller.
+const TIMER: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+/// Most that one wait returns.
+const BATCH: usize = 64;
+
+/// Waits for devices, an instant and signals.
+#[derive(Debug)]
+pub struct Poller {
+    epoll: Epoll,
+    timer: TimerFd,
+    signals: SignalFd,
+}
+
+impl Poller {
+    /// One that waits for the signals that end a program, and for children that have ended. They are blocked for this thread
+    /// and those that it starts: from now on they come here only.
+    ///
+    /// # Errors
+    /// If the system has no descriptors left.
+    pub fn new() -> Result<Poller, Error> {
+        let mut mask = SigSet::empty();
+        [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD].into_iter().for_each(|s| mask.add(s));
+        let made = (|| {
+            mask.thread_block()?;
+            let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+            let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+            epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
+            epoll.add(&signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS))?;
+            Ok::<_, Errno>(Poller { epoll, timer, signals })
+        })();
+        made.tried(|| "cannot make a loop of events".to_owned())
+    }
+
+    /// From now on says when something can be read from `source`.
+    ///
+    /// # Errors
+    /// If the system has no memory left.
+    pub fn add(&self, source: impl AsFd, number: u32) -> Result<(), Error> {
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, u64::from(number));
+        self.epoll.add(source, event).tried(|| "cannot wait for a device".to_owned())
+    }
+
+    /// No longer waits for `source`.
+    pub fn remove(&self, source: impl AsFd) {
+        // It can fail only for what is not waited for.
+        let _ = self.epoll.delete(source);
+    }
+
+    /// Waits until `at`, or until something comes: that is put into `out`. What has come already is there at once.
+    ///
+    /// # Errors
+    /// If the system refuses to wait.
+    pub fn wait(&mut self, clock: &Clock, at: Time, out: &mut Vec<Ready>) -> Result<(), Error> {
+        // Zero would switch the timer off; an instant that has passed lets it expire at once. What has expired before is
+        // forgotten with the setting.
+        let reading = clock.reading(at).max(Duration::from_nanos(1));
+        let when = Expiration::OneShot(TimeSpec::from_duration(reading));
+        let set = self.timer.set(when, TimerSetTimeFlags::TFD_TIMER_ABSTIME);
+        set.tried(|| "cannot set a timer".to_owned())?;
+        self.collect(EpollTimeout::NONE, out)
+    }
+
+    /// What has come already.
+    ///
+    /// # Errors
+    /// If the system refuses to look.
+    pub fn look(&mut self, out: &mut Vec<Ready>) -> Result<(), Error> {
+        self.collect(EpollTimeout::ZERO, out)
+    }
+
+    fn collect(&mut self, timeout: EpollTimeout, out: &mut Vec<Ready>) -> Result<(), Error> {
+        let mut events = [EpollEvent::empty(); BATCH];
+        let count = match self.epoll.wait(&mut events, timeout) {
+            Err(Errno::EINTR) => 0,
+            other => other.tried(|| "cannot wait for events".to_owned())?,
+        };
+        for event in &events[..count] {
+            match event.data() {
+                TIMER => {}
+                SIGNALS => {
+                    while let Ok(Some(signal)) = self.signals.read_signal() {
+                        out.extend(Signal::try_from(signal.ssi_signo as i32).ok().map(Ready::Signal));
+                    }
+                }
+                number => out.push(Ready::Readable(number as u32)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::Dur;
+    use std::io::Write;
+
+    #[test]
+    fn it_waits_for_an_instant_for_data_and_for_signals() {
+        let clock = Clock::start();
+        let mut poller = Poller::new().unwrap();
+        let mut out = Vec::new();
+        let at = clock.now() + Dur::from_millis(3);
+        poller.wait(&clock, at, &mut out).unwrap();
+        assert!(out.is_empty() && clock.now() >= at, "the instant alone");
+        poller.wait(&clock, Time::ZERO, &mut out).unwrap();
+        assert!(out.is_empty(), "an instant that has passed is not waited for");
+
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        poller.add(&reader, 7).unwrap();
+        writer.write_all(b"x").unwrap();
+        poller.wait(&clock, Time::from_secs(60), &mut out).unwrap();
+        assert_eq!(out, [Ready::Readable(7)]);
+        poller.remove(&reader);
+        out.clear();
+        poller.look(&mut out).unwrap();
+        assert!(out.is_empty(), "no longer");
+
+        nix::sys::signal::raise(Signal::SIGTERM).unwrap();
+        poller.wait(&clock, Time::from_secs(60), &mut out).unwrap();
+        assert_eq!(out, [Ready::Signal(Signal::SIGTERM)], "instead of ending the test");
+    }
+}

@@ -1,0 +1,41 @@
+//! Being on time: a scheduling class that ordinary programs cannot hold up, and no slack in timers.
+
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Above kernel threads of the same class at 1, below those that must not wait (watchdogs have 99).
+const FIFO: libc::c_int = 20;
+
+/// Puts the present thread into the class SCHED_FIFO; what it starts gets the usual class. Timers expire when they are due,
+/// not up to 50 us later, in either case.
+///
+/// # Errors
+/// If the system allows this process no real-time priority: it goes on as it was.
+pub fn on_time() -> Result<(), Error> {
+    let slack = nix::sys::prctl::set_timerslack(1);
+    let param = libc::sched_param { sched_priority: FIFO };
+    // SAFETY: `param` lives until the call returns, which only reads it; 0 is the calling thread.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const param) };
+    Errno::result(done).and(slack).tried(|| "no real-time priority (SCHED_FIFO)".to_owned())
+}
+
+/// Keeps the processor out of its deeper sleeps while it lives, from which waking up takes longer than packets may wait: the
+/// power-management interface of the kernel, where there is one.
+pub fn awake() -> Option<OwnedFd> {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
+    file.write_all(&0_i32.to_ne_bytes()).ok()?;
+    Some(file.into())
+}
+
+/// Lets a program that this process will start get the signals that a [`Poller`](crate::poll::Poller) keeps from this one:
+/// children inherit what is blocked.
+pub fn with_signals(command: &mut Command) -> &mut Command {
+    let unblock = || Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?);
+    // SAFETY: between fork and exec it makes one system call, takes no lock and allocates nothing.
+    unsafe { command.pre_exec(unblock) }
+}

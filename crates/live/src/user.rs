@@ -1,0 +1,49 @@
+//! User namespaces: how somebody who is not root has network namespaces and devices of their own (user_namespaces(7)).
+
+use crate::{Error, Tried};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::{getegid, geteuid};
+use std::fs::{self, File};
+
+/// The number outside of the user that is root here; `None` if that is root itself, or if nobody here is root.
+pub fn outside() -> Option<u32> {
+    let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+    let mut figures = map.split_ascii_whitespace();
+    let (inside, outside) = (figures.next()?, figures.next()?);
+    if inside == "0" { outside.parse().ok().filter(|&uid| uid != 0) } else { None }
+}
+
+/// Is this process root, outside or in a user namespace?
+pub fn is_root() -> bool {
+    geteuid().is_root()
+}
+
+/// Makes this process, which must have no other thread, root of a user namespace of its own, in which /run is empty: names of
+/// namespaces can be there.
+///
+/// # Errors
+/// If the system gives its users no namespaces.
+pub fn become_root() -> Result<(), Error> {
+    let (uid, gid) = (geteuid(), getegid());
+    let failed = || "cannot make a user namespace".to_owned();
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS).tried(failed)?;
+    // Groups must be given up before they may be mapped (user_namespaces(7), since Linux 3.19).
+    fs::write("/proc/self/setgroups", "deny").tried(failed)?;
+    fs::write("/proc/self/uid_map", format!("0 {uid} 1")).tried(failed)?;
+    fs::write("/proc/self/gid_map", format!("0 {gid} 1")).tried(failed)?;
+    mount(Some("run"), "/run", Some("tmpfs"), MsFlags::empty(), Some("mode=755")).tried(failed)
+}
+
+/// Takes this process, which must have no other thread, into the user namespace of another and to what is mounted there.
+///
+/// # Errors
+/// If that process has ended, or is somebody else's.
+pub fn enter(pid: u32) -> Result<(), Error> {
+    for (name, kind) in [("user", CloneFlags::CLONE_NEWUSER), ("mnt", CloneFlags::CLONE_NEWNS)] {
+        let failed = || format!("cannot enter the namespaces of process {pid}");
+        let file = File::open(format!("/proc/{pid}/ns/{name}")).tried(failed)?;
+        setns(file, kind).tried(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Windows held to what the path takes: a sender that fills whatever window it is given.
+
+use super::*;
+use std::collections::BTreeMap;
+
+/// Wired link, mesh and back, in ms.
+const WIRED: u64 = 50;
+const MESH: u64 = 60;
+const PAYLOAD: u32 = 1_000;
+
+/// What came of a transfer.
+struct Bulk {
+    /// How long each packet waited to be paced, in ms, in the order in which they left.
+    waits: Vec<u64>,
+    script: Script,
+}
+
+/// Runs a transfer into the mesh up to `until` ms; the receiver's window field and its scale are given, the mesh loses nothing
+/// and acknowledges each packet. Without `syns` the gateway has not seen the connection begin.
+fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) -> Bulk {
+    let room = Config { flow_packets: 1 << 16, flow_buffer: 1 << 30, buffer: 1 << 40, ..Config::paper() };
+    let mut script = Script::new(Config { sojourn, goodput_control: None, ..room });
+    if syns {
+        let scaled = |segment: &mut TcpSegment, ack| {
+            (segment.flags.syn, segment.flags.ack, segment.options.window_scale) = (true, ack, Some(shift));
+        };
+        script.packet(0, Side::Wired, flagged(segment(0, true, 0, 0, 0), |s| scaled(s, false)));
+        script.packet(MESH, Side::Wireless, flagged(segment(0, false, 0, 1, 0), |s| scaled(s, true)));
+    }
+    script.left();
+    // Arrivals at the gateway by time: data from the sender, acknowledgements from the receiver; windows at the sender.
+    let (mut data, mut acks) = (BTreeMap::<u64, Vec<u32>>::new(), BTreeMap::<u64, Vec<u32>>::new());
+    let mut granted = BTreeMap::<u64, Vec<(u32, u32)>>::from([(200, vec![(1, 10 * PAYLOAD)])]);
+    let (mut next, mut edge) = (1, 1);
+    let (mut came, mut waits) = (BTreeMap::new(), Vec::new());
+    for now in 200..until {
+        for (ack, bytes) in granted.remove(&now).unwrap_or_default() {
+            edge = edge.max(ack + bytes);
+            while next + PAYLOAD <= edge {
+                data.entry(now + WIRED).or_default().push(next);
+                next += PAYLOAD;
+            }
+        }
+        script.run(now);
+        for seq in data.remove(&now).unwrap_or_default() {
+            came.insert(seq, now);
+            script.down(now, 0, seq);
+        }
+        for ack in acks.remove(&now).unwrap_or_default() {
+            script.packet(
+                now,
+                Side::Wireless,
+                flagged(segment(0, false, 1, ack, 0), |segment| segment.window = window),
+            );
+            let Body::Tcp(told) = &script.last.last().expect("it passes at once").body else { panic!("a segment") };
+            assert!(told.window <= window, "never raised");
+            granted.entry(now + WIRED).or_default().push((ack, u32::from(told.window) << shift));
+        }
+        for (at, seq, side) in script.left() {
+            if side == Side::Wireless {
+                waits.push(at - came[&seq]);
+                acks.entry(now + 2 * MESH).or_default().push(seq + PAYLOAD);
+            }
+        }
+    }
+    Bulk { waits, script }
+}
+
+/// Over five hops of 2 Mbit/s with a round trip of 120 ms adaptive pacing lets a packet go each 56 ms.
+const INTERVAL: u64 = 56;
+
+/// A window of 4 MB, as receivers have that adjust it to the path: without a bound packets wait longer and longer; with one,
+/// for the target and the packet that is being waited for, and just as many get through.
+#[test]
+fn the_queue_is_as_short_as_asked_and_never_runs_dry() {
+    let free = bulk(None, 31_250, 7, true, 30_000);
+    assert!(free.waits.iter().skip(300).all(|&wait| wait > 5_000), "{:?}", free.waits.last());
+    for target in [50, 100, 400] {
+        let held = bulk(Some(Dur::from_millis(target)), 31_250, 7, true, 30_000);
+        let late = held.waits.iter().skip(40).max().copied().unwrap_or(u64::MAX);
+        assert!(late <= target + 2 * INTERVAL, "{late} ms for {target} ms");
+        assert!(held.waits.len() + 5 >= free.waits.len(), "{} of {}", held.waits.len(), free.waits.len());
+        assert!(held.script.gateway.counters().held_back > 300);
+    }
+}
+
+/// Without the SYNs nobody knows how a window is scaled: it stays what it is.
+#[test]
+fn windows_of_an_unknown_scale_are_left_alone() {
+    let unknown = bulk(Some(Dur::from_millis(100)), 60_000, 0, false, 5_000);
+    assert_eq!(unknown.script.gateway.counters().held_back, 0);
+    assert!(unknown.waits.iter().any(|&wait| wait > 1_000));
+}
+
+/// A receiver whose window is smaller than what the path takes decides itself.
+#[test]
+fn a_small_window_stays() {
+    let small = bulk(Some(Dur::from_millis(100)), 3_000, 0, true, 5_000);
+    assert_eq!(small.script.gateway.counters().held_back, 0);
+}

@@ -1,0 +1,104 @@
+"""`fourhop emulate`, `exec` and `shell`: real programs in the nodes of a network, by `fourhop-emulate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from fourhop.cli import common
+
+Meant = Annotated[
+    str | None, typer.Option("--emulation", metavar="NAME", help="Which emulation is meant, if several are running.")
+]
+Inside = Annotated[str, typer.Argument(metavar="NODE", help="Name of the node, as n0.")]
+
+
+def command(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario in TOML.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND", help="Program to run when the nodes are ready, after --; it ends the emulation."
+        ),
+    ] = None,
+    set_: common.Set = None,
+    after: Annotated[str | None, typer.Option("--for", metavar="TIME", help="End after this time, as 60s.")] = None,
+    tap: Annotated[
+        bool, typer.Option("--tap", help="Devices carry Ethernet: the kernels of the nodes route, with ARP and IPv6.")
+    ] = False,
+    without_flows: Annotated[
+        bool, typer.Option("--without-flows", help="Leave the flows of the scenario out.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the emulation; one is made up if there is none.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the simulated network.")] = None,
+    mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet of the nodes' devices.")] = 1500,
+    pcap: Annotated[Path | None, typer.Option(metavar="DIR", help="Write captures of the air here.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the report and the scenario here.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
+    ] = None,
+    json: common.Json = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove what emulations have left that were killed, and exit.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Show the emulations that are there, and exit.")] = False,
+) -> None:
+    """Emulate a network: its nodes are network namespaces for real programs. Linux only; needs root."""
+    with common.errors():
+        from fourhop.errors import FourhopError
+
+        if clean or list_:
+            become("clean" if clean else "list")
+        if file is None:
+            raise FourhopError("FILE: found nothing, allowed: a scenario to emulate")
+        common.load(file, set_, None, None)
+        options = [option for each in set_ or () for option in ("--set", each)]
+        for option, value in (
+            ("--for", after),
+            ("--name", name),
+            ("--seed", seed),
+            ("--mtu", mtu),
+            ("--pcap", pcap),
+            ("--out", out),
+            ("--metrics", metrics),
+        ):
+            options += [] if value is None else [option, str(value)]
+        for option, is_on in (("--tap", tap), ("--without-flows", without_flows), ("--json", json)):
+            options += [option] if is_on else []
+        become("run", str(file), *options, *(["--", *words] if words else []))
+
+
+def exec_command(
+    node: Inside,
+    words: Annotated[list[str], typer.Argument(metavar="COMMAND", help="Program to run, and its arguments.")],
+    emulation: Meant = None,
+) -> None:
+    """Run a program in a node of a running emulation."""
+    with common.errors():
+        become("exec", *_meant(emulation), node, "--", *words)
+
+
+def shell_command(node: Inside, emulation: Meant = None) -> None:
+    """Open a shell in a node of a running emulation."""
+    with common.errors():
+        become("exec", *_meant(emulation), node)
+
+
+def _meant(emulation: str | None) -> list[str]:
+    return [] if emulation is None else ["--emulation", emulation]
+
+
+def become(*words: str) -> NoReturn:
+    """Go on as the emulator, which gets all signals and whose exit code is the command's."""
+    from fourhop.emulation import program
+
+    path = str(program())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(path, [path, *words])

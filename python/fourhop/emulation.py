@@ -1,0 +1,196 @@
+"""Emulation from Python: real programs in the nodes of a network, over the kernel's TCP.
+
+    with fourhop.emulate(scenario) as net:
+        server = net["n4"].start("iperf3", "-s", "-1")
+        print(net["n0"].run("iperf3", "-c", "n4").stdout)
+    print(net.flows)
+
+The emulator is a program of its own, `fourhop-emulate`: it needs Linux and rights, which the package does not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from fourhop.errors import FourhopError
+from fourhop.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PROGRAM = "fourhop-emulate"
+VARIABLE = "FOURHOP_EMULATE"
+"""Environment variable with the path of the program, where it is in none of the usual places."""
+
+_ENDING = 30.0
+"""Seconds that an emulation has to end when it is asked to."""
+
+
+def program() -> Path:
+    """The emulator: that of the environment variable, else beside this Python, in a clone's `target`, or on the path.
+
+    Raises `FourhopError` that says how to get it, if it is in none of these places.
+    """
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        if not os.access(named, os.X_OK):
+            raise FourhopError(f"{VARIABLE}: found {named}, allowed: the path of the program {PROGRAM}")
+        return Path(named)
+    clone = Path(__file__).resolve().parents[2]
+    places = [Path(sys.executable).parent / PROGRAM, clone / "target" / "release" / PROGRAM]
+    for place in places:
+        if os.access(place, os.X_OK):
+            return place
+    found = shutil.which(PROGRAM)
+    if found is None:
+        raise FourhopError(
+            f"{PROGRAM} is not on this machine: `make linux` in a clone of the repository builds it, and {VARIABLE} "
+            "says where it is if it is not there"
+        )
+    return Path(found)
+
+
+class Node:
+    """A node of a running emulation: a network namespace."""
+
+    def __init__(self, emulation: Emulation, name: str) -> None:
+        self.name = name
+        self._emulation = emulation
+
+    def run(self, *words: str, timeout: float | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a program to its end; its output is text.
+
+        Raises `FourhopError` if `check` and its exit code is not 0, with what it said.
+        """
+        try:
+            done = subprocess.run(self._command(words), capture_output=True, text=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            raise FourhopError(f"{self.name}: {' '.join(words)} has not ended after {timeout} s") from None
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout).strip()
+            raise FourhopError(f"{self.name}: {' '.join(words)} ended with code {done.returncode}: {said}")
+        return done
+
+    def start(self, *words: str, output: int | IO[str] = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        """Start a program that goes on, such as a server. It is ended with the emulation at the latest."""
+        return subprocess.Popen(self._command(words), stdout=output, stderr=output, text=True)
+
+    def _command(self, words: tuple[str, ...]) -> list[str]:
+        return [str(self._emulation.program), "exec", "--emulation", self._emulation.id, self.name, "--", *words]
+
+
+class Emulation:
+    """A running emulation, as `emulate` gives it; after its end, what it measured."""
+
+    report: dict[str, Any]
+    """The report, once it has ended: `lateness_us`, `truth`, `packets`, `flows` and more (docs/emulation.md)."""
+
+    def __init__(self, scenario: Scenario, options: list[str]) -> None:
+        self.program = program()
+        self.scenario = scenario
+        self.id = ""
+        self.names: list[str] = []
+        self._options = options
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Emulation:
+        """Start it, and wait until its nodes are there."""
+        ready, told = os.pipe()
+        self._out = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
+        command = [str(self.program), "run", "-", "--json", "--quiet", "--ready", str(told), *self._options]
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=self._out, stderr=self._errors, text=True, pass_fds=[told]
+            )
+        finally:
+            os.close(told)
+        with os.fdopen(ready, encoding="utf-8") as lines:
+            assert self._process.stdin is not None
+            self._process.stdin.write(self.scenario.to_toml())
+            self._process.stdin.close()
+            # It says who it is when its nodes are there, or ends without a word.
+            line = lines.readline()
+        if not line:
+            self._process.wait()
+            raise FourhopError(self._said())
+        state = json.loads(line)
+        self.id = state["id"]
+        self.names = [member["name"] for member in state["members"]]
+        return self
+
+    def __getitem__(self, name: str) -> Node:
+        """The node of that name: `n0`, `n1`, ..., or its name in the scenario."""
+        if name not in self.names:
+            raise FourhopError(f"no node is called {name!r}; there are: {', '.join(self.names)}")
+        return Node(self, name)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it, and take its report."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGINT)
+        try:
+            code = self._process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._out.seek(0)
+        text = self._out.read()
+        if text:
+            self.report = json.loads(text)
+        said = self._said()
+        self._out.close()
+        self._errors.close()
+        if kind is None and (code != 0 or not text):
+            raise FourhopError(said or f"{PROGRAM} ended with code {code}")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """The flows of programs, a row each, once it has ended."""
+        import polars as pl
+
+        return pl.DataFrame(self.report["flows"], infer_schema_length=None)
+
+    def _said(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().splitlines()
+        return "\n".join(line.removeprefix("error: ") for line in lines if line.startswith("error: "))
+
+
+def emulate(
+    scenario: Scenario,
+    *,
+    tap: bool = False,
+    flows: bool = True,
+    seed: int | None = None,
+    mtu: int | None = None,
+    pcap: str | Path | None = None,
+) -> Emulation:
+    """Emulate a scenario while a `with` statement lasts: its nodes are network namespaces for real programs.
+
+    Args:
+        scenario: The network. Its duration does not count.
+        tap: The kernels of the nodes route, over Ethernet, instead of the simulated network.
+        flows: Do the flows of the scenario run beside the programs?
+        seed: Seed of the simulated network, instead of the scenario's.
+        mtu: Largest packet of the nodes' devices, 1500 if not given.
+        pcap: Folder for captures of the air.
+
+    Raises `FourhopError` where the emulator is not on this machine, has not the rights, or cannot emulate the scenario.
+    """
+    options = ["--tap"] if tap else []
+    options += [] if flows else ["--without-flows"]
+    for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap)):
+        options += [] if value is None else [name, str(value)]
+    return Emulation(scenario, options)

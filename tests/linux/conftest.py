@@ -1,0 +1,163 @@
+"""Real programs in emulated nodes. Every test makes its own nodes, sends to nobody else, and leaves nothing behind.
+
+They need root and the program of `make linux`; `make test-linux` runs them. What is missing is said with each test
+that is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourhop.emulation import program
+from fourhop.errors import FourhopError
+from tests.conftest import ROOT, environment
+
+CHAIN = ROOT / "scenarios" / "chain-standard.toml"
+
+LONGEST = 60.0
+"""No program of a test runs longer, in seconds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.linux)
+
+
+def missing() -> str | None:
+    """What this machine lacks for an emulation."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if not Path("/dev/net/tun").exists():
+        return "there is no /dev/net/tun"
+    try:
+        program()
+    except FourhopError as error:
+        return str(error)
+    return None
+
+
+def needs(*programs: str) -> None:
+    """Skip the test if one of these programs is not installed."""
+    for name in programs:
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed")
+
+
+@dataclass
+class Emulated:
+    """An emulation that runs beside the test."""
+
+    id: str
+    process: subprocess.Popen[str]
+    programs: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def command(self, node: str, *words: str) -> list[str]:
+        return [str(program()), "exec", "--emulation", self.id, node, "--", *words]
+
+    def run(self, node: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """A program in a node, whose exit code is the caller's business."""
+        command = self.command(node, *words)
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
+
+    def start(self, node: str, *words: str) -> subprocess.Popen[str]:
+        """A program that goes on; it ends with the emulation."""
+        started = subprocess.Popen(
+            self.command(node, *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.programs.append(started)
+        return started
+
+    def serve(self, node: str, *words: str, port: int) -> subprocess.Popen[str]:
+        """A server, once it listens."""
+        server = self.start(node, *words)
+        deadline = time.monotonic() + 20
+        while f":{port} " not in self.run(node, "ss", "-Hltn").stdout:
+            assert time.monotonic() < deadline, f"{words[0]} does not listen: {server.poll()}"
+            time.sleep(0.05)
+        return server
+
+    def iperf(self, client: str, server: str, *options: str) -> dict[str, Any]:
+        """What iperf3 measured between two nodes."""
+        self.serve(server, "iperf3", "-s", "-1", port=5201)
+        done = self.run(client, "iperf3", "-J", "-c", server, *options)
+        assert done.returncode == 0, done.stdout[-500:] + done.stderr
+        measured: dict[str, Any] = json.loads(done.stdout)
+        return measured
+
+    def end(self, how: signal.Signals = signal.SIGINT) -> dict[str, Any]:
+        """End it; its report."""
+        self.process.send_signal(how)
+        out, err = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0, err
+        report: dict[str, Any] = json.loads(out)
+        return report
+
+
+@dataclass
+class Starter:
+    """Starts emulations, and sees to it that they end."""
+
+    running: list[Emulated] = field(default_factory=list)
+
+    def __call__(self, *options: str, file: Path = CHAIN, hops: int | None = None) -> Emulated:
+        name = f"t{os.getpid()}x{len(self.running)}"
+        settings = [] if hops is None else ["--set", f"topology.hops={hops}"]
+        command = [str(program()), "run", str(file), *settings, "--json", "--quiet", "--name", name, *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        emulated = Emulated(name, process)
+        self.running.append(emulated)
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        while line.startswith("warning"):
+            line = process.stderr.readline()
+        assert "is ready" in line, line + process.stderr.read()
+        return emulated
+
+
+def left(name: str) -> list[str]:
+    """Everything that an emulation of this name has in the system."""
+    folders = [Path("/run/netns"), Path("/etc/netns"), Path("/run/fourhop")]
+    found = [str(entry) for folder in folders if folder.is_dir() for entry in folder.iterdir()]
+    return [entry for entry in found if Path(entry).name.startswith((f"{name}-", f"{name}."))]
+
+
+@pytest.fixture
+def emulate() -> Iterator[Starter]:
+    """Start emulations with `emulate(*options)`: they end with the test, and must have left nothing."""
+    if (lacking := missing()) is not None:
+        pytest.skip(lacking)
+    starter = Starter()
+    yield starter
+    for emulated in starter.running:
+        if emulated.process.poll() is None:
+            emulated.process.terminate()
+            emulated.process.communicate(timeout=30)
+        for started in emulated.programs:
+            started.kill()
+            started.communicate()
+        assert left(emulated.id) == []
+
+
+def fourhop(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command line as a person has it."""
+    return subprocess.run(
+        [sys.executable, "-m", "fourhop.cli", *map(str, words)],
+        env=environment() | {"PYTHONPATH": str(ROOT / "python")} | variables,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )

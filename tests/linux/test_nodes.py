@@ -1,0 +1,227 @@
+"""Nodes as namespaces: their names, what runs in them, and that nothing is left of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import fourhop as package
+from fourhop.emulation import program
+from tests.conftest import ROOT
+from tests.linux.conftest import CHAIN, Starter, fourhop, left, needs
+
+
+def test_names_resolve_and_every_node_has_its_own_device(emulate: Starter) -> None:
+    needs("ping", "ip")
+    net = emulate("--without-flows", hops=2)
+    assert net.run("n0", "getent", "hosts", "n2").stdout.split() == ["10.0.0.3", "n2"]
+    assert "10.0.0.2" in net.run("n1", "ip", "-4", "-o", "addr", "show", "mesh0").stdout
+    ping = net.run("n0", "ping", "-c", "3", "-i", "0.2", "n2")
+    assert " 0% packet loss" in ping.stdout
+    assert "ttl=63" in ping.stdout, "one relay"
+    hosts = Path("/etc/hosts").read_text(encoding="utf-8")
+    assert "10.0.0.3" not in hosts, "the machine itself is as it was"
+
+
+def test_a_relay_says_that_the_time_to_live_ran_out(emulate: Starter) -> None:
+    needs("ping")
+    net = emulate("--without-flows", hops=4)
+    net.run("n0", "ping", "-c", "1", "n4")  # finds the route
+    for ttl, relay in ((1, "n1"), (2, "n2"), (3, "n3")):
+        said = net.run("n0", "ping", "-c", "1", "-t", str(ttl), "n4").stdout
+        assert f"From {relay} " in said, said
+        assert "Time to live exceeded" in said
+    assert net.end()["packets"]["told"] == 3
+
+
+def test_a_node_that_nobody_hears_is_unreachable(emulate: Starter, tmp_path: Path) -> None:
+    needs("ping")
+    file = tmp_path / "apart.toml"
+    file.write_text(
+        'profile = "standard"\nduration = "9s"\n[topology]\nkind = "positions"\n'
+        'positions = [["0m", "0m"], ["200m", "0m"], ["9km", "0m"]]\n'
+        '[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n',
+        encoding="utf-8",
+    )
+    # AODV would search for half a minute.
+    net = emulate("--without-flows", "--set", "routing.protocol=static", file=file)
+    said = net.run("n0", "ping", "-c", "1", "-W", "5", "n2").stdout
+    assert "Destination Host Unreachable" in said
+
+
+def test_two_emulations_do_not_meet(emulate: Starter) -> None:
+    needs("ping")
+    first, second = emulate("--without-flows", hops=1), emulate("--without-flows", hops=2)
+    second.start("n0", "ping", "-i", "0.2", "n1")
+    assert first.run("n0", "ping", "-c", "1", "-W", "1", "n2").returncode != 0, "only the second has this node"
+    assert second.run("n0", "ping", "-c", "1", "n2").returncode == 0
+    assert {flow["dst"] for flow in first.end()["flows"]}.isdisjoint({"n1"})
+    listed = fourhop("emulate", "--list").stdout
+    assert f"{second.id}  {CHAIN}  3 nodes  running" in listed
+    both = fourhop("exec", "--emulation", second.id, "n0", "ping", "-c", "1", "n2")
+    assert both.returncode == 0, both.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_leaves_nothing(emulate: Starter, how: signal.Signals) -> None:
+    net = emulate("--without-flows", hops=3)
+    server = net.start("n3", "sleep", "100")
+    assert len(left(net.id)) == 4 + 4 + 1
+    assert net.end(how)["ended_by"] == "a signal"
+    assert left(net.id) == []
+    assert server.wait(5) != 0, "programs in the nodes have ended"
+
+
+def test_what_a_killed_one_left_is_removed(emulate: Starter) -> None:
+    net, other = emulate("--without-flows", hops=2), emulate("--without-flows", hops=1)
+    sleeper = net.start("n1", "sleep", "100")
+    net.process.kill()
+    net.process.communicate()
+    assert len(left(net.id)) == 3 + 3 + 1
+    done = fourhop("emulate", "--clean")
+    assert f"removed {net.id} (3 nodes)" in done.stdout
+    assert left(net.id) == []
+    assert sleeper.wait(5) != 0
+    assert other.run("n0", "true").returncode == 0, "what runs is left alone"
+
+
+def test_it_ends_with_its_command_and_passes_its_code_on(emulate: Starter) -> None:
+    command = [str(program()), "run", str(CHAIN), "--quiet", "--name", "tcommand", "--", "sh", "-c"]
+    inside = f"{program()} exec n0 -- sh -c 'exit 7'"
+    done = subprocess.run([*command, inside], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 7, done.stderr
+    assert "ended by its command" in done.stdout
+    assert left("tcommand") == []
+    assert emulate.running == []
+
+
+def test_a_device_that_is_removed_harms_nobody_else(emulate: Starter) -> None:
+    needs("ip", "ping")
+    net = emulate("--without-flows", hops=2)
+    assert net.run("n2", "ip", "link", "delete", "mesh0").returncode == 0
+    assert net.run("n0", "ping", "-c", "1", "n1").returncode == 0
+    net.run("n0", "ping", "-c", "2", "-i", "0.2", "-W", "1", "n2")
+    report = net.end()
+    assert any("device of n2 is gone" in warning for warning in report["warnings"])
+    assert report["packets"]["undelivered"] > 0
+
+
+def test_garbage_from_a_node_is_counted_and_harms_nobody(emulate: Starter) -> None:
+    needs("ping")
+    net = emulate("--without-flows", "--tap", hops=1)
+    noise = (
+        "import os, random, socket\n"
+        "random.seed(1)\n"
+        "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)\n"
+        "s.bind(('mesh0', 0))\n"
+        "own = bytes.fromhex('020000000000')\n"
+        "for n in range(300):\n"
+        "    head = random.choice([b'\\xff' * 6, bytes.fromhex('020000000001'), os.urandom(6)])\n"
+        "    kind = random.choice([b'\\x08\\x00', b'\\x08\\x06', os.urandom(2)])\n"
+        "    s.send(head + random.choice([own, os.urandom(6)]) + kind + os.urandom(random.randrange(2, 900)))\n"
+    )
+    assert net.run("n0", "python3", "-c", noise).returncode == 0
+    time.sleep(1)
+    assert net.run("n0", "ping", "-c", "1", "-W", "10", "n1").returncode == 0
+    refused = net.end()["packets"]["refused"]
+    assert refused["foreign-source"] > 50
+    assert refused["unknown-destination"] > 10
+
+
+def test_from_python(emulate: Starter) -> None:
+    needs("ping")
+    assert emulate.running == []
+    scenario = package.Scenario.chain(hops=2, profile="standard")
+    with package.emulate(scenario, flows=False) as net:
+        assert net.names == ["n0", "n1", "n2"]
+        assert " 0% packet loss" in net["n0"].run("ping", "-c", "2", "-i", "0.2", "n2").stdout
+        with pytest.raises(package.FourhopError, match="n0: false ended with code 1"):
+            net["n0"].run("false")
+        with pytest.raises(package.FourhopError, match="no node is called 'n9'; there are: n0, n1, n2"):
+            net["n9"]
+    assert net.report["packets"]["delivered"] == 4
+    assert net.flows.filter(net.flows["src"] == "n0")["arrived"].to_list() == [2]
+    assert left(net.id) == []
+
+
+def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
+    needs("setpriv", "ping")
+    assert emulate.running == []
+    if Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii").strip() == "0":
+        pytest.skip("this system gives its users no namespaces")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        own = shutil.copy(program(), folder)
+        scenario = shutil.copy(CHAIN, folder)
+        command = [*nobody, own, "run", scenario, "--quiet", "--json", "--without-flows", "--name", "tnobody"]
+        inside = f"{own} exec n0 -- ping -c 2 -i 0.3 n4"
+        done = subprocess.run(
+            [*command, "--", "sh", "-c", inside], capture_output=True, text=True, timeout=60, cwd="/", check=False
+        )
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout.splitlines()[-1])
+        assert (report["exit_status"], report["machine"]["real_time"]) == (0, False)
+        assert report["flows"][0]["arrived"] == 2
+    assert not Path("/tmp/fourhop-65534/tnobody.json").exists()
+    shutil.rmtree("/tmp/fourhop-65534")
+
+
+def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_path: Path) -> None:
+    needs("mount", "umount", "ping")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "full", str(tmp_path)], check=True)
+    try:
+        net = emulate("--without-flows", "--pcap", str(tmp_path / "air"), "--out", str(tmp_path / "out"), hops=2)
+        with pytest.raises(OSError, match="No space"):
+            (tmp_path / "rest").write_bytes(bytes(1 << 20))
+        said = net.run("n0", "ping", "-c", "60", "-i", "0.1", "-s", "1000", "n2").stdout
+        assert " 0% packet loss" in said
+        net.process.send_signal(signal.SIGINT)
+        out, err = net.process.communicate(timeout=30)
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+    assert any("captures are not whole" in warning for warning in json.loads(out)["warnings"])
+    assert net.process.returncode == 2
+    assert f"{tmp_path / 'out'}: cannot be written: No space left" in err
+
+
+def test_figures_for_prometheus(emulate: Starter) -> None:
+    needs("ping")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    net = emulate("--without-flows", "--metrics", f"127.0.0.1:{port}", hops=2)
+    net.run("n0", "ping", "-c", "3", "-i", "0.2", "n2")
+    time.sleep(1.5)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+        text = page.read().decode()
+    assert "\nfourhop_packets_delivered_total 6\n" in text
+    assert 'fourhop_flow_bytes_total{src="n0",src_port="0",dst="n2",dst_port="0",protocol="icmp"} 252\n' in text
+
+
+def test_what_is_wrong_is_said(emulate: Starter) -> None:
+    net = emulate("--without-flows", hops=1)
+    for words, said in (
+        (
+            ["exec", "--emulation", "nobody", "n0", "true"],
+            f'no running emulation is called "nobody"; there are: {net.id}',
+        ),
+        (["exec", "--emulation", net.id, "n7", "true"], 'no node is called "n7"; there are: n0, n1'),
+        (["emulate"], "FILE: found nothing, allowed: a scenario to emulate"),
+        (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
+        (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
+        (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
+        (["emulate", ROOT / "scenarios" / "gateway-chain.toml", "--tap"], "[wired] needs the simulated routing"),
+    ):
+        done = fourhop(*words)
+        assert done.returncode == 2, done.stdout
+        assert said in done.stderr

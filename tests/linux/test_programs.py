@@ -1,0 +1,178 @@
+"""Programs that know nothing of the emulation, over the simulated routing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, environment
+from tests.linux.conftest import Starter, fourhop, needs
+
+VARIABLES = environment() | {"PYTHONPATH": str(ROOT / "python")}
+
+FAST = ("--without-flows", "--set", "radio.rate=11Mbps")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("-R",), ("-P", "3"), ("-u", "-b", "200k", "-l", "1000")],
+    ids=["tcp", "reverse", "parallel", "udp"],
+)
+def test_iperf3(emulate: Starter, options: tuple[str, ...]) -> None:
+    needs("iperf3")
+    net = emulate(*FAST, hops=2)
+    measured = net.iperf("n0", "n2", "-t", "3", *options)["end"]
+    received = (measured["sum"] if "-u" in options else measured["sum_received"])["bits_per_second"]
+    assert 100e3 < received < 5.5e6, "more than nothing, less than half of what one hop can carry"
+    report = net.end()
+    assert any(flow["protocol"] == ("udp" if "-u" in options else "tcp") for flow in report["flows"])
+
+
+def test_the_recipe_in_the_readme(emulate: Starter) -> None:
+    needs("iperf3")
+    assert emulate.running == []
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    start, *rest = next(block for block in blocks if block.startswith("fourhop emulate")).splitlines()
+    words = shlex.split(start.removesuffix("&").removeprefix("fourhop emulate"))
+    with subprocess.Popen([sys.executable, "-m", "fourhop.cli", "emulate", *words], cwd=ROOT, env=VARIABLES) as running:
+        try:
+            deadline = time.monotonic() + 20
+            while not (own := re.findall(r"^(\w+)  .*  6 nodes", fourhop("emulate", "--list").stdout, re.M)):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            # A reader has no other emulation; this machine may.
+            meant = {"FOURHOP_EMULATION": own[-1]}
+            said = [fourhop(*shlex.split(line.removeprefix("fourhop ")), **meant) for line in rest]
+        finally:
+            running.terminate()
+    assert [done.returncode for done in said] == [0, 0], said
+    assert "receiver" in said[1].stdout
+
+
+def test_a_file_comes_whole_over_three_hops(emulate: Starter, tmp_path: Path) -> None:
+    needs("curl", "python3")
+    net = emulate(*FAST, hops=3)
+    content = bytes(n * n % 251 for n in range(600_000))
+    (tmp_path / "file").write_bytes(content)
+    net.serve("n3", "python3", "-m", "http.server", "--directory", str(tmp_path), "8000", port=8000)
+    got = tmp_path / "got"
+    done = net.run("n0", "curl", "--silent", "--show-error", "--fail", "-o", str(got), "http://n3:8000/file")
+    assert done.returncode == 0, done.stderr
+    assert got.read_bytes() == content
+
+
+def test_fragments(emulate: Starter) -> None:
+    needs("ping")
+    net = emulate(*FAST, hops=3)
+    assert " 0% packet loss" in net.run("n0", "ping", "-c", "4", "-i", "0.3", "-s", "4000", "n3").stdout
+
+
+def test_a_host_behind_a_gateway_is_a_node_too(emulate: Starter) -> None:
+    needs("ping", "iperf3")
+    net = emulate("--without-flows", file=ROOT / "scenarios" / "gateway-chain.toml")
+    hosts = net.run("n0", "cat", "/etc/hosts").stdout
+    far = next(line.split()[1] for line in reversed(hosts.splitlines()) if line.startswith("10.128."))
+    assert " 0% packet loss" in net.run("n0", "ping", "-c", "3", "-i", "0.5", far).stdout
+    assert net.run(far, "ping", "-c", "1", "gateway-1").returncode == 0
+    measured = net.iperf(far, "n0", "-t", "4")["end"]["sum_received"]["bits_per_second"]
+    assert measured > 20e3
+
+
+def test_the_pacing_gateway_paces_the_kernels_tcp(emulate: Starter) -> None:
+    needs("iperf3")
+    gateway = ROOT / "scenarios" / "gateway-chain.toml"
+    spread = []
+    for pacing in ("false", "true"):
+        net = emulate("--without-flows", "--set", f"gateway.pacing={pacing}", file=gateway)
+        hosts = net.run("n0", "cat", "/etc/hosts").stdout
+        far = next(line.split()[1] for line in reversed(hosts.splitlines()) if line.startswith("10.128."))
+        net.iperf(far, "n0", "-t", "10")
+        lost = net.end()["packets"]["lost"].get("mac", {})
+        spread.append(sum(lost.values()))
+    unpaced, paced = spread
+    assert paced < unpaced, "frames that collide until the MAC gives up are what pacing avoids"
+
+
+def test_c3tcp_below_the_kernels_tcp_keeps_round_trips_short(emulate: Starter) -> None:
+    needs("iperf3")
+    round_trips = []
+    for enabled in ("false", "true"):
+        net = emulate("--without-flows", "--set", f"c3tcp.enabled={enabled}", hops=3)
+        net.iperf("n0", "n3", "-t", "8")
+        flows = [flow for flow in net.end()["flows"] if flow["src"] == "n0" and flow["arrived_bytes"] > 50_000]
+        round_trips.append(flows[0]["rtt_mean_s"])
+    without, measured = round_trips
+    assert measured < 0.6 * without, "the window is what the path holds, and the queue stays short"
+
+
+def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> None:
+    needs("curl", "python3", "ssh", "sshd", "ssh-keygen")
+    fast = ("--set", "radio.rate=54Mbps", "--set", "radio.basic_rate=6Mbps", "--set", "radio.phy=ofdm")
+    net = emulate("--without-flows", *fast, hops=1)
+    content = os.urandom(10_000_000)
+    (tmp_path / "file").write_bytes(content)
+    net.serve("n1", "python3", "-m", "http.server", "--directory", str(tmp_path), "8000", port=8000)
+    assert net.run("n0", "curl", "-sSf", "-o", str(tmp_path / "got"), "http://n1:8000/file").returncode == 0
+    assert (tmp_path / "got").read_bytes() == content
+    key, host = tmp_path / "key", tmp_path / "host"
+    for name in (key, host):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(name)], check=True)
+    (tmp_path / "allowed").write_text((tmp_path / "key.pub").read_text(encoding="utf-8"), encoding="utf-8")
+    tmp_path.chmod(0o700)
+    separation = Path("/run/sshd")
+    made = not separation.exists()
+    separation.mkdir(exist_ok=True)
+    try:
+        options = (f"HostKey={host}", f"AuthorizedKeysFile={tmp_path / 'allowed'}", "StrictModes=no", "UsePAM=no")
+        words = [word for option in options for word in ("-o", option)]
+        net.serve("n1", shutil.which("sshd") or "sshd", "-D", "-f", "/dev/null", "-p", "2222", *words, port=2222)
+        trusting = ("StrictHostKeyChecking=no", f"UserKnownHostsFile={tmp_path / 'known'}", "BatchMode=yes")
+        words = [word for option in trusting for word in ("-o", option)]
+        login = ("ssh", "-F", "/dev/null", "-i", str(key), "-p", "2222", *words, "n1")
+        command = net.command("n0", *login, "cat", str(tmp_path / "file"))
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        assert done.stdout == content
+    finally:
+        if made:
+            separation.rmdir()
+
+
+def test_simulated_flows_share_the_air(emulate: Starter) -> None:
+    needs("iperf3")
+    alone, beside = (
+        emulate(*options, hops=1).iperf("n0", "n1", "-t", "4")["end"]["sum_received"]["bits_per_second"]
+        for options in (("--without-flows",), ())
+    )
+    assert beside < 0.8 * alone
+
+
+def test_a_route_breaks_when_a_node_walks_away(emulate: Starter, tmp_path: Path) -> None:
+    needs("ping")
+    file = tmp_path / "walk.toml"
+    (tmp_path / "walk.tcl").write_text(
+        "".join(
+            f"$node_({n}) set X_ {x}.0\n$node_({n}) set Y_ {y}.0\n$node_({n}) set Z_ 0.0\n"
+            for n, (x, y) in enumerate([(1, 1), (200, 1), (200, 60), (400, 1)])
+        )
+        + '$ns_ at 4.0 "$node_(1) setdest 200.0 3000.0 900.0"\n',
+        encoding="utf-8",
+    )
+    file.write_text(
+        'profile = "standard"\nduration = "20s"\n'
+        '[mobility]\nmodel = "ns2"\nfile = "walk.tcl"\n'
+        '[[flows]]\nfrom = 0\nto = 3\ntransport = "newreno"\n',
+        encoding="utf-8",
+    )
+    net = emulate("--without-flows", file=file)
+    said = net.run("n0", "ping", "-c", "40", "-i", "0.25", "-W", "2", "n3").stdout
+    numbers = [int(line.partition("icmp_seq=")[2].split()[0]) for line in said.splitlines() if "bytes from" in line]
+    assert min(numbers) < 10
+    assert max(numbers) > 36, said

@@ -55,3 +55,23 @@ def test_flows_of_the_grid_lie_as_the_paper_says() -> None:
         assert {flow["from"] % side for flow in made[:3]} == {0}
         assert all(flow["to"] - flow["from"] == side - 1 for flow in made[:3])
         assert all(flow["to"] - flow["from"] == side * (side - 1) for flow in made[3:])
+
+
+def test_the_symmetric_grid_is_the_same_after_a_quarter_turn() -> None:
+    study = module("f20_grid")
+    flows_of = next(iter(study.symmetric("ns2").variants.values())).resolved["flows"]
+    ends = {(flow["from"], flow["to"]) for flow in flows_of}
+
+    def turned(node: int) -> int:
+        row, column = divmod(node, 5)
+        return 5 * column + 4 - row
+
+    assert len(ends) == 4
+    assert {(turned(start), turned(end)) for start, end in ends} == ends
+
+
+def test_the_networks_far_apart_are() -> None:
+    study = module("f24_short_files_random")
+    scenario = study.random("ns2", 5, duration="2s")
+    for seed in study.FAR:
+        assert fourhop.run(scenario.with_(**{"topology.seed": seed})).flows["hops"].min() >= 5, seed

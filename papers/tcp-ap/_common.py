@@ -31,12 +31,7 @@ s or more (RFC 1122 section 4.2.3.5) but would pass in fifteen seconds; therefor
 STILL: Mapping[str, Any] = {"routing.protocol": "static"}
 """Routes that are known from the start and never break: what is left without AODV's false link failures."""
 
-TIMERS_2003: Mapping[str, Any] = {
-    "tcp.rtt_tick": "100ms",
-    "tcp.rto_min": "1s",
-    "tcp.rto_initial": "6s",
-    "tcp.initial_window": 1,
-}
+TIMERS_2003: Mapping[str, Any] = {"tcp.profile": "ns2-2003"}
 """TCP's clock, time-outs and first window as ns-2 had them before October 2004; the paper is of May 2005."""
 
 NEWEST: Mapping[str, Any] = {"tcp_ap.samples": "every-ack-latest"}

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import select
 import shutil
 import signal
 import socket
@@ -194,6 +198,38 @@ def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_p
     assert f"{tmp_path / 'out'}: cannot be written: No space left" in err
 
 
+def test_a_terminal_shows_flows_with_rates_and_round_trips(emulate: Starter) -> None:
+    needs("iperf3")
+    assert emulate.running == []
+    terminal, end = pty.openpty()
+    command = [str(program()), "run", str(CHAIN), "--set", "topology.hops=1", "--without-flows", "--name", "tterm"]
+    with subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=end, text=True) as process:
+        try:
+            shown = read_until(terminal, "is ready")
+            inside = [str(program()), "exec", "--emulation", "tterm"]
+            for node, words in (("n1", ("-s", "-D", "-1")), ("n0", ("-c", "n1", "-t", "3"))):
+                command = [*inside, node, "--", "iperf3", *words]
+                subprocess.run(command, check=True, timeout=20, stdout=subprocess.DEVNULL)
+            shown += read_until(terminal, "RTT")
+        finally:
+            process.terminate()
+    os.close(end)
+    os.close(terminal)
+    row = next(line for line in reversed(shown.splitlines()) if "RTT" in line)
+    assert re.search(r"tcp +n0:\d+ +n1:5201 +\d+\.\d kbit/s   RTT \d+\.\d ms", row), row
+
+
+def read_until(terminal: int, word: str) -> str:
+    """What a terminal shows, up to this word."""
+    shown = ""
+    deadline = time.monotonic() + 30
+    while word not in shown:
+        readable, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+        assert readable, shown
+        shown += os.read(terminal, 4096).decode()
+    return shown
+
+
 def test_figures_for_prometheus(emulate: Starter) -> None:
     needs("ping")
     with socket.socket() as free:
@@ -219,6 +255,7 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
         (["emulate"], "FILE: found nothing, allowed: a scenario to emulate"),
         (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
         (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
+        (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} is there (--list shows it;"),
         (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
         (["emulate", ROOT / "scenarios" / "gateway-chain.toml", "--tap"], "[wired] needs the simulated routing"),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -143,6 +144,17 @@ def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> N
     finally:
         if made:
             separation.rmdir()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_scenario_can_be_emulated_with_its_flows(emulate: Starter, file: Path) -> None:
+    net = emulate("--for", "2s", file=file)
+    out, err = net.process.communicate(timeout=60)
+    assert net.process.returncode == 0, err
+    report = json.loads(out)
+    assert (report["ended_by"], report["ran_s"]) == ("its time", 2.0)
+    assert report["packets"]["undelivered"] == 0
+    assert report["frames"] > 0
 
 
 def test_simulated_flows_share_the_air(emulate: Starter) -> None:

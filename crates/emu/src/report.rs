@@ -34,7 +34,7 @@ pub struct Truth {
     pub because: Option<String>,
     /// How long one packet of full size occupies the air, with everything that belongs to it.
     pub exchange_us: f64,
-    /// How far the network was behind the clock at most.
+    /// How far the network was behind the clock at most: how late one of its events was handled.
     pub behind_max_us: f64,
     /// The node to which the latest packet was delivered, and how late it was.
     pub latest: Option<(String, f64)>,

@@ -65,7 +65,7 @@ pub struct Running {
     lateness: Lateness,
     /// The longest lateness at each node.
     late_at: Vec<Dur>,
-    /// How far the world was behind the clock at most.
+    /// How late an event of the world was handled at most.
     behind_max: Dur,
     packets: Packets,
     refused: BTreeMap<Refused, u64>,
@@ -238,12 +238,14 @@ impl Running {
     fn advance(&mut self, end: Time) {
         let begun = self.clock.now();
         let mut steps = 0_u32;
+        if let Some(at) = self.emulation.world.next_event() {
+            self.behind_max = self.behind_max.max(begun.saturating_since(at));
+        }
         while let Some(at) = self.emulation.world.next_event().filter(|&at| at <= end) {
             self.emulation.world.run_until(at, &self.control);
             self.hand_over();
             steps += 1;
             if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
-                self.behind_max = self.behind_max.max(self.clock.now().saturating_since(self.now()));
                 return;
             }
         }

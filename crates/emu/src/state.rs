@@ -74,7 +74,14 @@ impl State {
             // What was not written whole says nothing.
             let _ = fs::remove_file(&file);
         }
-        made.tried(failed)
+        let there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
+        match made {
+            Err(error) if there(&error) => Err(error).tried(|| {
+                let id = &self.id;
+                format!("an emulation called {id} is there (--list shows it; --clean removes it if it was killed)")
+            }),
+            made => made.tried(failed),
+        }
     }
 
     /// Removes everything of it that the system has: processes in its nodes, namespaces, files.

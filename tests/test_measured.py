@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -125,3 +126,13 @@ def test_only_full_records_are_kept(tmp_path: Path) -> None:
     (kept,) = measured.extract(tmp_path).values()
     assert kept["profiles"]["ns2"]["cost_s"] == {"chain": 1.3}
     assert kept["profiles"]["ns2"]["checks"]["gain"]["value"] == 1.123
+
+
+def test_what_we_think_contains_no_measured_number() -> None:
+    names = re.compile(r"802\.11\w*|ns-?2|Linux 2\.4|C3TCP|`[^`]*`|RFC \d+|(?:figure|equation|section|table)s? [\d.]+")
+    for each in find.load_all(ROOT / "papers", find.names(ROOT / "papers")):
+        for check in each.study.checks.values():
+            for why in [check.why] if isinstance(check.why, str) else check.why.values():
+                assert not re.search(r"\d", names.sub("", why)), (
+                    f"{each.name}: {check.name}: what was measured belongs into a cause"
+                )

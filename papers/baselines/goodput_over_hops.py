@@ -89,7 +89,7 @@ def flat_from_eight(data: Data) -> Claim:
     paper="a small window is best; the limit is what tcp-ap compares with in figure 15",
     assumed="at every length from 5 to 16; partly: at three quarters of them",
     why={
-        "standard": "NewReno retransmits 2 to 4 % of its segments instead of 8 to 10 %, so a smaller window has "
+        "standard": "NewReno retransmits a smaller part of its segments than under ns2, so a smaller window has "
         "little to gain, while with a receiver that acknowledges every second segment a window of one to four "
         "segments has to wait for the delayed-ACK timer"
     },

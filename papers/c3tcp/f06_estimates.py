@@ -69,9 +69,6 @@ def numbers(data: Data) -> Chart:
     paper="it follows the available capacity",
     assumed="with UDP below 80 % of the value without, and within 15 % of that value afterwards; partly: it falls by "
     "any amount",
-    why_of={
-        "c3-newest": "it falls by a fifth, but single measurements vary so much that the interval includes the bound"
-    },
 )
 def follows(data: Data, name: str) -> Claim:
     alone, crossed, after = (mean(data, name, "c3_bandwidth_bps", when) for when in WHEN.values())
@@ -85,10 +82,6 @@ def follows(data: Data, name: str) -> Claim:
     paper="queueing is not part of the estimate; access to the medium makes it vary",
     assumed="within 15 % of the true delay without queueing, alone and with UDP; partly: below standard TCP's "
     "round trip",
-    why={
-        "standard": "without UDP the estimate is 15 % too high, at the bound; which part of a link's delay is too "
-        "long was not separated"
-    },
 )
 def no_queueing(data: Data, name: str) -> Claim:
     strict, weaker = {}, {}

@@ -15,7 +15,7 @@ ASSUMED_COUNT = (
 )
 
 DELAYED_COSTS = (
-    "at the pace of TCP-AP four segments take longer than the 100 ms for which a receiver waits; the wait counts in "
+    "at the pace of TCP-AP four segments take longer than a receiver waits for them; the wait counts in "
     "the round trip and slows the pace further (docs/tcp-ap.md)"
 )
 """Why delayed ACKs do not help TCP-AP as they do in the paper."""

@@ -140,8 +140,8 @@ def ap_grows(data: Data) -> Claim:
     paper="does not change",
     assumed="at 1 s within 10 % of that without pauses; partly: it grows less than TCP-AP's does",
     why="NewReno too is undisturbed while the other flow pauses: it grows whether or not its window survives the "
-    "pause, with the timers of 2003 and over routes that never break as well (growth of NewReno). What kept it from "
-    "growing in the paper is unknown",
+    "pause, with the older timers of ns-2 and over routes that never break as well (growth of NewReno). What kept it "
+    "from growing in the paper is unknown",
 )
 def newreno_does_not(data: Data) -> Claim:
     ours, theirs = ([goodput(data, name, pause) for pause in ("0s", "1s")] for name in ("ap", "newreno"))

@@ -86,7 +86,7 @@ def gap_starves_none(data: Data) -> Claim:
     "TCP-GAP is fairer",
     paper="much better",
     assumed="its index above NewReno's by 0.1; partly: above",
-    why={"standard": "we think ten networks are too few: they differ so much that the interval reaches below 0.1"},
+    why={"standard": "ten networks may be too few: they differ so much that the interval reaches below the bound"},
 )
 def gap_fairer(data: Data) -> Claim:
     return above(fairer(data.networks), 0.1).or_partly(above(fairer(data.networks), 0.0))

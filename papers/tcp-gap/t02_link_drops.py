@@ -40,9 +40,9 @@ RELAYS = (
 """Names of the paper: the upper chain, which has the downward flow, and the lower one, which has the upward flow."""
 
 FEW = {
-    "ns2": "the MAC gives up some 80 packets in 1000 s, where the paper counts more than a thousand, and most of them "
-    "on the second link from the far end, where the paper has many too; the same holds for NewReno, which has some "
-    "700. The losses on these two links are therefore not what makes the upward flow the weaker one",
+    "ns2": "the MAC gives up far fewer packets than the paper counts, and most of them on the second link from the far "
+    "end, where the paper has many too; the same holds for NewReno. We think that the losses on these two links are "
+    "not what makes the upward flow the weaker one",
     "standard": "a stronger frame that arrives later is still received: TCP-GAP loses nothing at all on the radio "
     "links",
 }

@@ -253,8 +253,7 @@ def a_compromise(data: Data) -> Claim:
     assumed="each within 10 %; partly: their distance below 0.15",
     because="a_compromise",
     why="in all hallways a segment occupies the channel once for each hop; we think that the laptops had less "
-    "than an equal "
-    "share over 2 hops because hosts, too, took time for each packet",
+    "than an equal share over two hops because hosts, too, took time for each packet",
 )
 def comes_close(data: Data) -> Claim:
     best = name(EXPONENT, RICIAN_K_DB)

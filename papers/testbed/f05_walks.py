@@ -128,7 +128,7 @@ def loses_less_time(data: Data) -> Claim:
     "Throughput of a standing client falls with every hop",
     paper="2.22, 1.44 and 1.24 Mbit/s, to which the radio is fitted",
     assumed="each within 10 %; partly: each below the previous one",
-    why="the fit is a compromise: too high over 2 and 3 hops, too low over 4 (`f00_fit`)",
+    why="the fit is a compromise: too high over two and three hops, too low over four (`f00_fit`)",
 )
 def static_falls(data: Data) -> Claim:
     own = {n: throughput(data, "static", n) for n in HOPS}

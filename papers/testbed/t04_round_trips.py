@@ -89,8 +89,7 @@ def per_byte(data: Data) -> Claim:
     assumed="predicted: each within 20 %; partly: half of them",
     because="per_byte",
     why="we think that these frames went at lower rates, which the cards chose, or that the laptops copied "
-    "them slowly over "
-    "their 16-bit bus; neither is part of the radio that is fitted to TCP's throughput",
+    "them slowly over their bus; neither is part of the radio that is fitted to TCP's throughput",
 )
 def as_in_the_paper(data: Data) -> Claim:
     claims = {

@@ -182,6 +182,7 @@ const ELSEWHERE: &[&str] = &[
     "traffic.app",
     "flows.app",
     "flows.name",
+    "nodes.name",
 ];
 
 /// Texts that a value of this schema may have.

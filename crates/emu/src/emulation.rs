@@ -26,7 +26,7 @@ use fourhop_sim::translate;
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// What can be chosen about an emulation besides its scenario and its mode.
@@ -50,7 +50,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { id: None, seed: None, flows: true, mtu: 1500, tick: Dur::from_micros(50), pcap: None, metrics: None }
+        Options { id: None, seed: None, flows: true, mtu: 1500, tick: Dur::from_micros(100), pcap: None, metrics: None }
     }
 }
 
@@ -210,7 +210,7 @@ fn kernel_routes(
     Ok(world.nodes().iter().map(of).collect())
 }
 
-fn captures(scenario: &Scenario, setup: &Setup, folder: &PathBuf) -> Result<Box<dyn Tap>, EmulationError> {
+fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<Box<dyn Tap>, EmulationError> {
     let count = setup.positions.len();
     let nodes = (0..count as u32).map(NodeId);
     let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan));

@@ -69,7 +69,7 @@ mod program {
         #[arg(long, default_value_t = 1500)]
         mtu: u32,
         /// Sleep at least so long, as 50us: longer takes less processor time and makes packets later.
-        #[arg(long, value_name = "TIME", value_parser = duration, default_value = "50us")]
+        #[arg(long, value_name = "TIME", value_parser = duration, default_value = "100us")]
         tick: Dur,
         /// Write captures of the air here.
         #[arg(long, value_name = "DIR")]

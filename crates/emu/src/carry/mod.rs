@@ -92,3 +92,47 @@ impl Carry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::net::sizes::Sizes;
+    use fourhop_units::{Purpose, Stream};
+
+    /// Whatever a program writes to its device is taken or refused, and what is taken can be handed over; with a sound beginning
+    /// more of it gets that far.
+    #[test]
+    fn any_bytes_are_taken_or_refused() {
+        let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);
+        let link = Link::new(2, Sizes::Standard);
+        let mut carries = [Carry::Routed, Carry::Measured(Measured::new(2)), Carry::Link(link)];
+        let mut taken = [0; 3];
+        for _ in 0..20_000 {
+            let mut bytes: Vec<u8> = (0..draw.below(120)).map(|_| draw.bits32() as u8).collect();
+            let sound = bytes.len() >= 60 && draw.below(4) > 0;
+            for (n, carry) in carries.iter_mut().enumerate() {
+                let start = if n == 2 { 14 } else { 0 };
+                if sound {
+                    let len = (bytes.len() - start) as u8;
+                    bytes[start] = 0x40 | (5 + draw.below(3) as u8);
+                    (bytes[start + 2], bytes[start + 3]) = (0, len - draw.below(9) as u8);
+                    bytes[start + 9] = [1, 6, 17][draw.below(3) as usize];
+                }
+                if sound && n == 2 {
+                    bytes[..6].copy_from_slice(&NodeId(draw.below(3)).mac().0);
+                    bytes[6..12].copy_from_slice(&NodeId(0).mac().0);
+                    bytes[12] = 8;
+                    bytes[13] = draw.below(2) as u8 * 6;
+                }
+                if let Ok(packet) = carry.enter(Time::ZERO, NodeId(0), &bytes) {
+                    taken[n] += 1;
+                    let mut out = Vec::new();
+                    assert!(carry.leave(NodeId(1), &packet, &mut out));
+                    assert!(out.len() <= bytes.len());
+                    let _ = carry.ipv4(&out);
+                }
+            }
+        }
+        assert!(taken.iter().all(|&count| count > 2_000), "{taken:?}");
+    }
+}

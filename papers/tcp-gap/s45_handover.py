@@ -10,16 +10,30 @@ import math
 import polars as pl
 
 from fourhop import Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, above, below, every, series
+from fourhop.study import (
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Estimate,
+    Profile,
+    Sample,
+    Study,
+    about,
+    above,
+    below,
+    every,
+    series,
+)
 from fourhop.study.flows import goodput_between
 
 from ._common import ARRIVES_S, ASSUMED, LABELS, LEAVES_S, PAPER, Direction, compared, two_gateways
+from ._measures import gateway
 
 SEEDS = 5
 END_S = 150.0
 BEFORE = (10.0, LEAVES_S)
 AFTER = (ARRIVES_S + 10.0, END_S)
-WALKING = (LEAVES_S, ARRIVES_S)
 STEP_S = 0.5
 
 study = Study(
@@ -95,14 +109,15 @@ def goes_on(data: Data) -> Claim:
 @study.check(
     "The new gateway learns the pace of the download by itself",
     paper="soft state is built up from scratch",
-    assumed="in every run it paces near the second gateway, by a round trip over the radio that is shorter than during "
-    "the walk: there it is one hop, on the way up to six",
+    assumed="near the second gateway it is paced for more than 95 % of the time, at intervals within 25 % of those near "
+    "the first one, where the host has the same single hop; medians over time",
+    because="scale_unknown",
 )
 def learns(data: Data) -> Claim:
     cells = data.down.where(variant="gap-gc")
     paced = cells.over_time("gateway_interval_s", "ftp", *AFTER, lambda column: column.is_not_null().mean())
-    near, far = (cells.over_time("gateway_wireless_rtt_s", "ftp", *when, pl.Expr.median) for when in (AFTER, WALKING))
-    return every({"time with a pace": above(paced, 0.95), "round trip": below(near / far, 1.0)})
+    near = [cells.over_time("gateway_interval_s", "ftp", *when, pl.Expr.median) for when in (BEFORE, AFTER)]
+    return every({"time with a pace": above(paced, 0.95), "interval": about(near[1] / near[0], 1.0, within=0.25)})
 
 
 @study.check(
@@ -112,3 +127,11 @@ def learns(data: Data) -> Claim:
 )
 def short_silence(data: Data) -> Claim:
     return every(below({name: silence(cells) for name, cells in both(data).items()}, 10.0))
+
+
+@study.cause(
+    "the new gateway has not seen the SYNs and takes the window without its scale: more than 1,000 packets in a run "
+    "leave before their time because they seem to be more than the window"
+)
+def scale_unknown(data: Data) -> Claim:
+    return above(data.down.measure(gateway("early"), variant="gap-gc"), 1_000.0)

@@ -73,24 +73,6 @@ def test_a_precision_of_the_quickstart_is_met() -> None:
     assert result.aggregate.half_width <= int(share) / 100 * result.aggregate.mean
 
 
-def test_acknowledgements_change_samples_as_the_page_of_tcp_ap_says() -> None:
-    table = (DOCS / "tcp-ap.md").read_text(encoding="utf-8").split("| acknowledgements |")[1].split("\n\n")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
-    assert [row[0] for row in rows] == ["every segment", "delayed, 100 ms", "dynamic, 100 ms", "dynamic, 300 ms"]
-    policies = {"every segment": "every-segment", "delayed": "delayed", "dynamic": "dynamic-delayed"}
-    base = Scenario.chain(hops=8, transport="tcp-ap", duration="300s")
-    for about, *cells in rows:
-        policy, _, wait = about.partition(", ")
-        for samples, cell in zip(("every-ack", "every-ack-latest", "unambiguous"), cells, strict=True):
-            if cell == "-":
-                continue
-            keys = {"tcp.ack_policy": policies[policy], "tcp_ap.samples": samples}
-            keys |= {"tcp.delayed_ack_timeout": wait.replace(" ", "")} if wait else {}
-            result = fourhop.run(base.with_(**keys), runs=3)
-            found = ", ".join(f"{bps / 1e3:.0f}" for bps in result.flows["goodput_bps"])
-            assert found == cell, f"{about}, {samples}"
-
-
 def test_contention_slows_tcp_ap_as_its_page_says() -> None:
     series = fourhop.explain(ROOT / "scenarios" / "contention.toml").series
 

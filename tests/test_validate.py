@@ -300,7 +300,7 @@ def test_ctrl_c_keeps_the_entries_that_finished(tmp_path: Path) -> None:
 
 def test_the_reference_we_bring_is_whole() -> None:
     entries = read_reference()
-    assert {each.transport for each in entries} == {"newreno", "sack", "vegas", "udp"}
+    assert {each.transport for each in entries} == {"newreno", "sack", "vegas", "rbp", "udp"}
     comparison = agreement.Agreement(entries, seeds=1)
     assert not [row for row in comparison.rows if row.verdict == "error"]
     used = {each.path.name for each in entries}

@@ -109,8 +109,8 @@ def goes_on(data: Data) -> Claim:
 @study.check(
     "The new gateway learns the pace of the download by itself",
     paper="soft state is built up from scratch",
-    assumed="near the second gateway it is paced for more than 95 % of the time, at intervals within 25 % of those near "
-    "the first one, where the host has the same single hop; medians over time",
+    assumed="near the second gateway it is paced for more than 95 % of the time, at intervals within 25 % of those "
+    "near the first one, where the host has the same single hop; medians over time",
     because="scale_unknown",
 )
 def learns(data: Data) -> Claim:

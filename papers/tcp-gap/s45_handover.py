@@ -116,8 +116,8 @@ def goes_on(data: Data) -> Claim:
 def learns(data: Data) -> Claim:
     cells = data.down.where(variant="gap-gc")
     paced = cells.over_time("gateway_interval_s", "ftp", *AFTER, lambda column: column.is_not_null().mean())
-    near = [cells.over_time("gateway_interval_s", "ftp", *when, pl.Expr.median) for when in (BEFORE, AFTER)]
-    return every({"time with a pace": above(paced, 0.95), "interval": about(near[1] / near[0], 1.0, within=0.25)})
+    first, second = (cells.over_time("gateway_interval_s", "ftp", *at, pl.Expr.median) for at in (BEFORE, AFTER))
+    return every({"time with a pace": above(paced, 0.95), "interval": about(second / first, 1.0, within=0.25)})
 
 
 @study.check(

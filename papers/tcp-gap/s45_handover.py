@@ -28,7 +28,6 @@ from fourhop.study import (
 from fourhop.study.flows import goodput_between
 
 from ._common import ARRIVES_S, ASSUMED, LABELS, LEAVES_S, PAPER, Direction, compared, two_gateways
-from ._measures import gateway
 
 SEEDS = 5
 END_S = 150.0
@@ -111,7 +110,6 @@ def goes_on(data: Data) -> Claim:
     paper="soft state is built up from scratch",
     assumed="near the second gateway it is paced for more than 95 % of the time, at intervals within 25 % of those "
     "near the first one, where the host has the same single hop; medians over time",
-    because="scale_unknown",
 )
 def learns(data: Data) -> Claim:
     cells = data.down.where(variant="gap-gc")
@@ -127,11 +125,3 @@ def learns(data: Data) -> Claim:
 )
 def short_silence(data: Data) -> Claim:
     return every(below({name: silence(cells) for name, cells in both(data).items()}, 10.0))
-
-
-@study.cause(
-    "the new gateway has not seen the SYNs and takes the window without its scale: more than 1,000 packets in a run "
-    "leave before their time because they seem to be more than the window"
-)
-def scale_unknown(data: Data) -> Claim:
-    return above(data.down.measure(gateway("early"), variant="gap-gc"), 1_000.0)

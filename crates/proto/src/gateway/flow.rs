@@ -124,7 +124,8 @@ impl<P> Flow<P> {
             self.scales[from as usize] = segment.options.window_scale;
             self.syns[from as usize] = true;
         }
-        if from == Side::Wireless && segment.flags.ack {
+        // Of a connection whose SYNs went elsewhere, before a handover or a restart, a window says nothing: its unit is not known.
+        if from == Side::Wireless && segment.flags.ack && self.syns == [true; 2] {
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
             let shift = if segment.flags.syn { 0 } else { self.shift(from) };
             self.window = self.window.max(u32::from(segment.window) << shift);
@@ -141,7 +142,7 @@ impl<P> Flow<P> {
         self.ended |= segment.flags.rst || self.fins_acked == [true, true];
     }
 
-    /// The scale of the windows that a side advertises; 0 if a SYN has not been seen (RFC 7323 section 1.3: both must have it).
+    /// The scale of the windows that a side advertises; 0 unless both SYNs had one (RFC 7323 section 1.3).
     fn shift(&self, from: Side) -> u8 {
         let both = self.scales[0].and(self.scales[1]);
         both.and(self.scales[from as usize]).unwrap_or(0)

@@ -21,6 +21,13 @@ fn syn(n: u16, down: bool) -> Ipv4Packet {
     })
 }
 
+/// Both SYNs, without window scales.
+fn handshake(script: &mut Script, n: u16) {
+    script.packet(0, Wired, syn(n, true));
+    let answer = |segment: &mut TcpSegment| (segment.flags.ack, segment.window) = (true, 0);
+    script.packet(0, Wireless, flagged(syn(n, false), answer));
+}
+
 fn fin(packet: Ipv4Packet) -> Ipv4Packet {
     flagged(packet, |segment| segment.flags.fin = true)
 }
@@ -29,6 +36,7 @@ fn fin(packet: Ipv4Packet) -> Ipv4Packet {
 #[test]
 fn a_flow_holds_at_most_the_advertised_window() {
     let mut script = Script::new(config());
+    handshake(&mut script, 0);
     paced(&mut script, 0, 0, 4_500);
     script.left();
     for n in 2..9 {
@@ -42,10 +50,20 @@ fn a_flow_holds_at_most_the_advertised_window() {
     assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
 }
 
+/// After a handover the unit of windows is not known; what waits is bounded by `flow_buffer` alone.
+#[test]
+fn a_window_without_its_scale_bounds_nothing() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 1_001);
+    (2..20).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (18_000, 0));
+}
+
 /// What fills the window to the byte still waits.
 #[test]
 fn a_window_is_held_to_its_last_byte() {
     let mut script = Script::new(config());
+    handshake(&mut script, 0);
     paced(&mut script, 0, 0, 4_000);
     (2..6).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
     assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(4_000));
@@ -76,6 +94,8 @@ fn windows_are_scaled_as_agreed() {
 #[test]
 fn without_room_in_the_buffer_new_flows_pass_unpaced() {
     let mut script = Script::new(Config { buffer: 10_000, ..config() });
+    handshake(&mut script, 0);
+    handshake(&mut script, 1);
     paced(&mut script, 0, 0, 8_000);
     paced(&mut script, 200, 1, 8_000);
     script.left();

@@ -34,7 +34,7 @@ WITHIN = {
     "live": {"fourhop-units"},
     "emu": {"fourhop-live", "fourhop-proto", "fourhop-sim", "fourhop-units"},
 }
-# The one crate whose unsafe code is its purpose: system calls that no other crate wraps.
+# The one crate whose unsafe code is its purpose: system calls that no crate wraps, what runs between fork and exec.
 UNSAFE_IS_IN = "live"
 FORBIDDEN_MODULES = ("env", "fs", "io", "net", "os", "process", "thread", "time")
 

@@ -82,6 +82,8 @@ pub struct Report {
     pub machine: Machine,
     /// Packets at the devices.
     pub packets: Packets,
+    /// What the layers of all nodes have counted, by layer and name, as in the results of a run.
+    pub counters: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     /// Events of the simulated network.
     pub events: u64,
     /// Frames on the air.

@@ -386,6 +386,7 @@ impl Running {
                 saturated_speed: speed,
             },
             packets: self.packets(),
+            counters: fourhop_sim::counters(&self.emulation.world, &[]),
             events: self.emulation.world.events(),
             frames: self.emulation.world.frames(),
             flows: flows.collect(),

@@ -90,7 +90,7 @@ impl State {
     /// The first that cannot be removed; the others are.
     pub fn remove(&self) -> Result<(), Error> {
         let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
-        end_processes(&names);
+        let namespaces = namespace::identities(names.iter().map(String::as_str));
         let mut done = Ok(());
         for name in &names {
             done = done.and(namespace::remove(name));
@@ -102,6 +102,8 @@ impl State {
                 _ => {}
             }
         }
+        // Without a name nobody can enter any more.
+        end_processes(&namespaces);
         let file = file(&self.id);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -129,10 +131,10 @@ pub fn all() -> Vec<State> {
 const STEPS: u32 = 50;
 
 /// Ends the programs in these namespaces: asks first.
-fn end_processes(names: &[String]) {
+fn end_processes(namespaces: &[namespace::Identity]) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    let inside = || namespace::processes(names.iter().map(String::as_str));
+    let inside = || namespace::processes(namespaces);
     let send = |signal: Signal| inside().into_iter().filter(|&pid| kill(Pid::from_raw(pid), signal).is_ok()).count();
     if send(Signal::SIGTERM) == 0 {
         return;

@@ -78,6 +78,10 @@ pub fn enter(name: &str) -> Result<(), Error> {
 /// If there is none, or this process may not enter it.
 pub fn enter_with_files(name: &str) -> Result<(), Error> {
     enter(name)?;
+    // Whoever removes a namespace takes its name away and ends the processes in it then: that may have been in between.
+    if identity(&path(name)) != identity(Path::new("/proc/thread-self/ns/net")) {
+        return Err(io::Error::from(io::ErrorKind::NotFound)).tried(|| format!("the network namespace {name} has ended"));
+    }
     let failed = || format!("cannot give programs in {name} their files");
     // The two together, since the root folder of threads that share it cannot be in another set of mounts.
     unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
@@ -120,11 +124,22 @@ pub fn remove(name: &str) -> Result<(), Error> {
     }
 }
 
-/// The processes that are in one of these namespaces.
-pub fn processes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<i32> {
+/// What a namespace is, whatever it is called: device and number of its file.
+pub type Identity = (u64, u64);
+
+/// The namespace behind a file that stands for it.
+fn identity(path: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    let wanted: Vec<_> = names.into_iter().filter_map(|name| identity(&path(name))).collect();
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// The namespaces of these names that there are; they can be told when they have lost their names, too.
+pub fn identities<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Identity> {
+    names.into_iter().filter_map(|name| identity(&path(name))).collect()
+}
+
+/// The processes that are in one of these namespaces.
+pub fn processes(wanted: &[Identity]) -> Vec<i32> {
     let inside = |pid: &i32| identity(Path::new(&format!("/proc/{pid}/ns/net"))).is_some_and(|id| wanted.contains(&id));
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(inside).collect()

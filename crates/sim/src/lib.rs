@@ -47,5 +47,5 @@ pub mod wired;
 pub mod world;
 
 pub use paced_udp::PacedUdp;
-pub use run::{RunError, RunOptions, run};
+pub use run::{RunError, RunOptions, counters, run};
 pub use survey::{Survey, SurveyedFlow, SurveyedLink, survey};

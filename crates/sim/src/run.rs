@@ -325,7 +325,8 @@ fn drops(world: &World) -> Named {
     named
 }
 
-fn counters(world: &World, ends: &[FlowEnds]) -> Named {
+/// What the layers of all nodes have counted so far, by layer and name; that of `ends`, the flows of the simulator, too.
+pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut routing = route::Counters::default();
     for node in world.nodes() {

@@ -42,13 +42,16 @@ demo: build ## run the demo: three transports over 1 to 8 hops, a table and a fi
 reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
 	$(BIN)/fourhop reproduce
 
+# The extension is tested from Python, the programs for Linux by `make test-linux`.
+TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
+
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests
-	cargo test --locked --quiet --no-run --workspace --exclude fourhop-py & compiling=$$!
+	cargo test --locked --quiet --no-run $(TESTED) & compiling=$$!
 	trap 'kill $$compiling 2>/dev/null || true' EXIT
 	$(MAKE) --no-print-directory build
 	wait $$compiling
-	cargo test --locked --workspace --exclude fourhop-py
+	cargo test --locked $(TESTED)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 # One after another: each has the machine to itself, as far as the machine is ours. What is skipped is listed with the reason.

@@ -80,7 +80,8 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
     enter(name)?;
     // Whoever removes a namespace takes its name away and ends the processes in it then: that may have been in between.
     if identity(&path(name)) != identity(Path::new("/proc/thread-self/ns/net")) {
-        return Err(io::Error::from(io::ErrorKind::NotFound)).tried(|| format!("the network namespace {name} has ended"));
+        return Err(io::Error::from(io::ErrorKind::NotFound))
+            .tried(|| format!("the network namespace {name} has ended"));
     }
     let failed = || format!("cannot give programs in {name} their files");
     // The two together, since the root folder of threads that share it cannot be in another set of mounts.

@@ -3,6 +3,8 @@
 
     scripts/comparison_picture.py report OUT.png [--profile standard]
 
+writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again.
+
 Four tables in colour: goodput, fairness, age at delivery and frames radiated per kilobyte, a row for each transport, a
 column for each network. Blue is better than NewReno on the same network, orange worse, the paler the nearer; a number
 in grey differs by less than the interval of its difference, which is paired by seed. Missing runs are computed.
@@ -11,6 +13,7 @@ in grey differs by less than the interval of its difference, which is paired by 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -62,15 +65,52 @@ PANELS = (
 )
 
 
-def draw(cells: Mapping[tuple[str, str], Cells], networks: Mapping[str, str], labels: Mapping[str, str]) -> Figure:
-    """The picture of the cells, by network and transport, each of which has a name for readers."""
+Table = Mapping[tuple[str, str], Sample]
+"""Samples by network and transport."""
+
+
+def tables(cells: Mapping[tuple[str, str], Cells]) -> list[Table]:
+    """What was measured of the cells, a table for each panel."""
+    return [{key: panel.of(cell) for key, cell in cells.items()} for panel in PANELS]
+
+
+def plain(made: list[Table]) -> list[dict[str, list[list[float | None]]]]:
+    """The tables for a file: for each cell its seeds and its values, of which those that there are not are null."""
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else float(f"{value:.6g}")
+
+    return [
+        {f"{n}/{t}": [list(of.units), [number(value) for value in of.values]] for (n, t), of in table.items()}
+        for table in made
+    ]
+
+
+def read(kept: list[dict[str, list[list[float | None]]]]) -> list[Table]:
+    """The tables of a file."""
+
+    def sample(seeds: list[float | None], values: list[float | None]) -> Sample:
+        return Sample(tuple(math.nan if each is None else each for each in values), tuple(seeds))
+
+    return [{(key.split("/")[0], key.split("/")[1]): sample(*of) for key, of in table.items()} for table in kept]
+
+
+def names(made: list[Table]) -> tuple[dict[str, str], dict[str, str]]:
+    """The networks and the transports of the tables, with their names for readers."""
+    networks = {network: side_by_side.NETWORKS[network] for network, _ in made[0]}
+    networks = {name: shown[0].upper() + shown[1:] for name, shown in networks.items()}
+    return networks, {name: side_by_side.LABELS[name] for _, name in made[0]}
+
+
+def draw(made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str]) -> Figure:
+    """The picture of the tables, by network and transport, each of which has a name for readers."""
     figure = Figure(figsize=(13.4, 8.6), layout="constrained")
     for place, panel in enumerate(PANELS):
         axes = figure.add_subplot(2, 2, place + 1)
-        samples = {key: panel.of(cell) for key, cell in cells.items()}
+        samples = made[place]
         shades = [[panel.shade(samples[n, t], samples[n, BASE]) for n in networks] for t in labels]
-        plain = [[0.5 if shade is None else shade for shade in row] for row in shades]
-        image = axes.imshow(plain, cmap=SCALE, vmin=0.0, vmax=1.0, aspect="auto")
+        colours = [[0.5 if shade is None else shade for shade in row] for row in shades]
+        image = axes.imshow(colours, cmap=SCALE, vmin=0.0, vmax=1.0, aspect="auto")
         for y, transport in enumerate(labels):
             for x, network in enumerate(networks):
                 mean, shade = samples[network, transport].mean, shades[y][x]
@@ -92,7 +132,7 @@ def draw(cells: Mapping[tuple[str, str], Cells], networks: Mapping[str, str], la
             [f"{worse} {panel.full:g}\nworse", "NewReno", f"{better} {panel.full:g}\nbetter"], fontsize=8
         )
         bar.outline.set_visible(False)
-    runs = len(next(iter(cells.values())).runs)
+    runs = max(len(sample.values) for sample in made[0].values())
     figure.supxlabel(
         "Colours: the ratio to NewReno on the same network. Grey on white: no difference shown, as the 95 % interval "
         f"of the difference, paired by seed over {runs} runs, holds zero.",
@@ -111,11 +151,17 @@ def main() -> None:
     (found,) = find.load_all(PAPERS, ["comparison/side_by_side"])
     (job,) = (job for job in execute.jobs(found, quick=False) if job.profile == given.profile)
     measured = Cells.of(execute.run(job, given.report))
-    networks = {name: shown[0].upper() + shown[1:] for name, shown in side_by_side.NETWORKS.items()}
     # Those that run on every network.
-    labels = {name: side_by_side.LABELS[name] for name in side_by_side.on("chain")}
-    cells = {(network, name): measured.where(variant=f"{network}/{name}") for network in networks for name in labels}
-    draw(cells, networks, labels).savefig(given.out, dpi=110)
+    every = [(network, name) for network in side_by_side.NETWORKS for name in side_by_side.on("chain")]
+    made = tables({(network, name): measured.where(variant=f"{network}/{name}") for network, name in every})
+    kept = json.dumps(plain(made), separators=(",", ":"), allow_nan=False)
+    given.out.with_suffix(".json").write_text(kept + "\n", encoding="utf-8")
+    save(made, given.out)
+
+
+def save(made: list[Table], out: Path) -> None:
+    """Draw the tables into a file."""
+    draw(made, *names(made)).savefig(out, dpi=110)
 
 
 if __name__ == "__main__":

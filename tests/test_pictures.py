@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib import image
 
 import fourhop
 from fourhop import Scenario
@@ -76,7 +80,7 @@ def test_a_difference_within_its_interval_has_no_colour(picture: types.ModuleTyp
 
 def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells: Cells) -> None:
     of = {("chain", t): cells.where(transport=t, hops=8) for t in ("newreno", "tcp-ap")}
-    figure = picture.draw(of, {"chain": "Chain, 8 hops"}, {"newreno": "NewReno", "tcp-ap": "TCP-AP"})
+    figure = picture.draw(picture.tables(of), {"chain": "Chain, 8 hops"}, {"newreno": "NewReno", "tcp-ap": "TCP-AP"})
     tables, scales = figure.axes[::2], figure.axes[1::2]
     assert len(tables) == len(scales) == 4
     assert [label.get_text() for label in scales[0].get_yticklabels()] == ["÷ 2\nworse", "NewReno", "× 2\nbetter"]
@@ -85,3 +89,18 @@ def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells
     newreno, tcp_ap = (float(text.get_text()) for text in tables[2].texts)
     assert tcp_ap < newreno / 2
     assert [text.get_text() for text in tables[1].texts] == ["", ""]
+
+
+@pytest.mark.parametrize("profile", ["ns2", "standard"])
+def test_the_comparison_is_drawn_from_the_numbers_beside_it(
+    picture: types.ModuleType, profile: str, tmp_path: Path
+) -> None:
+    kept = ROOT / "docs" / "img" / f"comparison-{profile}.png"
+    made = picture.read(json.loads(kept.with_suffix(".json").read_text(encoding="utf-8")))
+    assert {network for network, _ in made[0]} == set(picture.side_by_side.NETWORKS)
+    assert [name for network, name in made[0] if network == "chain"] == list(picture.side_by_side.on("chain"))
+    picture.save(made, tmp_path / "drawn.png")
+    ours, drawn = (image.imread(path)[..., :3] for path in (kept, tmp_path / "drawn.png"))
+    assert ours.shape == drawn.shape
+    # Letters may be drawn a little differently elsewhere; another number is hundreds of pixels.
+    assert np.mean(np.abs(ours - drawn) > 0.2) < 5e-4

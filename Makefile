@@ -141,12 +141,13 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	newest --group dist --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
+# The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
 # No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
 PLATFORM := manylinux_2_28
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
 export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
-maturin build --release --locked --zig --compatibility $(PLATFORM)
+maturin build --release --offline --zig --compatibility $(PLATFORM)
 endef
 
 dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment

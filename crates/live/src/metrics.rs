@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -74,27 +74,54 @@ impl Server {
     }
 }
 
+/// A request longer than this is not one for a page of figures.
+const REQUEST_MAX: usize = 8192;
+
 fn answer(mut stream: TcpStream, page: &str) -> Result<(), io::Error> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut request = [0; 2048];
-    let len = stream.read(&mut request)?;
-    let found = request[..len].starts_with(b"GET /metrics ");
-    let (status, body) = if found { ("200 OK", page) } else { ("404 Not Found", "the figures are at /metrics\n") };
+    let request = head(&mut stream)?;
+    let (status, body) = match &request {
+        Some(request) if request.starts_with(b"GET /metrics ") => ("200 OK", page),
+        Some(_) => ("404 Not Found", "the figures are at /metrics\n"),
+        None => ("431 Request Header Fields Too Large", "the request is too long\n"),
+    };
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
-    )
+    )?;
+    // A socket that is closed with bytes nobody has read resets the connection, and the client loses the answer.
+    stream.shutdown(Shutdown::Write)?;
+    io::copy(&mut stream.take(REQUEST_MAX as u64), &mut io::sink())?;
+    Ok(())
+}
+
+/// The request up to its empty line, which a client may send in pieces (RFC 9112 section 2.1); none if it is too long.
+fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, io::Error> {
+    let mut request = Vec::new();
+    let mut piece = [0; 1024];
+    while request.len() < REQUEST_MAX {
+        let len = stream.read(&mut piece)?;
+        request.extend_from_slice(&piece[..len]);
+        if len == 0 || request.windows(4).any(|end| end == b"\r\n\r\n") {
+            return Ok(Some(request));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ask(server: &Server, path: &str) -> String {
+    /// Sends the pieces of a request, each in a segment of its own, and reads the answer to its end.
+    fn ask(server: &Server, pieces: &[&str]) -> String {
         let mut stream = TcpStream::connect(server.addr()).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream.set_nodelay(true).unwrap();
+        for piece in pieces {
+            stream.write_all(piece.as_bytes()).unwrap();
+        }
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text
@@ -108,7 +135,7 @@ mod tests {
         page.begin("fourhop_lost_total", "counter", "Packets lost.");
         page.value("fourhop_lost_total", &[("layer", "mac"), ("reason", "a \"quote\"")], 2.5);
         server.publish(page);
-        let text = ask(&server, "/metrics");
+        let text = ask(&server, &["GET /metrics HTTP/1.1\r\n\r\n"]);
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(&format!("Content-Length: {}", body.len())));
         assert_eq!(
@@ -117,6 +144,22 @@ mod tests {
              # HELP fourhop_lost_total Packets lost.\n# TYPE fourhop_lost_total counter\n\
              fourhop_lost_total{layer=\"mac\",reason=\"a \\\"quote\\\"\"} 2.5\n"
         );
-        assert!(ask(&server, "/").starts_with("HTTP/1.1 404"));
+        assert!(ask(&server, &["GET / HTTP/1.1\r\n\r\n"]).starts_with("HTTP/1.1 404"));
+    }
+
+    #[test]
+    fn a_request_may_come_in_pieces() {
+        let server = Server::start(([127, 0, 0, 1], 0).into()).unwrap();
+        let pieces = ["GET ", "/metrics", " HTTP/1.1\r\nHost: ", "x\r", "\n\r\n"];
+        for _ in 0..100 {
+            assert!(ask(&server, &pieces).starts_with("HTTP/1.1 200 OK\r\n"));
+        }
+    }
+
+    #[test]
+    fn a_request_without_an_end_is_refused_and_the_answer_arrives() {
+        let server = Server::start(([127, 0, 0, 1], 0).into()).unwrap();
+        let long = "x".repeat(REQUEST_MAX + 500);
+        assert!(ask(&server, &["GET /", &long]).starts_with("HTTP/1.1 431"));
     }
 }

@@ -21,7 +21,7 @@ from tests.conftest import ROOT, Command, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# Recipes, which have tests of their own: test_site.py, test_study.py.
+# Recipes, which have tests of their own: test_site.py, study/test_reproduce.py.
 RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
 # Commands that are not run here, and why.

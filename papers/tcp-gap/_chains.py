@@ -20,7 +20,7 @@ from fourhop.study import (
     table,
 )  # fmt: skip
 
-from ._common import ASSUMED, ASSUMED_SHORTER, LABELS, PAPER, SHORTER, Direction, chain, compared
+from ._common import ASSUMED, ASSUMED_SHORTER, LABELS, PAPER, SHORTER, STILL, Direction, chain, compared
 from ._several import gain
 
 SHORT = (1, 2, 3)
@@ -54,7 +54,7 @@ def one_flow(title: str, figure: int, direction: Direction) -> Study:
     @study.sweep
     def still(profile: Profile) -> Sweep:
         """The same over routes that never break, for the causes."""
-        base = chain(profile, direction=direction, routing={"protocol": "static"}, **SHORTER)
+        base = chain(profile, direction=direction, **SHORTER).with_(**STILL)
         return Sweep(variants=compared(base, "newreno", "gap-gc"), over={"topology.hops": HOPS})
 
     @study.chart_each(

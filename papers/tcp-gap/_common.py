@@ -59,6 +59,9 @@ ASSUMED = (
 SHORTER: Mapping[str, Any] = {**STEADY, "packets": 22_000}
 """For what is not in a figure: causes."""
 
+STILL: Mapping[str, Any] = {"routing.protocol": "static"}
+"""Routes that never break: what is left without links that AODV takes for broken."""
+
 ASSUMED_SHORTER = "Routes that never break, which explain what is not reproduced, are measured over 22,000 packets."
 
 ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."

@@ -18,7 +18,7 @@ FLOWS = {"ftp-1": "FTP 1", "ftp-2": "FTP 2", "ftp-2-again": "FTP 2, again"}
 BEFORE, PAUSE, AFTER = (40.0, 130.0), (135.0, 160.0), (170.0, 250.0)
 """Measured intervals in s: both, the first alone, both again; the first seconds after each change are left out."""
 
-RUNS = 20
+RUNS = 40
 
 CONTROLLED = {"gap-gc": "TCP-GAP", "gap": "TCP-GAP without goodput control"}
 """The checks are made for both: goodput control must do no harm here."""

@@ -14,7 +14,7 @@ from ._measures import ASSUMED_FILES, FILES, TWO_MEANS, file_fairness, file_good
 
 PAUSES = {f"{n * 100}ms": n / 10 for n in (1, 2, 4, 6, 8, 10)}
 SHOWN = ("newreno", "gap", "gap-gc", "gap-code")
-RUNS = 10
+RUNS = 20
 LENGTH = {**STEADY, "packets": 5_500}
 
 CONTROLLED = labels("gap-gc", "gap")

@@ -32,7 +32,7 @@ REAL_SEEDS = 5
 WARMUP = SECONDS // 10
 """Goodput counts from here on, in seconds."""
 OVERSHOOT = SECONDS // 4
-"""The same where the window is unbounded: what slow start has lost at a full queue keeps back for seconds what arrives."""
+"""The same where the window is unbounded: what slow start loses at a full queue keeps back for seconds what arrives."""
 
 SINK = """
 import socket, sys, time

@@ -5,6 +5,7 @@
 
 use crate::carry::link::Link;
 use crate::carry::measured::Measured;
+use crate::carry::receivers::Receivers;
 use crate::carry::{Carry, Mode};
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
@@ -38,6 +39,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Do the flows of the scenario run beside the programs?
     pub flows: bool,
+    /// Do the nodes receive as ad hoc TCP does?
+    pub adhoc_receivers: bool,
     /// Largest packet of the devices.
     pub mtu: u32,
     /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most this.
@@ -50,7 +53,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { id: None, seed: None, flows: true, mtu: 1500, tick: Dur::from_micros(100), pcap: None, metrics: None }
+        Options {
+            id: None,
+            seed: None,
+            flows: true,
+            adhoc_receivers: false,
+            mtu: 1500,
+            tick: Dur::from_micros(100),
+            pcap: None,
+            metrics: None,
+        }
     }
 }
 
@@ -123,11 +135,15 @@ impl Emulation {
             }
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
-        if scenario.c3tcp.enabled && (scenario.c3tcp.local_acks || setup.wired.is_some()) {
+        if scenario.c3tcp.enabled && scenario.c3tcp.local_acks {
             return Err(EmulationError::Unsuited(format!(
-                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` and without [wired] only",
+                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` only",
                 scenario.file
             )));
+        }
+        if options.adhoc_receivers && (scenario.c3tcp.enabled || mode == Mode::Link) {
+            let why = "they need the simulated routing, and the window is not [c3tcp]'s at the same time";
+            return Err(EmulationError::Unsuited(format!("{}: --adhoc-receivers: {why}", scenario.file)));
         }
         let mut warnings = Vec::new();
         let speed = saturated_speed(&setup, seed);
@@ -151,6 +167,9 @@ impl Emulation {
         members.iter().for_each(|member| world.attach(member.node));
         let carry = match mode {
             Mode::Routed if scenario.c3tcp.enabled => Carry::Measured(Measured::new(setup.positions.len())),
+            Mode::Routed if options.adhoc_receivers => {
+                Carry::Receivers(Receivers::new(scenario.adhoc_receiver(), scenario.adhoc_clock()))
+            }
             Mode::Routed => Carry::Routed,
             Mode::Link => Carry::Link(Link::new(setup.positions.len(), setup.node.link.sizes)),
         };

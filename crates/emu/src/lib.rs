@@ -10,6 +10,7 @@
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
+//! | [`fragments`] | packets that are too long for a frame, in pieces |
 //! | [`forecast`] | how fast this machine simulates the network |
 //! | [`report`] | what a run has shown, and whether its time was true |
 //! | [`program`] | programs inside a node |
@@ -25,6 +26,7 @@ mod error;
 mod figures;
 pub mod flows;
 pub mod forecast;
+pub mod fragments;
 pub mod icmp;
 pub mod members;
 pub mod nodes;

@@ -1,9 +1,10 @@
 //! A running emulation: the loop, and what it counts.
 
 use crate::EmulationError;
-use crate::carry::Refused;
+use crate::carry::{Carry, Mode, Refused};
 use crate::emulation::{Emulation, Stop};
 use crate::flows::{FlowReport, Flows};
+use crate::fragments::fragments;
 use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
 use crate::report::{Machine, Packets, Report, Truth};
@@ -34,8 +35,8 @@ const LONGEST: Dur = Dur::from_millis(5);
 const BEHIND: Dur = Dur::from_millis(100);
 /// Programs that are asked to end have this long.
 const GRACE: Dur = Dur::from_secs(2);
-/// More than any device carries: the largest packet and an Ethernet header.
-const BUFFER: usize = 4096;
+/// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
+const BUFFER: usize = (1 << 16) + 14;
 
 /// What has ended an emulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +80,8 @@ pub struct Running {
     delivered: Vec<(NodeId, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
+    /// What a device has just given, reused.
+    buffer: Vec<u8>,
 }
 
 impl Running {
@@ -100,6 +103,7 @@ impl Running {
             delivered: Vec::new(),
             lost: Vec::new(),
             bytes: Vec::new(),
+            buffer: vec![0; BUFFER],
             emulation,
         }
     }
@@ -273,7 +277,8 @@ impl Running {
     fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet, late: Dur) {
         let Some(number) = self.number(node) else { return };
         self.bytes.clear();
-        if !self.emulation.carry.leave(node, packet, &mut self.bytes) {
+        let now = self.emulation.world.now();
+        if !self.emulation.carry.leave(now, node, packet, &mut self.bytes) {
             return;
         }
         self.lateness.record(late);
@@ -287,7 +292,7 @@ impl Running {
         if let Some((bytes, head)) = self.emulation.carry.ipv4(&self.bytes).and_then(with_head)
             && head.dst == address
         {
-            self.flows.arrived(self.emulation.world.now(), bytes, &head);
+            self.flows.arrived(now, bytes, &head);
         }
     }
 
@@ -295,7 +300,7 @@ impl Running {
     fn answer(&mut self, node: NodeId, packet: &Ipv4Packet, reason: DropReason) {
         let Some(number) = self.number(node) else { return };
         // Between kernels that route, the network below loses frames, and says nothing of it.
-        let routed = self.emulation.mode == crate::carry::Mode::Routed;
+        let routed = self.emulation.mode == Mode::Routed;
         let now = self.now();
         let address = node.ipv4();
         if !routed || !self.allowances[number].take(now) {
@@ -314,17 +319,24 @@ impl Running {
     /// Takes what a device has, up to its turn's end.
     fn take(&mut self, number: usize) {
         let node = self.node(number);
-        let mut buffer = [0; BUFFER];
+        let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..TURN {
             match self.emulation.nodes.devices()[number].receive(&mut buffer) {
                 Ok(Some(len)) => self.enter(node, &buffer[..len]),
-                Ok(None) => return,
-                Err(error) => return self.give_up(number, &error),
+                Ok(None) => break,
+                Err(error) => {
+                    self.give_up(number, &error);
+                    break;
+                }
             }
         }
+        self.buffer = buffer;
     }
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
+        if bytes.len() > self.emulation.carry.header() + self.emulation.options.mtu as usize {
+            return self.enter_long(node, bytes);
+        }
         let now = self.now();
         match self.emulation.carry.enter(now, node, bytes) {
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
@@ -338,6 +350,23 @@ impl Running {
                 self.emulation.world.inject(node, packet);
                 self.hand_over();
             }
+        }
+    }
+
+    /// What does not fit a frame enters in fragments, or not at all: who forbids them is told what fits.
+    fn enter_long(&mut self, node: NodeId, bytes: &[u8]) {
+        let routed = self.emulation.mode == Mode::Routed;
+        let mtu = self.emulation.options.mtu;
+        if let Some(pieces) = fragments(bytes, mtu as usize).filter(|_| routed) {
+            return pieces.iter().for_each(|piece| self.enter(node, piece));
+        }
+        *self.refused.entry(Refused::TooLong).or_default() += 1;
+        let Some(number) = self.number(node).filter(|_| routed) else { return };
+        let now = self.now();
+        let told = icmp::too_long(node.ipv4(), bytes, mtu);
+        if let Some(told) = told.filter(|_| self.allowances[number].take(now)) {
+            self.packets.told += 1;
+            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&told).is_err());
         }
     }
 
@@ -366,6 +395,10 @@ impl Running {
         let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
         let state = self.emulation.state();
         let ran_s = self.now().as_secs_f64();
+        let mut counters = fourhop_sim::counters(&self.emulation.world, &[]);
+        if let Carry::Receivers(receivers) = &self.emulation.carry {
+            counters.insert("adhoc_receivers", receivers.counters());
+        }
         let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
         Report {
             id: state.id.clone(),
@@ -386,7 +419,7 @@ impl Running {
                 saturated_speed: speed,
             },
             packets: self.packets(),
-            counters: fourhop_sim::counters(&self.emulation.world, &[]),
+            counters,
             events: self.emulation.world.events(),
             frames: self.emulation.world.frames(),
             flows: flows.collect(),

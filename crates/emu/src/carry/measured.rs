@@ -3,7 +3,8 @@
 //! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the simulator's, of
 //! the same length; its bytes wait here. At the other end they get the time to live and the window with which the segment has
 //! come through the module there, with the checksums that follow. What the simulator's segments cannot say in the same length
-//! (options that it does not know) crosses as bytes, and is not measured.
+//! (options that it does not know) crosses as bytes, and is not measured. So does what goes to a wire or comes from one: links
+//! of other kinds measure nothing (docs/c3tcp.md).
 
 use super::Refused;
 use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpSegment, bytes};
@@ -33,7 +34,9 @@ impl Measured {
 
     pub(super) fn enter(&mut self, now: Time, node: NodeId, host: &[u8]) -> Result<Ipv4Packet, Refused> {
         let packet = super::routed::enter(host)?;
-        let (Some(segment), Some(waiting)) = (bytes::segment(host), self.nodes.get_mut(node.index())) else {
+        let to_radio = NodeId::from_ipv4(packet.dst).is_some_and(|to| to.index() < self.nodes.len());
+        let (Some(segment), Some(waiting), true) = (bytes::segment(host), self.nodes.get_mut(node.index()), to_radio)
+        else {
             return Ok(packet);
         };
         let ident = waiting.next;
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_the_simulator_cannot_say_and_what_is_no_tcp_crosses_as_bytes() {
-        let mut measured = Measured::new(1);
+        let mut measured = Measured::new(2);
         let mut unknown = host(1, &[TcpOptionElement::Timestamp(1, 2), TcpOptionElement::Noop, TcpOptionElement::Noop]);
         unknown[40] = 30; // an option of MPTCP in its place
         let packet = entered(&mut measured, &unknown);
@@ -124,8 +127,23 @@ mod tests {
     }
 
     #[test]
+    fn what_leaves_the_mesh_crosses_as_bytes() {
+        let mut measured = Measured::new(2);
+        for (from, to) in [(FROM, NodeId::wired(0)), (NodeId::wired(0), FROM)] {
+            let mut sent = Vec::new();
+            let builder = PacketBuilder::ipv4(from.ipv4().octets(), to.ipv4().octets(), 64).tcp(4_000, 80, 1, 5_000);
+            builder.write(&mut sent, b"data").unwrap();
+            let packet = measured.enter(Time::ZERO, from, &sent).unwrap();
+            assert!(matches!(packet.body, Body::Opaque(_)), "{packet:?}");
+            let mut out = Vec::new();
+            assert!(measured.leave(&packet, &mut out));
+            assert_eq!(out, sent);
+        }
+    }
+
+    #[test]
     fn segments_of_others_and_those_of_long_ago_are_not_found() {
-        let mut measured = Measured::new(1);
+        let mut measured = Measured::new(2);
         let first = entered(&mut measured, &host(1, &[]));
         let mut simulated = first.clone();
         let Body::Tcp(segment) = &mut simulated.body else { panic!("{simulated:?}") };

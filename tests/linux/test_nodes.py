@@ -297,6 +297,9 @@ def test_figures_for_prometheus(emulate: Starter) -> None:
     assert 'fourhop_flow_bytes_total{src="n0",src_port="0",dst="n2",dst_port="0",protocol="icmp"} 252\n' in text
 
 
+GATEWAY = ROOT / "scenarios" / "gateway-chain.toml"
+
+
 def test_what_is_wrong_is_said(emulate: Starter) -> None:
     net = emulate("--without-flows", hops=1)
     for words, said in (
@@ -312,7 +315,11 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
         ),
         (["emulate", CHAIN, "--adhoc-receivers", "--set", "c3tcp.enabled=true"], "the window is not [c3tcp]'s"),
         (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
-        (["emulate", ROOT / "scenarios" / "gateway-chain.toml", "--tap"], "[wired] needs the simulated routing"),
+        (["emulate", GATEWAY, "--tap"], 'flow "upload" cannot run beside programs'),
+        (
+            ["emulate", GATEWAY, "--tap", "--set", "gateway.kind=gap"],
+            "the one of [gateway] needs the simulated routing",
+        ),
     ):
         done = fourhop(*words)
         assert done.returncode == 2, done.stdout

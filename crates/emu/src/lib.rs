@@ -8,6 +8,7 @@
 //! | [`nodes`] | their namespaces and devices, made and removed |
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
+//! | [`wires`] | wires between nodes whose kernels route |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
 //! | [`fragments`] | packets that are too long for a frame, in pieces |
@@ -34,6 +35,7 @@ pub mod program;
 pub mod report;
 mod running;
 pub mod state;
+pub mod wires;
 
 pub use emulation::{Emulation, Options, Stop};
 pub use error::EmulationError;

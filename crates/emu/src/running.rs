@@ -1,7 +1,7 @@
 //! A running emulation: the loop, and what it counts.
 
 use crate::EmulationError;
-use crate::carry::{Carry, Mode, Refused};
+use crate::carry::{Carry, Mode, Refused, routed};
 use crate::emulation::{Emulation, Stop};
 use crate::flows::{FlowReport, Flows};
 use crate::fragments::fragments;
@@ -15,8 +15,8 @@ use fourhop_live::metrics::Server;
 use fourhop_live::poll::Ready;
 use fourhop_live::{Tried, priority};
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
 use fourhop_units::{Dur, NodeId, Time};
 use nix::sys::signal::{Signal, kill};
@@ -78,6 +78,7 @@ pub struct Running {
     real_time: bool,
     /// Reused.
     delivered: Vec<(NodeId, Ipv4Packet)>,
+    wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
     /// What a device has just given, reused.
@@ -97,10 +98,11 @@ impl Running {
             refused: BTreeMap::new(),
             flows: Flows::default(),
             allowances: vec![Allowance::default(); count],
-            alive: vec![true; count],
+            alive: vec![true; emulation.nodes.devices().len()],
             warnings: emulation.warnings.clone(),
             real_time: false,
             delivered: Vec::new(),
+            wired: Vec::new(),
             lost: Vec::new(),
             bytes: Vec::new(),
             buffer: vec![0; BUFFER],
@@ -137,6 +139,11 @@ impl Running {
         let reasons = DropReason::ALL.iter().filter(|reason| reason.layer() != Layer::Radio);
         for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
             lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
+        }
+        if self.emulation.wires.lost > 0 {
+            let reason = DropReason::WiredQueueFull;
+            *lost.entry(reason.layer().name()).or_default().entry(reason.name()).or_default() +=
+                self.emulation.wires.lost;
         }
         Packets { refused, lost, ..self.packets.clone() }
     }
@@ -211,7 +218,7 @@ impl Running {
             }
             ready.clear();
             // What is due already is not waited for, but devices are looked at.
-            let due = self.emulation.world.next_event().unwrap_or(Time::NEVER);
+            let due = self.next_event().unwrap_or(Time::NEVER);
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
                 false => {
@@ -237,17 +244,23 @@ impl Running {
         }
     }
 
+    /// When something happens next, on the air or on a wire.
+    fn next_event(&mut self) -> Option<Time> {
+        Time::earlier_of(self.emulation.world.next_event(), self.emulation.wires.next_event())
+    }
+
     /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over where
     /// they fall due, each with its lateness.
     fn advance(&mut self, end: Time) {
         let begun = self.clock.now();
         let mut steps = 0_u32;
-        if let Some(at) = self.emulation.world.next_event() {
+        if let Some(at) = self.next_event() {
             self.behind_max = self.behind_max.max(begun.saturating_since(at));
         }
-        while let Some(at) = self.emulation.world.next_event().filter(|&at| at <= end) {
+        while let Some(at) = self.next_event().filter(|&at| at <= end) {
             self.emulation.world.run_until(at, &self.control);
             self.hand_over();
+            self.hand_over_wired(at);
             steps += 1;
             if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
                 return;
@@ -272,6 +285,30 @@ impl Running {
             self.answer(node, &packet, reason);
         }
         (self.delivered, self.lost) = (delivered, lost);
+    }
+
+    /// Hands to the kernels what has come out of wires.
+    fn hand_over_wired(&mut self, now: Time) {
+        let mut wired = std::mem::take(&mut self.wired);
+        self.emulation.wires.leave(now, &mut wired);
+        for (end, packet) in wired.drain(..) {
+            let late = self.clock.now().saturating_since(now);
+            self.lateness.record(late);
+            let number = self.emulation.nodes.wire(end);
+            self.late_at[number] = self.late_at[number].max(late);
+            self.bytes.clear();
+            encode::packet(&packet, &mut self.bytes);
+            match self.emulation.nodes.wire_device(end).deliver(&self.bytes) {
+                Ok(()) => self.packets.delivered += 1,
+                Err(_) => self.packets.undelivered += 1,
+            }
+            if let Some((bytes, head)) = with_head(&self.bytes)
+                && head.dst == self.emulation.state().members[number].address
+            {
+                self.flows.arrived(now, bytes, &head);
+            }
+        }
+        self.wired = wired;
     }
 
     fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet, late: Dur) {
@@ -318,11 +355,13 @@ impl Running {
 
     /// Takes what a device has, up to its turn's end.
     fn take(&mut self, number: usize) {
-        let node = self.node(number);
         let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..TURN {
             match self.emulation.nodes.devices()[number].receive(&mut buffer) {
-                Ok(Some(len)) => self.enter(node, &buffer[..len]),
+                Ok(Some(len)) => match self.emulation.nodes.wire_end(number) {
+                    Some(end) => self.enter_wire(end, &buffer[..len]),
+                    None => self.enter(self.node(number), &buffer[..len]),
+                },
                 Ok(None) => break,
                 Err(error) => {
                     self.give_up(number, &error);
@@ -353,6 +392,24 @@ impl Running {
         }
     }
 
+    /// A kernel sends over a wire, whose largest packet is that of all devices.
+    fn enter_wire(&mut self, end: usize, bytes: &[u8]) {
+        let address = self.emulation.state().members[self.emulation.nodes.wire(end)].address;
+        let long = bytes.len() > self.emulation.options.mtu as usize;
+        let packet = if long { Err(Refused::TooLong) } else { routed::enter(bytes) };
+        match packet {
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+            Ok(packet) => {
+                let now = self.now();
+                if let Some((bytes, head)) = with_head(bytes).filter(|(_, head)| head.src == address) {
+                    self.flows.sent(now, bytes, &head);
+                }
+                self.packets.taken += 1;
+                self.emulation.wires.enter(now, end, packet);
+            }
+        }
+    }
+
     /// What does not fit a frame enters in fragments, or not at all: who forbids them is told what fits.
     fn enter_long(&mut self, node: NodeId, bytes: &[u8]) {
         let routed = self.emulation.mode == Mode::Routed;
@@ -374,8 +431,12 @@ impl Running {
     fn give_up(&mut self, number: usize, error: &std::io::Error) {
         self.emulation.poller.remove(&self.emulation.nodes.devices()[number]);
         self.alive[number] = false;
-        let name = &self.emulation.state().members[number].name;
-        self.warnings.push(format!("the device of {name} is gone: {error}"));
+        let (what, member) = match self.emulation.nodes.wire_end(number) {
+            Some(end) => ("a wire", self.emulation.nodes.wire(end)),
+            None => ("the device", number),
+        };
+        let name = &self.emulation.state().members[member].name;
+        self.warnings.push(format!("{what} of {name} is gone: {error}"));
     }
 
     /// Number in the world of a member.

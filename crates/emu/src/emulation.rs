@@ -146,12 +146,6 @@ impl Emulation {
             }
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
-        if scenario.c3tcp.enabled && scenario.c3tcp.local_acks {
-            return Err(EmulationError::Unsuited(format!(
-                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` only",
-                scenario.file
-            )));
-        }
         if options.adhoc_receivers && (scenario.c3tcp.enabled || mode == Mode::Link) {
             let why = "they need the simulated routing, and the window is not [c3tcp]'s at the same time";
             return Err(EmulationError::Unsuited(format!("{}: --adhoc-receivers: {why}", scenario.file)));
@@ -179,7 +173,9 @@ impl Emulation {
         let in_world = members.iter().filter(|member| mode == Mode::Routed || member.node.wired_number().is_none());
         in_world.for_each(|member| world.attach(member.node));
         let carry = match mode {
-            Mode::Routed if scenario.c3tcp.enabled => Carry::Measured(Measured::new(setup.positions.len())),
+            Mode::Routed if scenario.c3tcp.enabled => {
+                Carry::Measured(Measured::new(setup.positions.len(), scenario.c3tcp.local_acks))
+            }
             Mode::Routed if options.adhoc_receivers => {
                 Carry::Receivers(Receivers::new(scenario.adhoc_receiver(), scenario.adhoc_clock()))
             }

@@ -5,12 +5,14 @@
 //! | [`routed`] | TUN: the simulated network routes | IPv4 packets |
 //! | [`measured`] | the same, with C3TCP | the same; TCP segments are measured on their way |
 //! | [`receivers`] | the same, with receivers of ad hoc TCP | the same; acknowledgements offer what the path holds |
+//! | [`streams`] | for [`measured`] | the bytes of connections whose modules acknowledge by themselves |
 //! | [`link`] | TAP: the kernels route over the simulated air | Ethernet frames |
 
 pub mod link;
 pub mod measured;
 pub mod receivers;
 pub mod routed;
+pub mod streams;
 
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
@@ -120,7 +122,7 @@ mod tests {
     fn any_bytes_are_taken_or_refused() {
         let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);
         let link = Link::new(2, Sizes::Standard);
-        let mut carries = [Carry::Routed, Carry::Measured(Measured::new(2)), Carry::Link(link)];
+        let mut carries = [Carry::Routed, Carry::Measured(Measured::new(2, false)), Carry::Link(link)];
         let mut taken = [0; 3];
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> = (0..draw.below(120)).map(|_| draw.bits32() as u8).collect();

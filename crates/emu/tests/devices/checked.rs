@@ -40,13 +40,15 @@ pub struct Passed {
 }
 
 fn made(kind: u8) -> (World, Carry) {
-    let keys = if kind % 4 == 1 { "[c3tcp]\nenabled = true\n" } else { "" };
+    let local_acks = kind & 4 != 0;
+    let keys = format!("[c3tcp]\nenabled = true\nlocal_acks = {local_acks}\n");
+    let keys = if kind % 4 == 1 { keys } else { String::new() };
     let scenario = load_toml(&format!("{SCENARIO}{keys}"), "devices.toml", &[]).expect("a sound scenario");
     let (mut setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a sound scenario");
     setup.flows.clear();
     let carry = match kind % 4 {
         0 => Carry::Routed,
-        1 => Carry::Measured(Measured::new(RADIOS)),
+        1 => Carry::Measured(Measured::new(RADIOS, local_acks)),
         2 => Carry::Receivers(Receivers::new(scenario.adhoc_receiver(), scenario.adhoc_clock())),
         _ => {
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);

@@ -1,6 +1,7 @@
 //! What is written about a running emulation, so that others find its nodes and can clean up after it.
 
 use crate::members::Member;
+use crate::program::{MEANT, NODE};
 use fourhop_live::{Error, Tried, namespace, user};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -90,7 +91,12 @@ impl State {
     /// The first that cannot be removed; the others are.
     pub fn remove(&self) -> Result<(), Error> {
         let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
-        let namespaces = namespace::identities(names.iter().map(String::as_str));
+        let mut namespaces = namespace::identities(names.iter().map(String::as_str));
+        if namespaces.is_empty() {
+            // What a killed user's emulation had mounted has gone with it; programs in its nodes have not.
+            let (own, inside) = (format!("{MEANT}={}\0", self.id), format!("{NODE}="));
+            namespaces = namespace::of_marked(&[own.as_bytes(), inside.as_bytes()]);
+        }
         let mut done = Ok(());
         for name in &names {
             done = done.and(namespace::remove(name));

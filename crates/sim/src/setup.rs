@@ -295,7 +295,7 @@ impl Setup {
     }
 
     /// Radio hops from each of `gateways` to each node at time zero.
-    fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
+    pub fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
         let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.positions);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }

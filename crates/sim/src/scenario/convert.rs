@@ -109,7 +109,8 @@ impl Scenario {
         }
     }
 
-    fn adhoc_clock(&self) -> Clock {
+    /// The clock of timestamps of ad hoc TCP.
+    pub fn adhoc_clock(&self) -> Clock {
         Clock { tick: self.adhoc_tcp.timestamp_tick, synchronised: true }
     }
 
@@ -124,7 +125,8 @@ impl Scenario {
         }
     }
 
-    fn adhoc_receiver(&self) -> ReceiverOptions {
+    /// The receiver's side of ad hoc TCP.
+    pub fn adhoc_receiver(&self) -> ReceiverOptions {
         let options = &self.adhoc_tcp;
         let mac = self.mac_config();
         // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.

@@ -1,6 +1,7 @@
 //! What is written about a running emulation, so that others find its nodes and can clean up after it.
 
 use crate::members::Member;
+use fourhop_live::host::started;
 use fourhop_live::{Error, Tried, namespace, user};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -146,14 +147,6 @@ fn end_processes(namespaces: &[namespace::Identity]) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     send(Signal::SIGKILL);
-}
-
-/// When a process started: the twenty-second figure of its line in /proc, behind its name, which may contain anything
-/// (proc(5)).
-fn started(pid: u32) -> Option<u64> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, figures) = line.rsplit_once(')')?;
-    figures.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

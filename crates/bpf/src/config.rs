@@ -436,6 +436,15 @@ mod tests {
     }
 
     #[test]
+    fn the_file_in_the_documents_is_sound() {
+        let text = include_str!("../../../docs/kernel.md");
+        let (_, rest) = text.split_once("```toml\n").unwrap();
+        let config = Config::parse(rest.split_once("```").unwrap().0).unwrap();
+        let (set, devices) = (System::default(), vec!["mesh0".to_owned()]);
+        assert_eq!(config.systems, [System { namespace: Some("mesh".to_owned()), devices, ..set }], "as without them");
+    }
+
+    #[test]
     fn without_a_file_everything_is_paced_as_the_paper_says() {
         let config = Config::default();
         let parsed = ["0.0.0.0/0", "::/0"].map(|to| format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n"));

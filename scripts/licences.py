@@ -7,7 +7,8 @@ Of several licences that a crate offers we take Apache-2.0, the text of which is
 asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
 ask for their text with the copyright lines; where a crate comes without, it is our own text, or theirs without a name,
 with the authors that the crate names. libbpf, in C, is in one of the crates and linked with it. Any other licence is an
-error, until its conditions are dealt with here. Needs cargo and the sources that it builds from. The list has what is linked on Linux, without what only runs during compilation.
+error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
+The list has what is linked on Linux, without what only runs during compilation.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ RECIPES = ("add-a-cc.md", "add-a-figure.md")
 # Commands that are not run here, and why.
 ELSEWHERE = {
     "make": "is looked up in the Makefile",
+    "fourhop-cc": "tests/linux/test_kernel.py loads it into the kernel",
     "dask": "test_cluster.py runs sweeps on a cluster",
     "helm": "needs a Kubernetes cluster",
     "tshark": "test_pcap.py and test_local_acks.py read captures with it",

@@ -2,6 +2,7 @@
 
 use crate::members::Member;
 use crate::program::{MEANT, NODE};
+use fourhop_live::host::started;
 use fourhop_live::{Error, Tried, namespace, user};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -152,14 +153,6 @@ fn end_processes(namespaces: &[namespace::Identity]) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     send(Signal::SIGKILL);
-}
-
-/// When a process started: the twenty-second figure of its line in /proc, behind its name, which may contain anything
-/// (proc(5)).
-fn started(pid: u32) -> Option<u64> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, figures) = line.rsplit_once(')')?;
-    figures.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod packet;
 mod routing;
 mod tcp;
 
-pub use aodv::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
 pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};

@@ -57,6 +57,10 @@ impl Scenario {
                     keep_stable: routing.keep_stable,
                 },
             ),
+            metric: routing
+                .metric
+                .of_links()
+                .map(|metric| aodv::MetricConfig { metric, interval: routing.probe_interval }),
             search_timeout: match (routing.request_wait, routing.measured_wait_max) {
                 (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
                 (None, Some(max)) => aodv::SearchTimeout::Measured { max },

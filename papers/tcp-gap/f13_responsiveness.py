@@ -163,6 +163,6 @@ def newreno_starves_in_turn(data: Data) -> Claim:
     return every({"some starve": above(_extremes(part), 0.1), "on average": between(part, 0.25, 0.75)})
 
 
-@study.cause("neither flow is shut out: the second has 40 to 60 %")
+@study.cause("neither flow is shut out: the second has between a quarter and three quarters")
 def neither_shut_out(data: Data) -> Claim:
-    return between(second_share(data, "newreno", "ftp-2", BEFORE), 0.4, 0.6)
+    return between(second_share(data, "newreno", "ftp-2", BEFORE), 0.25, 0.75)

@@ -12,7 +12,7 @@ use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::{Scenario, load_toml};
 use fourhop_sim::setup::{Flow, Setup, Traffic};
 use fourhop_sim::{RunOptions, run};
-use fourhop_units::{NodeId, Time};
+use fourhop_units::{Dur, NodeId, Time};
 
 const SMOOTHED: atp::Config = atp::Config::published();
 
@@ -89,6 +89,32 @@ fn a_quick_start_learns_the_rate_of_an_idle_path() {
     let third = seen.iter().filter(|seen| seen.node == 0 && seen.sent && data(seen).is_some()).nth(2).expect("a third");
     let between = (data(third).unwrap().entered_queue - data(second).unwrap().entered_queue).as_micros_rounded();
     assert_eq!(between, told, "a packet in each delay of the path");
+}
+
+/// Interval of the sender and delay that was fed back last, at each of these seconds.
+fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
+    let (mut world, ends, _) = build(setup, 1);
+    let mut at = |second| {
+        world.run_until(Time::from_secs(second), &Control::new());
+        let (node, place) = ends[0].sender;
+        let sender = world.endpoints(node)[place].atp_sender().expect("a sender of ATP");
+        let of = |dur: Option<Dur>| dur.expect("the path has told a rate").as_secs_f64();
+        (of(sender.interval()), of(sender.offered()))
+    };
+    seconds.map(&mut at).collect()
+}
+
+/// Over one hop the rate comes to what the bottleneck's delay allows and stays there; over four, where a flow competes with itself
+/// and the offer changes all the time, it is never above what was offered last, and never for long far below.
+#[test]
+fn the_rate_is_what_the_bottleneck_offers() {
+    for (interval, offered) in rates(&string(&[0.0, 200.0], SMOOTHED), 40..80) {
+        assert!((0.999..1.11).contains(&(interval / offered)), "{interval} s, offered {offered} s");
+    }
+    let chain = rates(&string(&[0.0, 200.0, 400.0, 600.0, 800.0], SMOOTHED), 10..100);
+    assert!(chain.iter().all(|(interval, offered)| interval / offered > 0.999), "{chain:?}");
+    let mean = |of: fn(&(f64, f64)) -> f64| chain.iter().map(of).sum::<f64>() / chain.len() as f64;
+    assert!(mean(|(interval, _)| *interval) < 3.0 * mean(|(_, offered)| *offered), "{chain:?}");
 }
 
 /// A scenario of `network` whose flows send over ATP.

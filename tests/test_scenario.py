@@ -42,6 +42,7 @@ def test_python_and_toml_come_to_the_same() -> None:
         ),
         Scenario.chain(hops=2, transport="udp", traffic={"rate": "200kbps"}, profile="standard"),
         Scenario.chain(hops=2, transport="ping"),
+        Scenario.chain(hops=2, transport="atp", atp={"epoch": "500ms"}),
     ],
     ids=lambda scenario: scenario.name,
 )

@@ -11,6 +11,7 @@
 //! | [`route`] | static shortest paths and AODV |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
+//! | [`atp`] | ATP, a transport of its own |
 //! | [`gateway`] | what happens between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+pub mod atp;
 pub mod ccm;
 mod counters;
 pub mod drop;

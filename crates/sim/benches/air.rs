@@ -26,6 +26,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         wired: None,
         crossing: None,
         flows,
+        atp: None,
         c3tcp: None,
     };
     setup.node.link.arp = false;

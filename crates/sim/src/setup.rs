@@ -16,6 +16,7 @@ use fourhop_cc::Transport;
 use fourhop_proto::app::{
     cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, sink::Sink, transfer, transfer::Transfer,
 };
+use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::OptionsRule;
@@ -118,6 +119,8 @@ pub enum Traffic {
         /// What is sent.
         source: Source,
     },
+    /// A transfer over ATP, with the options of [`Setup::atp`].
+    Atp(transfer::Config),
     /// Constant bit rate UDP.
     Udp(cbr::Config),
     /// Echo requests.
@@ -165,6 +168,8 @@ pub struct Setup {
     pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
+    /// ATP, if a flow uses it: then every node tells its delays.
+    pub atp: Option<atp::Config>,
     /// C3TCP, if it is in use.
     pub c3tcp: Option<C3tcp>,
 }
@@ -302,7 +307,12 @@ impl Setup {
             Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
             None => (node, nodes[node.index()].add_endpoint(endpoint)),
         };
-        let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();
+        let ends = self
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(index, flow)| connect(&mut place, seed, index, flow, self.atp.as_ref()))
+            .collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
         let world = World::new(nodes, rules, air, wired, tap);
         let world = match &self.radio {
@@ -334,6 +344,9 @@ impl Setup {
         let mut node = Node::new(addresses, backoff, &config, router);
         if let Some(options) = modules {
             node.add_modules(options);
+        }
+        if let Some(options) = self.atp {
+            node.add_meter(options);
         }
         if config.link.red.enabled {
             node.add_link_red(LinkRed::new(config.link.red, Stream::new(seed, id, Purpose::LinkRed)));
@@ -397,6 +410,7 @@ fn connect(
     seed: u64,
     index: usize,
     flow: &Flow,
+    atp: Option<&atp::Config>,
 ) -> FlowEnds {
     let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
     let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
@@ -431,6 +445,17 @@ fn connect(
                 false => endpoint,
             };
             FlowEnds { sender: place(flow.src, renewed(sender, 0)), receiver: place(flow.dst, renewed(receiver, 1)) }
+        }
+        Traffic::Atp(transfer) => {
+            let config = atp.copied().unwrap_or(atp::Config::published());
+            let first = Stream::new(seed, NodeId(index as u32), Purpose::Tcp).bits32();
+            let sender = atp::Sender::new(config, Seq::from_wire(first));
+            let sender = EndpointKind::AtpSender(Transfer::new(*transfer), Box::new(sender));
+            let receiver = EndpointKind::AtpReceiver(Box::new(atp::Receiver::new(config)));
+            FlowEnds {
+                sender: place(flow.src, Endpoint::new(at_src, sender)),
+                receiver: place(flow.dst, Endpoint::new(at_dst, receiver)),
+            }
         }
         Traffic::Udp(config) => FlowEnds {
             sender: place(flow.src, Endpoint::new(at_src, EndpointKind::UdpSender(Cbr::new(*config)))),

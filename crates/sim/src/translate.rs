@@ -42,6 +42,11 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         wired: scenario.wired_plan(&network.gateways),
         crossing: scenario.crossing_config(),
         flows,
+        atp: network
+            .flows
+            .iter()
+            .any(|flow| flow.traffic.transport == FlowTransport::Atp)
+            .then(|| scenario.atp_config()),
         c3tcp: c3tcp(scenario),
     };
     Ok((setup, network.flows))
@@ -75,6 +80,10 @@ fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {
                 _ => Source::Transfer(transfer::Config { start, stop, size: None }),
             };
             Traffic::Tcp { transport, config: Box::new(scenario.tcp_config(traffic)), source }
+        }
+        (FlowTransport::Atp, App::Bulk) => Traffic::Atp(transfer::Config { start, stop, size: None }),
+        (FlowTransport::Atp, App::Transfer { size }) => {
+            Traffic::Atp(transfer::Config { start, stop, size: Some(size) })
         }
         (_, App::Cbr { rate, payload }) => Traffic::Udp(cbr::Config { start, stop, rate, payload }),
         (_, App::Ping { interval, outstanding, payload }) => {

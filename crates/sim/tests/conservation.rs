@@ -17,6 +17,9 @@ fn tcp() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just("newreno"), prop::sample::select(Transport::ALL).prop_map(|transport| transport.name)]
 }
 
+/// A flow between nodes with radios.
+const OVER_ATP: &str = "transport = 'atp'";
+
 /// A flow as it stands in the scenario file, but for its ends.
 fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -29,6 +32,7 @@ fn traffic() -> impl Strategy<Value = String> {
         )),
         2 => (20u32..=3000, 50u64..=PAYLOAD)
             .prop_map(|(rate, payload)| format!("transport = 'udp'\nrate = '{rate}kbps'\npayload = '{payload}B'")),
+        1 => Just(OVER_ATP.to_owned()),
         1 => (5u32..=500).prop_map(|interval| format!("transport = 'ping'\ninterval = '{interval}ms'")),
     ]
 }
@@ -125,6 +129,8 @@ prop_compose! {
             let from = &names[from as usize % names.len()];
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
             let to = others[to as usize % others.len()];
+            let wired = [from, to].iter().any(|name| name.starts_with('\''));
+            let traffic = if wired { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
         }
         text

@@ -7,6 +7,7 @@ mod adhoc_tcp;
 mod ages;
 mod agreement;
 mod aodv_messages;
+mod atp;
 mod bianchi;
 mod bits;
 mod c3tcp;

@@ -79,6 +79,7 @@ fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
         Kind::Transport => match stream.below(5) {
             0 => "udp".to_owned(),
             1 => "ping".to_owned(),
+            2 if stream.below(4) == 0 => "atp".to_owned(),
             _ => Transport::ALL[stream.below(Transport::ALL.len() as u32) as usize].name.to_owned(),
         },
         Kind::Node => ["0", "1", "first", "last", "random", "a", "b"][stream.below(7) as usize].to_owned(),

@@ -2,6 +2,8 @@
 //! repeatedly, so they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
+use super::dcf::needs_rts;
+use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};
 
 /// Those of an exchange with data at one rate.
@@ -68,6 +70,18 @@ pub struct ShortestFrame {
 }
 
 impl Config {
+    /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking it to its
+    /// ACK, after a back-off from the smallest window.
+    pub fn unhindered(&self, msdu: &Msdu) -> Dur {
+        let rates = self.rates_around(self.data_rate);
+        let reserved = match needs_rts(self, msdu) {
+            true => self.rts_airtime(rates.rts) + self.answer_airtime(rates.cts) + self.sifs * 2,
+            false => Dur::ZERO,
+        };
+        let data = self.data_airtime(msdu.len, self.data_rate) + self.sifs + self.answer_airtime(rates.ack);
+        self.difs() + self.slot * u64::from(self.cw_min) / 2 + reserved + data
+    }
+
     /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.data_rate);

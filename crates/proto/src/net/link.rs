@@ -8,7 +8,7 @@ use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
 use crate::drop::DropReason;
 use crate::route::NextHop;
-use crate::wire::{ArpMessage, Ipv4Packet, Msdu, Payload};
+use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
@@ -216,11 +216,15 @@ impl Link {
 
     fn delay_down(&mut self, at: Time, dst: MacAddr, mut payload: Payload) {
         let mut len = self.config.sizes.of(&payload);
-        if let Payload::Ipv4(packet) = &mut payload
-            && let Some(carried) = packet.carried_mut()
-        {
-            len += carried.options.on_air();
-            carried.entered_queue = at;
+        if let Payload::Ipv4(packet) = &mut payload {
+            match &mut packet.body {
+                Body::Measured(tcp) => {
+                    len += tcp.carried.options.on_air();
+                    tcp.carried.entered_queue = at;
+                }
+                Body::Atp(AtpPacket { content: AtpContent::Data(data), .. }) => data.entered_queue = at,
+                _ => {}
+            }
         }
         let msdu = Msdu { dst, len, payload };
         // ARP's shorter delay lets it overtake what was sent down within the difference.

@@ -33,7 +33,8 @@ impl Sizes {
             (Sizes::Ns2, Body::Measured(tcp)) if packet.meta.hides_headers && tcp.segment.payload > 0 => {
                 tcp.segment.payload
             }
-            (Sizes::Standard, _) | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Echo(_) | Body::Opaque(_)) => {
+            (Sizes::Standard, _)
+            | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Atp(_) | Body::Echo(_) | Body::Opaque(_)) => {
                 packet.len()
             }
             (Sizes::Ns2, Body::Udp(udp)) => 20 + udp.payload,

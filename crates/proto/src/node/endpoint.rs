@@ -1,7 +1,9 @@
 //! The ends of flows at a node: an application with its socket.
 
 use super::ages::AgeLog;
+use super::endpoint_atp::in_terms_of_tcp;
 use crate::app::{cbr::Cbr, files::Files, ping::Pinger, sink::Sink, transfer::Step, transfer::Transfer};
+use crate::atp;
 use crate::tcp::{self, PathHints, RoundTrips, Socket};
 use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
 use core::net::Ipv4Addr;
@@ -36,6 +38,10 @@ pub enum EndpointKind {
     TcpSender(TcpSource, Box<Socket>),
     /// Receiver of a TCP transfer.
     TcpReceiver(Box<Socket>),
+    /// Sender over ATP.
+    AtpSender(Transfer, Box<atp::Sender>),
+    /// Receiver of a transfer over ATP.
+    AtpReceiver(Box<atp::Receiver>),
     /// Sender of constant bit rate UDP.
     UdpSender(Cbr),
     /// Receiver of UDP.
@@ -84,8 +90,8 @@ pub struct Endpoint {
     echo: Time,
     forward: (Dur, u8),
     renewal: Option<Box<Renewal>>,
-    /// Present under [`tcp::Config::delivery_ages`].
-    ages: Option<Box<AgeLog>>,
+    /// Present under [`tcp::Config::delivery_ages`] or [`atp::Config::delivery_ages`].
+    pub(super) ages: Option<Box<AgeLog>>,
     /// Counters, number and sum of round trips of the connections that are gone.
     past: tcp::Stats,
     past_rtt: (u64, Dur),
@@ -105,6 +111,8 @@ impl Endpoint {
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
         let ages = match &kind {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => socket.records_ages(),
+            EndpointKind::AtpSender(_, sender) => sender.records_ages(),
+            EndpointKind::AtpReceiver(receiver) => receiver.records_ages(),
             _ => false,
         };
         Endpoint {
@@ -139,12 +147,18 @@ impl Endpoint {
         if let Some(socket) = self.socket() {
             sum.add(socket.stats());
         }
+        if let Some(sender) = self.atp_sender() {
+            sum.add(&in_terms_of_tcp(sender.stats()));
+        }
         sum
     }
 
     /// Mean of the round trips sampled by all its connections; `None` before the first.
     pub fn rtt_mean(&self) -> Option<Dur> {
-        let (count, sum) = self.socket().map(|socket| socket.rtt_samples()).unwrap_or_default();
+        let (count, sum) = match self.atp_sender() {
+            Some(sender) => sender.rtt_samples(),
+            None => self.socket().map(|socket| socket.rtt_samples()).unwrap_or_default(),
+        };
         let (count, sum) = (count + self.past_rtt.0, sum + self.past_rtt.1);
         (count > 0).then(|| sum / count)
     }
@@ -253,6 +267,10 @@ impl Endpoint {
                 Time::earlier_of(due, socket.next_timeout())
             }
             EndpointKind::TcpReceiver(socket) => socket.next_timeout(),
+            EndpointKind::AtpSender(transfer, sender) => {
+                Time::earlier_of(transfer.next_timeout(), sender.next_timeout())
+            }
+            EndpointKind::AtpReceiver(receiver) => receiver.next_timeout(),
             EndpointKind::UdpSender(cbr) => cbr.next_timeout(),
             EndpointKind::UdpReceiver(_) => None,
             EndpointKind::Pinger(pinger) => pinger.next_timeout(),
@@ -301,6 +319,7 @@ impl Endpoint {
                 socket.handle_timeout(now, scratch);
             }
             EndpointKind::TcpReceiver(socket) => socket.handle_timeout(now, scratch),
+            EndpointKind::AtpSender(..) | EndpointKind::AtpReceiver(_) => return self.handle_atp_timeout(now, out),
             EndpointKind::UdpSender(cbr) => {
                 while let Some((number, payload)) = cbr.handle_timeout(now) {
                     out.push(Body::Udp(UdpDatagram {

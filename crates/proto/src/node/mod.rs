@@ -17,6 +17,7 @@ mod account;
 mod ages;
 mod ear;
 mod endpoint;
+mod endpoint_atp;
 mod host;
 mod link_drops;
 mod local;

@@ -8,6 +8,7 @@ use super::link_drops::{self, LinkDrops};
 use super::local::Local;
 use super::transports::Transports;
 use super::wired_side::WiredSide;
+use crate::atp;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::gateway;
@@ -93,6 +94,8 @@ pub struct Node {
     pub(super) local: Local,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
     pub(super) modules: Option<Box<ccm::Modules>>,
+    /// Delays for ATP, at a node that tells them.
+    meter: Option<Box<atp::Meter>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
     pub(super) drops: Drops,
@@ -116,6 +119,7 @@ impl Node {
             router,
             local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
             modules: None,
+            meter: None,
             wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
@@ -155,6 +159,11 @@ impl Node {
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
+    }
+
+    /// Lets the node tell packets of ATP how long they take here. Before anything happens.
+    pub fn add_meter(&mut self, config: atp::Config) {
+        self.meter = Some(Box::new(atp::Meter::new(config)));
     }
 
     /// Its modules of C3TCP, for inspection.
@@ -336,7 +345,7 @@ impl Node {
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
         if self.mac.is_ready()
-            && let Some(msdu) = self.next_for_mac()
+            && let Some(msdu) = self.next_for_mac(now)
         {
             self.crossings.link_to_mac += 1;
             self.mac.handle_packet(now, msdu, &mut ear.medium);
@@ -350,13 +359,19 @@ impl Node {
 
     /// The head of the queue that is not dropped early.
     #[inline(always)]
-    fn next_for_mac(&mut self) -> Option<Msdu> {
+    fn next_for_mac(&mut self, now: Time) -> Option<Msdu> {
+        if let Some(meter) = &mut self.meter {
+            meter.handle_free(now);
+        }
         let mut msdu = self.link.dequeue()?;
         if let Some(red) = &mut self.red {
             while red.drops(self.mac.counters().unanswered(), &msdu) {
                 self.drops.count(DropReason::LinkRed);
                 msdu = self.link.dequeue()?;
             }
+        }
+        if let Some(meter) = &mut self.meter {
+            meter.handle_departure(now, &mut msdu, |msdu| self.mac.config().unhindered(msdu));
         }
         Some(msdu)
     }

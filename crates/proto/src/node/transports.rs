@@ -104,6 +104,11 @@ impl Transports {
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
                     notes = endpoint.notes(now);
                 }),
+            Body::Atp(atp) => self
+                .endpoint(peer, atp.dst_port, Some(atp.src_port), |kind| {
+                    matches!(kind, EndpointKind::AtpSender(..) | EndpointKind::AtpReceiver(_))
+                })
+                .map(|index| self.endpoints[index].handle_atp(now, &atp.content, &mut self.bodies)),
             Body::Udp(datagram) => self
                 .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
                     matches!(kind, EndpointKind::UdpReceiver(_))

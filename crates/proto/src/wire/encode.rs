@@ -1,13 +1,13 @@
 //! Frames and packets as bytes, for capture files and devices.
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
-//! (headers and checksums by `etherparse`), AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
+//! (headers and checksums by `etherparse`), ATP, AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
 //! sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are unchanged.
 //! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
-    AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, PathCost, Payload, Probe,
-    TcpOptions, TcpSegment,
+    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, PathCost, Payload,
+    Probe, TcpOptions, TcpSegment,
 };
 use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
@@ -93,6 +93,10 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
         Body::Measured(measured) => {
             tcp(&measured.segment, src, dst, &mut content);
             IpNumber::TCP
+        }
+        Body::Atp(atp) => {
+            atp.encode(src, dst, &mut content);
+            IpNumber(ATP_PROTOCOL)
         }
         Body::Udp(datagram) => {
             let number = datagram.number.to_be_bytes();

@@ -4,8 +4,8 @@ use super::*;
 use crate::drop::DropReason;
 use crate::mac::options::Carried;
 use crate::wire::{
-    EchoMessage, MeasuredSegment, PacketMeta, Rerr, RoutingMessage, Rrep, Rreq, TcpFlags, TcpOptions, Timestamps,
-    UdpDatagram, UnreachableDestination,
+    AtpContent, AtpData, AtpFeedback, AtpPacket, EchoMessage, MeasuredSegment, PacketMeta, Rerr, RoutingMessage, Rrep,
+    Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
 };
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
@@ -28,6 +28,56 @@ fn segment(payload: u32, options: TcpOptions) -> TcpSegment {
     }
 }
 
+fn atp_data(payload: u32) -> Body {
+    let data = AtpData {
+        number: Seq::from_wire(0x0102_0304),
+        offset: 0x0b_0c0d_0e0f,
+        payload,
+        asks: true,
+        delay_us: 0x0506_0708,
+        entered_queue: fourhop_units::Time::from_secs(9),
+    };
+    Body::Atp(AtpPacket { src_port: 0xc000, dst_port: 0x1389, content: AtpContent::Data(data) })
+}
+
+fn atp_feedback() -> Body {
+    let feedback = AtpFeedback {
+        number: Seq::from_wire(1),
+        delay_us: 2,
+        complete: 3,
+        blocks: [(4, 5), (6, 7)].into_iter().collect(),
+        newest: Seq::from_wire(8),
+        held_us: 9,
+    };
+    Body::Atp(AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) })
+}
+
+/// The layout at the head of `wire/atp.rs`, and a checksum that a receiver would find right: the sum with it is all ones.
+#[test]
+fn atp_is_laid_out_as_its_module_says() {
+    for (body, expected) in [
+        (atp_data(3), "c000 1389 01 00 .... 01020304 05060708 0000000b0c0d0e0f 000000"),
+        (
+            atp_feedback(),
+            "0001 0002 02 02 .... 00000001 00000002 0000000000000003 00000008 00000009 00000004 00000005 00000006 00000007",
+        ),
+    ] {
+        let mut bytes = Vec::new();
+        packet(&ipv4(body), &mut bytes);
+        let content = &bytes[20..];
+        let hex: String = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected = expected.replace(' ', "");
+        assert_eq!((&hex[..12], &hex[16..]), (&expected[..12], &expected[16..]));
+        assert_eq!(bytes[9], 253);
+        let pseudo = [&bytes[12..20], &[0, 253], &(content.len() as u16).to_be_bytes()].concat();
+        let mut sum = crate::wire::bytes::checksum::sum(&pseudo) + crate::wire::bytes::checksum::sum(content);
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        assert_eq!(sum, 0xffff);
+    }
+}
+
 #[test]
 fn lengths_on_paper_are_lengths_in_bytes() {
     let mut sack = TcpOptions { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..TcpOptions::default() };
@@ -40,6 +90,8 @@ fn lengths_on_paper_are_lengths_in_bytes() {
         Body::Tcp(segment(0, syn)),
         Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 3, payload: 100 }),
         Body::Echo(EchoMessage { reply: false, ident: 1, number: 2, payload: 56 }),
+        atp_data(1460),
+        atp_feedback(),
         Body::Routing(RoutingMessage::Aodv(AodvMessage::Rerr(Rerr {
             no_delete: false,
             unreachable: vec![UnreachableDestination { addr: NodeId(1).ipv4(), seqno: 3 }],

@@ -4,6 +4,7 @@
 //! reads routing messages from such bytes, and [`bytes`](mod@bytes) reads and edits foreign packets and TCP segments.
 
 mod aodv;
+mod atp;
 pub mod bytes;
 pub mod decode;
 pub mod encode;
@@ -14,6 +15,7 @@ mod routing;
 mod tcp;
 
 pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
+pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BLOCKS};
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
 pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};

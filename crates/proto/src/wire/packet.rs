@@ -1,6 +1,6 @@
 //! IPv4 packets.
 
-use super::{Opaque, RoutingMessage, TcpSegment, bytes};
+use super::{AtpPacket, Opaque, RoutingMessage, TcpSegment, bytes};
 use crate::drop::DropReason;
 use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
@@ -51,6 +51,8 @@ pub enum Body {
     Tcp(TcpSegment),
     /// TCP whose frames have options in their MAC headers. Boxed, so that packets without stay as small as they are.
     Measured(Box<MeasuredSegment>),
+    /// ATP.
+    Atp(AtpPacket),
     /// UDP with a payload that only counts.
     Udp(UdpDatagram),
     /// A message of a routing protocol, over UDP.
@@ -112,6 +114,7 @@ impl Ipv4Packet {
                 Body::Opaque(packet) => return packet.len(),
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
                 Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
+                Body::Atp(atp) => atp.len(),
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
                 Body::Routing(message) => UDP_HEADER + message.len(),
                 Body::Echo(echo) => UDP_HEADER + echo.payload,

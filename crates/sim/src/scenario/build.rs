@@ -9,9 +9,9 @@ use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
 use super::sections::{
-    AdhocTcp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile, RateControl,
-    RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys, complete_mac,
-    complete_routing, complete_tcp, complete_tcp_ap,
+    AdhocTcp, Atp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
+    RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys,
+    complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
@@ -102,6 +102,7 @@ impl Builder {
             let allowed = format!("at most `occupancy_high`, {}", resolved.show("occupancy_high"));
             self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
         }
+        let atp = self.section::<Atp>();
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -158,6 +159,7 @@ impl Builder {
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
             adhoc_tcp: adhoc_tcp?.1,
+            atp: atp?.1,
             c3tcp,
             wired: wired?,
             gateway: gateway?,

@@ -158,6 +158,15 @@ impl Builder {
             self.problems.push(resolved.problem("to", found, "another node"));
         }
         let traffic = traffic_of(&resolved, start, window);
+        for (key, end) in [("from", from), ("to", to)] {
+            if traffic.transport == FlowTransport::Atp
+                && matches!(end, Spot::Node(node) if node.wired_number().is_some())
+            {
+                let found = format!("{}, a node without a radio, over \"atp\"", resolved.show(key));
+                let allowed = "a node of the topology: nodes behind gateways tell ATP no delays";
+                self.problems.push(resolved.problem(key, found, allowed));
+            }
+        }
         let name = keys.name.unwrap_or_else(|| format!("flow-{number}"));
         Some((resolved, Flow { name, from, to, traffic }))
     }
@@ -183,6 +192,10 @@ impl Builder {
         let (fits, allowed) = match transport.as_str() {
             "udp" => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\""),
             "ping" => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\""),
+            "atp" => (
+                matches!(app, AppKind::Bulk | AppKind::Transfer),
+                "\"bulk\" or \"transfer\", which are what goes over \"atp\"",
+            ),
             _ => (
                 matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Files),
                 "\"bulk\", \"transfer\" or \"files\", which go over TCP",
@@ -190,6 +203,10 @@ impl Builder {
         };
         if !fits {
             self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), allowed));
+        }
+        if transport == "atp" && Option::<u32>::from_value(resolved.values.get("window")).is_some() {
+            let allowed = "nothing: \"atp\" sends at a rate and has no window";
+            self.problems.push(resolved.problem("window", resolved.show("window"), allowed));
         }
         let time = |key: &str| Option::<Dur>::from_value(resolved.values.get(key));
         let show = |d: Dur| Unit::Time.format(d.as_nanos() as f64);
@@ -253,7 +270,7 @@ fn app_of(node: &Node) -> Option<AppKind> {
     match node.entry("app") {
         Some(_) => AppKind::find(node.text("app")?),
         None => Some(match FlowTransport::find(node.text("transport")?)? {
-            FlowTransport::Tcp(_) => AppKind::Bulk,
+            FlowTransport::Tcp(_) | FlowTransport::Atp => AppKind::Bulk,
             FlowTransport::Udp => AppKind::Cbr,
             FlowTransport::Ping => AppKind::Ping,
         }),
@@ -287,6 +304,6 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
         app,
         start: time("start").unwrap_or(start),
         stop: time("stop"),
-        window: Option::<u32>::from_value(values.get("window")).or(window),
+        window: Option::<u32>::from_value(values.get("window")).or(window.filter(|_| transport != "atp")),
     }
 }

@@ -39,6 +39,8 @@ pub fn catalog() -> Catalog {
     };
     let mut transports: Vec<_> =
         Transport::ALL.iter().map(|t| CatalogEntry { name: t.name, summary: t.summary }).collect();
+    let atp = "ATP: a rate that the nodes of the path tell, and no TCP (Sundaresan et al. 2003)";
+    transports.push(CatalogEntry { name: "atp", summary: atp });
     transports.push(CatalogEntry { name: "udp", summary: "datagrams without any control" });
     transports.push(CatalogEntry { name: "ping", summary: "ICMP echo requests and replies" });
     Catalog {

@@ -3,14 +3,14 @@
 
 use super::key::Section;
 use super::layer::Profiled;
-use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RoutingProtocol};
+use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RoutingProtocol, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::registry::Recovery;
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::aodv;
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
-use fourhop_proto::{ccm, mac, net, route, tcp};
+use fourhop_proto::{atp, ccm, mac, net, route, tcp};
 use fourhop_units::{Bytes, Dur};
 
 impl Scenario {
@@ -73,6 +73,12 @@ impl Scenario {
     /// What the modules of C3TCP are given.
     pub fn c3tcp_options(&self) -> ccm::Options {
         self.configured(&self.c3tcp)
+    }
+
+    /// What ends of ATP and the nodes on their paths are given.
+    pub fn atp_config(&self) -> atp::Config {
+        let Tcp { mss, delivery_ages, .. } = self.tcp;
+        atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.atp) }
     }
 
     /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched on, one

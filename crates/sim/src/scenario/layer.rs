@@ -4,7 +4,7 @@
 use super::sections::Profile;
 use super::value::{Number, Share};
 use fourhop_cc::tcp_ap;
-use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
+use fourhop_proto::{atp, ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
 
 /// The configuration of a layer, of which each profile has one.
@@ -39,6 +39,7 @@ profiled! {
     // These came after ns-2 and are what their papers say in either profile.
     tcp_ap::Params: tcp_ap::Params::paper(), tcp_ap::Params::paper();
     gateway::Config: gateway::Config::paper(), gateway::Config::paper();
+    atp::Config: atp::Config::published(), atp::Config::published();
     ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
 }
 

@@ -44,7 +44,7 @@ pub use overrides::{Overrides, keys_meant};
 pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
-pub use sections::{AdhocTcp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, Atp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
@@ -97,6 +97,8 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
     pub adhoc_tcp: AdhocTcp,
+    /// ATP.
+    pub atp: Atp,
     /// Capacity measured by link layers.
     pub c3tcp: C3tcp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
@@ -153,6 +155,8 @@ pub struct Traffic {
 pub enum FlowTransport {
     /// TCP with this congestion control.
     Tcp(&'static Transport),
+    /// ATP.
+    Atp,
     /// UDP.
     Udp,
     /// ICMP echo.
@@ -203,6 +207,7 @@ impl FlowTransport {
     pub const fn name(self) -> &'static str {
         match self {
             FlowTransport::Tcp(transport) => transport.name,
+            FlowTransport::Atp => "atp",
             FlowTransport::Udp => "udp",
             FlowTransport::Ping => "ping",
         }
@@ -211,6 +216,7 @@ impl FlowTransport {
     /// The transport of that name.
     pub fn find(name: &str) -> Option<FlowTransport> {
         match name {
+            "atp" => Some(FlowTransport::Atp),
             "udp" => Some(FlowTransport::Udp),
             "ping" => Some(FlowTransport::Ping),
             name => Transport::find(name).map(FlowTransport::Tcp),

@@ -135,7 +135,7 @@ pub fn resolve<S: Section>(
 
 /// Names of everything a flow's `transport` can be.
 pub fn transport_names() -> Vec<&'static str> {
-    Transport::ALL.iter().map(|t| t.name).chain(["udp", "ping"]).collect()
+    Transport::ALL.iter().map(|t| t.name).chain(["atp", "udp", "ping"]).collect()
 }
 
 impl Key {

@@ -4,7 +4,7 @@ use super::key::{Choice, Fallback, Key, Kind, Section};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    AdhocTcp, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile, Radio,
+    AdhocTcp, Atp, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile, Radio,
     Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
 };
 use super::write::json as json_of;
@@ -27,7 +27,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 19] {
+pub fn tables() -> [Table; 20] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -42,6 +42,7 @@ pub fn tables() -> [Table; 19] {
         table::<Tcp>(),
         table::<TcpAp>(),
         table::<AdhocTcp>(),
+        table::<Atp>(),
         table::<C3tcp>(),
         table::<WiredKeys>(),
         table::<WireKeys>(),

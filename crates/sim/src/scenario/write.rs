@@ -80,6 +80,7 @@ impl Scenario {
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
             table(&self.adhoc_tcp, None),
+            table(&self.atp, None),
             table(&self.c3tcp, None),
         ]);
         if let Some(side) = &self.wired {

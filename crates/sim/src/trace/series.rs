@@ -60,7 +60,11 @@ pub const FLOW_COLUMNS: &[Column] = &[
         _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
     }),
     column("rtt_s", "newest round trip that congestion control used, if it measures", |flow| {
-        flow.sender.socket()?.measurements().rtt.map(Dur::as_secs_f64)
+        match flow.sender.atp_sender() {
+            Some(sender) => sender.rtt(),
+            None => flow.sender.socket()?.measurements().rtt,
+        }
+        .map(Dur::as_secs_f64)
     }),
     column("delay_s", "its smoothed delay over n hops", |flow| {
         flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64)
@@ -70,7 +74,11 @@ pub const FLOW_COLUMNS: &[Column] = &[
         Some(f64::from(units) / f64::from(variation::ONE))
     }),
     column("pacing_interval_s", "least time between segments, if paced", |flow| {
-        flow.sender.socket()?.pacing_interval().map(Dur::as_secs_f64)
+        match flow.sender.atp_sender() {
+            Some(sender) => sender.interval(),
+            None => flow.sender.socket()?.pacing_interval(),
+        }
+        .map(Dur::as_secs_f64)
     }),
     column("c3_bandwidth_bps", "C3TCP: bandwidth of the path as its links measured it", |flow| {
         flow.capacity.map(|capacity| capacity.bandwidth as f64)
@@ -156,6 +164,9 @@ pub const FLOW_COLUMNS: &[Column] = &[
         Some(flow.signal?.latest.0)
     }),
     column("signal_smoothed_dbm", "the same, smoothed", |flow| Some(flow.signal?.smoothed.0)),
+    column("atp_delay_s", "ATP: the delay that the receiver fed back last", |flow| {
+        flow.sender.atp_sender()?.offered().map(Dur::as_secs_f64)
+    }),
 ];
 
 /// The receiving end, if it is one of ad hoc TCP.

@@ -87,6 +87,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         wired: None,
         crossing: None,
         flows: Vec::new(),
+        atp: None,
         c3tcp: None,
     };
     setup.node.link.arp = false;

@@ -16,7 +16,7 @@
 //! edit updates them incrementally (RFC 1624 equation 3), so the receiver still detects a packet that was damaged
 //! before.
 
-mod checksum;
+pub(super) mod checksum;
 mod ipv4;
 mod tcp;
 

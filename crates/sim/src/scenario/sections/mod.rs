@@ -3,6 +3,7 @@
 //! from there; `convert.rs` holds what is not one to one.
 
 mod adhoc_tcp;
+mod atp;
 mod c3tcp;
 mod gateway;
 mod general;
@@ -19,6 +20,7 @@ mod traffic;
 mod wired;
 
 pub use adhoc_tcp::{AdhocTcp, ProbeBound};
+pub use atp::Atp;
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};

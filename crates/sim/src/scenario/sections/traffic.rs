@@ -7,8 +7,8 @@ use fourhop_units::{Bytes, Dur, Rate};
 choice! {
     /// What a flow sends.
     AppKind {
-        Bulk = "bulk", "an endless transfer over TCP";
-        Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes";
+        Bulk = "bulk", "an endless transfer over TCP or ATP";
+        Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes, or over ATP";
         Files = "files", "files over TCP one after the other, sizes Pareto, pauses between them exponential";
         Cbr = "cbr", "UDP datagrams of `payload` at a constant `rate`";
         Ping = "ping", "an ICMP echo request of `payload` every `interval`";
@@ -67,10 +67,10 @@ traffic_section! {
     TrafficKeys = "traffic" {
         /// Number of pairs, from the first natural one on; for `random` and `positions` the number to draw.
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
-        /// Congestion control of TCP flows, or `udp` or `ping`.
+        /// Congestion control of TCP flows, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
         /// What each flow sends.
-        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` over `ping`");
     } sends {
         /// When the first flow starts.
         start: Dur, time("0s", "1000000s"), Both("1s");
@@ -91,10 +91,10 @@ traffic_section! {
         from: Value, Kind::Node, Required;
         /// Node that receives, named alike.
         to: Value, Kind::Node, Required;
-        /// Congestion control of a TCP flow, or `udp` or `ping`.
+        /// Congestion control of a TCP flow, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
         /// What it sends.
-        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP, `cbr` over `udp`, `ping` over `ping`");
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` over `ping`");
     } sends {
         /// When it starts.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");

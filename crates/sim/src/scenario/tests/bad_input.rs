@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, nodes, losses, walls, mac, link, routing, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, nodes, losses, walls, mac, link, routing, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -185,6 +185,33 @@ fn transport_and_application_that_do_not_fit() {
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),
         "chain.toml:8:1: flows[0].size: missing, allowed: a size from \"1B\" to \"1000GB\""
     );
+}
+
+#[test]
+fn what_does_not_go_over_atp() {
+    let atp = |keys: &str| format!("transport = \"atp\"\n{keys}");
+    assert_eq!(
+        message("transport = \"newreno\"", &atp("app = \"files\"\nmean_pause = \"1s\"")),
+        "chain.toml:12:7: flows[0].app: found \"files\" over \"atp\", allowed: \"bulk\" or \"transfer\", which are what \
+         goes over \"atp\""
+    );
+    assert_eq!(
+        message("transport = \"newreno\"", &atp("window = 8")),
+        "chain.toml:12:10: flows[0].window: found 8, allowed: nothing: \"atp\" sends at a rate and has no window"
+    );
+    let wired = "[wired]\ngateways = [0]\nnodes = [\"host\"]\n[[flows]]\nfrom = 2\nto = \"host\"\ntransport = \"atp\"";
+    let error = load(&format!("{CHAIN}\n{wired}\n")).expect_err("should be refused").to_string();
+    assert!(
+        error.contains(
+            "flows[1].to: found \"host\", a node without a radio, over \"atp\", allowed: a node of the topology: nodes \
+             behind gateways tell ATP no delays"
+        ),
+        "{error}"
+    );
+    let kept = with(&["flows[0].transport=atp", "tcp.window=8", "tcp.mss=512B", "tcp.delivery_ages=true"]).unwrap();
+    let config = kept.atp_config();
+    assert_eq!((kept.flows[0].traffic.window, config.mss, config.delivery_ages), (None, 512, true));
+    assert_eq!(load(&kept.to_toml()).unwrap().to_toml(), kept.to_toml());
 }
 
 #[test]

@@ -163,6 +163,7 @@ const VARIANTS: &[&[&str]] = &[
     &["losses=[]", "mobility={model='random-waypoint',speed_max='5m/s',width='1km',height='1km'}"],
     &["traffic.transport=udp", "traffic.rate=64kbps", "flows[0].transport=udp", "flows[0].rate=64kbps"],
     &["traffic.transport=ping", "flows[0].transport=ping"],
+    &["traffic.transport=atp"],
     &["traffic.app=transfer", "traffic.size=1MB", "flows[0].app=transfer", "flows[0].size=1MB"],
     &["traffic.app=files", "traffic.mean_pause=1s", "flows[0].app=files", "flows[0].mean_pause=1s"],
 ];

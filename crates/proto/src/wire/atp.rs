@@ -1,0 +1,131 @@
+//! Packets of ATP ([`crate::atp`]). The published descriptions say what its header carries and lay none out: this layout is ours.
+//!
+//! ```text
+//!  0      source port     destination port       (16 bits each)
+//!  4      kind  blocks    checksum               (8, 8, 16; RFC 1071, with the pseudo-header of RFC 9293 section 3.1)
+//!  8      number of the packet                   (32)
+//! 12      delay in microseconds                  (32)
+//! 16      place in the stream                    (64; of feedback: everything before it has arrived)
+//! 24      payload; of feedback instead:
+//! 24      newest number     held, microseconds   (32 each)
+//! 32      blocks            first, behind last   (32 each, counted from the place)
+//! ```
+
+use super::bytes::checksum;
+use arrayvec::ArrayVec;
+use fourhop_units::{Seq, Time};
+
+/// Blocks of data that feedback can name: 20, as ATP's authors have it for feedback that comes once in an epoch instead of with
+/// every packet (Sundaresan et al. 2003).
+pub const SACK_BLOCKS: usize = 20;
+
+/// IP protocol of ATP, for which none is assigned: the first for experiments (RFC 3692 section 2.1).
+pub const ATP_PROTOCOL: u8 = 253;
+
+/// Bytes of the header of data.
+pub const DATA_HEADER: u32 = 24;
+/// Bytes of feedback without blocks.
+const FEEDBACK_HEADER: u32 = 32;
+/// Bytes of a block.
+const BLOCK: u32 = 8;
+
+/// A packet of ATP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AtpPacket {
+    /// Sender's port.
+    pub src_port: u16,
+    /// Receiver's port.
+    pub dst_port: u16,
+    /// What it is.
+    pub content: AtpContent,
+}
+
+/// What a packet of ATP is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AtpContent {
+    /// Data.
+    Data(AtpData),
+    /// What the receiver says. Boxed, as it is large and rare.
+    Feedback(Box<AtpFeedback>),
+}
+
+/// Data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AtpData {
+    /// Counts transmissions, so that data sent again has another number.
+    pub number: Seq,
+    /// Place of its first byte in the stream.
+    pub offset: u64,
+    /// Bytes of payload; only their number matters.
+    pub payload: u32,
+    /// Is feedback to come at once? That makes it a probe.
+    pub asks: bool,
+    /// The largest delay of a node on the path so far, in microseconds.
+    pub delay_us: u32,
+    /// When it came to the queue of the node it is at, which is not on the wire.
+    pub entered_queue: Time,
+}
+
+/// What a receiver tells its sender.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AtpFeedback {
+    /// Counts feedback, so that the sender recognises what comes late.
+    pub number: Seq,
+    /// Average of the delays that data has brought, in microseconds: the path takes a packet in each.
+    pub delay_us: u32,
+    /// Everything before this place has arrived.
+    pub complete: u64,
+    /// Data [first, behind last) that has arrived behind that, the earliest first, as distances from `complete`.
+    pub blocks: ArrayVec<(u32, u32), SACK_BLOCKS>,
+    /// The newest number that has arrived.
+    pub newest: Seq,
+    /// For how long that has been here, in microseconds.
+    pub held_us: u32,
+}
+
+impl AtpPacket {
+    /// Header and payload, in bytes.
+    pub fn len(&self) -> u32 {
+        match &self.content {
+            AtpContent::Data(data) => DATA_HEADER + data.payload,
+            AtpContent::Feedback(feedback) => FEEDBACK_HEADER + BLOCK * feedback.blocks.len() as u32,
+        }
+    }
+
+    /// Never: every packet has a header.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Appends the packet from one address to another, with zeros as payload.
+    pub(super) fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend(self.src_port.to_be_bytes());
+        out.extend(self.dst_port.to_be_bytes());
+        let mut common = |kind: u8, blocks: usize, number: Seq, delay_us: u32, place: u64| {
+            out.extend([kind, blocks as u8, 0, 0]);
+            out.extend(number.to_wire().to_be_bytes());
+            out.extend(delay_us.to_be_bytes());
+            out.extend(place.to_be_bytes());
+        };
+        match &self.content {
+            AtpContent::Data(data) => {
+                common(u8::from(data.asks), 0, data.number, data.delay_us, data.offset);
+                out.resize(out.len() + data.payload as usize, 0);
+            }
+            AtpContent::Feedback(feedback) => {
+                common(2, feedback.blocks.len(), feedback.number, feedback.delay_us, feedback.complete);
+                out.extend(feedback.newest.to_wire().to_be_bytes());
+                out.extend(feedback.held_us.to_be_bytes());
+                for (first, behind) in &feedback.blocks {
+                    out.extend(first.to_be_bytes());
+                    out.extend(behind.to_be_bytes());
+                }
+            }
+        }
+        let pseudo = checksum::sum(&src) + checksum::sum(&dst) + u64::from(ATP_PROTOCOL) + u64::from(self.len());
+        // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there is.
+        let sum = checksum::updated(u16::MAX, 0, pseudo + checksum::sum(&out[start..]));
+        out[start + 6..][..2].copy_from_slice(&sum.to_be_bytes());
+    }
+}

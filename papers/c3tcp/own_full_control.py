@@ -47,7 +47,7 @@ def against(profile: Profile) -> Sweep:
         for who, (_, node) in UNAWARE.items()
         for rule in OPTIONS
     }
-    return Sweep(variants={**compared(figure5(profile), "standard", "c3"), **local, **without}, runs=20)
+    return Sweep(variants={**compared(figure5(profile), "standard", "c3"), **local, **without}, runs=60)
 
 
 @study.chart

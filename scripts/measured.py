@@ -11,7 +11,7 @@ A document marks a number by comments, which readers do not see, and gets it fro
 
 The mark names figure, profile and check, and, if not the whole measurement is wanted, one of `value`, `low`, `high`,
 `verdict`: `... gains_27 value` is -3.1 %. A table of all verdicts of a paper stands between `<!-- verdicts c3tcp -->`
-and `<!-- / -->`.
+and `<!-- / -->`, how many there are of each in one profile between `<!-- counts c3tcp ns2 -->` and `<!-- / -->`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "papers"
 
-MARK = re.compile(r"(<!-- (?:[\w-]+/[\w-]+ \w+ \w+(?: \w+)?|verdicts [\w-]+) -->)(.*?)(<!-- / -->)", re.S)
+MARK = re.compile(
+    r"(<!-- (?:[\w-]+/[\w-]+ \w+ \w+(?: \w+)?|verdicts [\w-]+|counts [\w-]+ \w+) -->)(.*?)(<!-- / -->)", re.S
+)
 
 PROFILES = ("ns2", "standard")
 
@@ -40,7 +43,13 @@ def filled(text: str, kept: dict[str, Any]) -> str:
 
     def fill(found: re.Match[str]) -> str:
         words = found[1][5:-4].split()
-        inside = f"\n{verdicts(words[1], kept)}\n" if words[0] == "verdicts" else number(words, kept)
+        match words:
+            case ["verdicts", paper]:
+                inside = f"\n{verdicts(paper, kept)}\n"
+            case ["counts", paper, profile]:
+                inside = counts(paper, profile, kept)
+            case _:
+                inside = number(words, kept)
         return found[1] + inside + found[3]
 
     return MARK.sub(fill, text)
@@ -63,20 +72,53 @@ def number(words: list[str], kept: dict[str, Any]) -> str:
     return f"{digits(it[part[0]])} {it.get('unit', '')}".strip()
 
 
-def verdicts(paper: str, kept: dict[str, Any]) -> str:
-    """A table of what became of every statement of a paper."""
+def of_paper(paper: str, kept: dict[str, Any]) -> dict[str, Any]:
+    """What was measured for each figure of a paper. Raises `KeyError` for a paper of which nothing is kept."""
     figures = {name: each["profiles"] for name, each in kept.items() if name.split("/")[0] == paper}
     if not figures:
         raise KeyError(paper)
+    return figures
+
+
+def verdicts(paper: str, kept: dict[str, Any]) -> str:
+    """A table of what became of every statement of a paper, with the causes that an experiment shows."""
+    figures = of_paper(paper, kept)
     profiles = [name for name in PROFILES if any(name in each for each in figures.values())]
     rows = [["figure", "statement", "the paper", *(f"`{name}`" for name in profiles)], ["---"] * (3 + len(profiles))]
     for figure, each in figures.items():
         first = next(iter(each.values()))["checks"]
         for name, check in first.items():
-            outcomes = [each[profile]["checks"][name] if profile in each else None for profile in profiles]
-            told = ["" if it is None else f"{it['verdict']}: {it['measured']}" for it in outcomes]
+            told = [outcome(each[profile], name) if profile in each else "" for profile in profiles]
             rows.append([figure.split("/")[1], check["statement"], check["paper"], *told])
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
+
+
+def outcome(of: dict[str, Any], name: str) -> str:
+    """What became of one statement: verdict, measurement, and why it is not reproduced."""
+    check = of["checks"][name]
+    said = f"**{check['verdict']}**: {check['measured']}"
+    because = [of["causes"][cause]["statement"] for cause in check.get("because", ())]
+    if because:
+        return f"{said}; because {'; '.join(because)}"
+    return f"{said}; the cause is unknown" if check["verdict"] == "not reproduced" else said
+
+
+def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
+    """How many statements of a paper, not of our own, had each outcome, and how many no known cause."""
+    from fourhop.study import OUR_OWN
+
+    outcomes = [
+        check
+        for each in of_paper(paper, kept).values()
+        for check in each.get(profile, {"checks": {}})["checks"].values()
+        if check["paper"] != OUR_OWN
+    ]
+    found = Counter(check["verdict"] for check in outcomes)
+    unknown = sum(check["verdict"] == "not reproduced" and not check.get("because") for check in outcomes)
+    return (
+        f"{found['reproduced']} of {len(outcomes)} reproduced, {found['partly']} partly, "
+        f"{found['not reproduced']} not, of which {unknown} without a known cause"
+    )
 
 
 def main(arguments: list[str]) -> int:

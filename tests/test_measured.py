@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fourhop.errors import FourhopError
-from fourhop.study import execute, find, measured
+from fourhop.study import OUR_OWN, execute, find, measured
 from tests.conftest import ROOT
 from tests.study.conftest import TINY
 
@@ -24,11 +24,19 @@ KEPT: dict[str, Any] = {
                     "gain": {
                         "verdict": "partly", "statement": "It | gains", "paper": "27 %", "unit": "",
                         "measured": "+12.3 [+10, +14.6] %", "value": 1.123, "low": 1.1, "high": 1.146,
-                    }
+                        "because": ["queue"],
+                    },
+                    "fair": {
+                        "verdict": "not reproduced", "statement": "Fair", "paper": "all", "measured": "0.6",
+                    },
+                    "asked": {
+                        "verdict": "not reproduced", "statement": "Shorter", "paper": OUR_OWN, "measured": "7 s",
+                    },
                 },
                 "causes": {
                     "queue": {
-                        "verdict": "reproduced", "measured": "9.04 [8, 10] packets", "value": 9.04, "unit": "packets",
+                        "verdict": "reproduced", "statement": "the queue is short",
+                        "measured": "9.04 [8, 10] packets", "value": 9.04, "unit": "packets",
                     }
                 },
                 "cost_s": {"chain": 30.0},
@@ -65,9 +73,18 @@ def test_a_mark_gets_what_was_measured(mark: str, filled: str) -> None:
 
 
 def test_a_table_has_every_statement() -> None:
-    (_, head, _, row, _) = script().filled("<!-- verdicts p -->\n<!-- / -->", KEPT).splitlines()
+    (_, head, _, *rows, _) = script().filled("<!-- verdicts p -->\n<!-- / -->", KEPT).splitlines()
     assert head == "| figure | statement | the paper | `ns2` |"
-    assert row == "| f1 | It / gains | 27 % | partly: +12.3 [+10, +14.6] % |"
+    assert rows == [
+        "| f1 | It / gains | 27 % | **partly**: +12.3 [+10, +14.6] %; because the queue is short |",
+        "| f1 | Fair | all | **not reproduced**: 0.6; the cause is unknown |",
+        f"| f1 | Shorter | {OUR_OWN} | **not reproduced**: 7 s; the cause is unknown |",
+    ]
+
+
+def test_statements_of_the_paper_are_counted_and_our_own_are_not() -> None:
+    text = script().filled("<!-- counts p ns2 --><!-- / -->", KEPT)
+    assert "0 of 2 reproduced, 1 partly, 1 not, of which 1 without a known cause" in text
 
 
 def test_what_was_never_measured_is_an_error() -> None:

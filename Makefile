@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf demo reproduce test test-linux soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build linux bpf demo reproduce test test-linux compiled soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -53,6 +53,7 @@ reproduce: build ## reproduce the figures of the papers: report/index.html (hour
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`.
 TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
+TESTED_LINUX = -p fourhop-live -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests
@@ -63,9 +64,14 @@ test: ## Rust tests, then Python tests and doctests
 	cargo test --locked $(TESTED)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
+# All that `make test` and `make test-linux` compile, for who wants to run them at the same time.
+compiled: build linux
+	cargo test --locked --quiet --no-run $(TESTED)
+	cargo test --locked --quiet --no-run $(TESTED_LINUX)
+
 # One after another: each has the machine to itself, as far as the machine is ours. What is skipped is listed with the reason.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
-	cargo test --locked -p fourhop-live -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux tests/linux
 

@@ -224,24 +224,20 @@ section! {
 /// Fills in what follows from the protocol. `given` says whether a key was written.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
     let is = |key: &str, name: &str| matches!(values.get(key), Some(Value::Text(text)) if text == name);
-    if !is("metric", RouteMetric::Hops.name()) {
-        let whole = values.get("net_diameter").cloned();
-        let rows = [("ttl_start", whole), ("destination_only", Some(Value::Bool(true)))];
-        for (key, value) in rows.into_iter().filter(|(key, _)| !given(key)) {
-            values.extend(value.map(|value| (key, value)));
-        }
-        return;
-    }
-    if !is("protocol", RoutingProtocol::SsaAodv.name()) {
-        return;
-    }
-    let rows = [
+    let aware = [
         ("ttl_start", Value::Int(2)),
         ("hello", Value::Bool(true)),
         ("hello_always", Value::Bool(true)),
         ("hello_jitter", Value::Quantity(Unit::Time, 1e8)),
         ("link_layer_detection", Value::Bool(false)),
     ];
+    let mut rows = Vec::new();
+    if is("protocol", RoutingProtocol::SsaAodv.name()) {
+        rows.extend(aware);
+    } else if !is("metric", RouteMetric::Hops.name()) {
+        rows.extend(values.get("net_diameter").map(|whole| ("ttl_start", whole.clone())));
+        rows.push(("destination_only", Value::Bool(true)));
+    }
     for (key, value) in rows.into_iter().filter(|(key, _)| !given(key)) {
         values.insert(key, value);
     }

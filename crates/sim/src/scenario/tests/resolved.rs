@@ -510,6 +510,7 @@ fn a_metric_of_links_brings_searches_of_the_whole_network() {
     for part in ["routing.metric: found \"etx\"", "\"hops\" for \"ssa-aodv\"", "\"aodv\", \"static\""] {
         assert!(error.contains(part), "{error}");
     }
+    assert!(!error.contains("hello"), "nothing else is wrong: {error}");
 }
 
 #[test]

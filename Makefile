@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux demo reproduce test test-linux soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build linux bpf demo reproduce test test-linux soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -33,8 +33,17 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate
-	cargo build --locked --release -p fourhop-emu
+linux: ## the programs for Linux, into target/release: fourhop-emulate, and fourhop-cc where `make bpf` can be built
+	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
+	cargo build --locked --release -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+
+# What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
+BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
+BPF := $(shell command -v $${CLANG:-clang} >/dev/null && pkg-config --exists libelf zlib 2>/dev/null && echo yes)
+
+bpf: ## adaptive pacing for the kernel, target/release/fourhop-cc: needs clang and the headers of libelf and zlib
+	$(if $(BPF),,echo "bpf: $(BPF_NEEDS)" >&2; exit 1)
+	cargo build --locked --release -p fourhop-bpf
 
 demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
@@ -56,7 +65,8 @@ test: ## Rust tests, then Python tests and doctests
 
 # One after another: each has the machine to itself, as far as the machine is ours. What is skipped is listed with the reason.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
-	cargo test --locked -p fourhop-live -p fourhop-emu
+	cargo test --locked -p fourhop-live -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux tests/linux
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
@@ -91,8 +101,9 @@ mutants: ## which changes of the code the tests notice, by random sample; AREA=w
 
 lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
+	$(if $(BPF),,echo "lint: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
+	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
 	$(BIN)/python scripts/walls.py
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .

@@ -4,10 +4,11 @@
     scripts/licences.py > LICENSE-DEPENDENCIES
 
 Of several licences that a crate offers we take Apache-2.0, the text of which is in the wheel anyway (its section 4a
-asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT asks
-for its text with the copyright line; where a crate comes without, it is our own text with the authors that the crate
-names. Any other licence is an error, until its conditions are dealt with here. Needs cargo and the sources that it
-builds from. The list has what is linked on Linux, without what only runs during compilation.
+asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
+ask for their text with the copyright lines; where a crate comes without, it is our own text, or theirs without a name,
+with the authors that the crate names. libbpf, in C, is in one of the crates and linked with it. Any other licence is an
+error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
+The list has what is linked on Linux, without what only runs during compilation.
 """
 
 from __future__ import annotations
@@ -37,11 +38,15 @@ In the public domain (https://unlicense.org):
 {unlicense}
 
 Under the MIT license, with these texts:
-"""
+
+{mit}
+Under the BSD 2-Clause license, with these texts:
+
+{bsd}"""
 
 
 # What is given to others: the extension module, the programs.
-GIVEN = ("fourhop-py", "fourhop-emu")
+GIVEN = ("fourhop-py", "fourhop-emu", "fourhop-bpf")
 
 
 def linked() -> list[dict[str, Any]]:
@@ -81,10 +86,29 @@ def text_of(package: dict[str, Any]) -> str:
     return f"Copyright (c) {', '.join(package['authors'])}\n\n{ours[ours.index('Permission is hereby granted') :]}"
 
 
+def bsd_of(package: dict[str, Any]) -> str:
+    """The 2-clause BSD licence of a package, and of the library in C that it brings along."""
+    folder = Path(package["manifest_path"]).parent
+    conditions = "Redistribution and use in source and binary forms"
+    text = (folder / "LICENSE").read_text(encoding="utf-8")
+    if conditions not in text:
+        text = (folder / "LICENSE.BSD-2-Clause").read_text(encoding="utf-8")
+        text = f"Copyright (c) {', '.join(package['authors'])}\n\n{text[text.index(conditions) :]}"
+    if (library := folder / "libbpf" / "src").is_dir():
+        lines = {
+            re.sub(r"\s+", " ", line[0]).removesuffix(" */").removesuffix(".")
+            for source in library.glob("*.[ch]")
+            for line in re.finditer(r"Copyright .*", source.read_text(encoding="utf-8"))
+        }
+        text = "\n".join(["libbpf, which is in it, with the same conditions:", *sorted(lines), "", text])
+    return text.strip() + "\n"
+
+
 def main() -> None:
     """Prints the file."""
     apache, unlicense = [], []
     texts: dict[str, list[str]] = {}
+    bsd: dict[str, list[str]] = {}
     for package in linked():
         name = f"{package['name']} {package['version']}{package['mark']}"
         offered = set(re.split(r" OR |/", package["license"] or ""))
@@ -96,10 +120,16 @@ def main() -> None:
             unlicense.append(f"  {name}")
         elif "MIT" in offered:
             texts.setdefault(text_of(package), []).append(name)
+        elif "BSD-2-Clause" in offered:
+            bsd.setdefault(bsd_of(package), []).append(name)
         else:
             sys.exit(f"licences: {name} has the licence {package['license']!r}: say here what that asks for")
-    print(HEAD.format(apache="\n".join(apache), unlicense="\n".join(unlicense)))
-    print("\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items()), end="")
+
+    def listed(texts: dict[str, list[str]]) -> str:
+        return "\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items())
+
+    lists = {"apache": "\n".join(apache), "unlicense": "\n".join(unlicense), "mit": listed(texts), "bsd": listed(bsd)}
+    print(HEAD.format(**lists), end="")
 
 
 if __name__ == "__main__":

@@ -21,12 +21,13 @@ from tests.conftest import ROOT, Command, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# Recipes, which have tests of their own: test_site.py, test_study.py.
+# Recipes, which have tests of their own: test_site.py, study/test_reproduce.py.
 RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
 # Commands that are not run here, and why.
 ELSEWHERE = {
     "make": "is looked up in the Makefile",
+    "fourhop-cc": "tests/linux/test_kernel.py loads it into the kernel",
     "dask": "test_cluster.py runs sweeps on a cluster",
     "helm": "needs a Kubernetes cluster",
     "tshark": "test_pcap.py and test_local_acks.py read captures with it",

@@ -14,7 +14,7 @@ import pytest
 from fourhop.errors import FourhopError
 from fourhop.study import execute, find, measured
 from tests.conftest import ROOT
-from tests.test_study import TINY
+from tests.study.conftest import TINY
 
 KEPT: dict[str, Any] = {
     "p/f1": {

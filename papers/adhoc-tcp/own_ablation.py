@@ -9,6 +9,7 @@ from typing import Any
 
 from fourhop import Scenario, Sweep
 from fourhop.study import (
+    OUR_OWN,
     Cells,
     Chart,
     Claim,
@@ -171,7 +172,7 @@ def sender(data: Data) -> Claim:
 
 @study.check(
     "SACK with a window of two carries as much as ad hoc TCP where one node walks",
-    paper="nothing: this is our own question",
+    paper=OUR_OWN,
     assumed="within 5 % on the walk",
 )
 def two(data: Data) -> Claim:
@@ -180,7 +181,7 @@ def two(data: Data) -> Claim:
 
 @study.check(
     "Among nodes that move, ad hoc TCP carries more than SACK with a window of two",
-    paper="nothing: this is our own question",
+    paper=OUR_OWN,
     assumed="one flow at 30 m/s",
 )
 def more_than_two(data: Data) -> Claim:

@@ -4,7 +4,7 @@ The paper requires synchronised clocks (section III-A) and does not say how well
 """
 
 from fourhop import Sweep
-from fourhop.study import Chart, Claim, Data, Estimate, Profile, Study, above, below, between, every, table
+from fourhop.study import OUR_OWN, Chart, Claim, Data, Estimate, Profile, Study, above, below, between, every, table
 
 from ._common import ASSUMED, KINDS, PAPER, carried, normalized, walk
 
@@ -77,7 +77,7 @@ def coarse(data: Data) -> Claim:
 
 @study.check(
     "A clock that is ahead does no harm, however far",
-    paper="nothing: this is our own question",
+    paper=OUR_OWN,
     assumed="with 100 ms and 1 s at least 95 % of the throughput with clocks that agree",
 )
 def ahead(data: Data) -> Claim:

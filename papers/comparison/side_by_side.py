@@ -10,7 +10,21 @@ from functools import partial
 from typing import Any
 
 from fourhop import Scenario, Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Estimate, Profile, Run, Sample, Study, Variants, groups, table_by
+from fourhop.study import (
+    OUR_OWN,
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Estimate,
+    Profile,
+    Run,
+    Sample,
+    Study,
+    Variants,
+    groups,
+    table_by,
+)
 from fourhop.study.claims import above, below, every, most
 
 STRONG_DBM = -62.4
@@ -245,7 +259,6 @@ def everything(data: Data, network: str) -> Chart:
     return table_by(data.all_of_them, "variant", columns, labels, heading="transport")
 
 
-OWN = "nothing: this is our own question"
 EVERYWHERE = "everywhere; partly: on most networks"
 
 
@@ -259,7 +272,7 @@ def measured(of: Callable[[Run], float]) -> Callable[[Cells], Sample]:
     return lambda cells: cells.measure(of)
 
 
-@study.check("TCP-AP and TCP-GAP are fairer than NewReno", paper=OWN, assumed=EVERYWHERE, because="newreno_is_fair")
+@study.check("TCP-AP and TCP-GAP are fairer than NewReno", paper=OUR_OWN, assumed=EVERYWHERE, because="newreno_is_fair")
 def ap_fair(data: Data) -> Claim:
     gains = {
         shown: cell(data, n, "ap").fairness() - cell(data, n, "newreno").fairness()
@@ -310,7 +323,7 @@ def chain_has_no_periphery(data: Data) -> Claim:
 
 @study.check(
     "Among random pairs and moving nodes the periphery is ignored",
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="NewReno over strong neighbours: more than no HELLO message that is too weak",
 )
 def periphery_is_ignored(data: Data) -> Claim:
@@ -322,7 +335,7 @@ def periphery_is_ignored(data: Data) -> Claim:
 
 @study.check(
     "With a bounded queue TCP-GAP delivers younger bytes through the gateway",
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="younger than those of TCP-GAP and of NewReno; partly: than those of TCP-GAP",
 )
 def bounded_is_younger(data: Data) -> Claim:
@@ -364,7 +377,7 @@ def _register(name: str) -> None:
         return every(claims).or_partly(most(claims))
 
     because, why = MORE[name]
-    said: dict[str, Any] = {"paper": OWN, "assumed": EVERYWHERE}
+    said: dict[str, Any] = {"paper": OUR_OWN, "assumed": EVERYWHERE}
     for check in (more, cheaper, younger):
         check.__name__ += f"_{name.replace('-', '_')}"
     study.check(f"{LABELS[name]} carries more than NewReno", main=True, because=because, why=why, **said)(more)

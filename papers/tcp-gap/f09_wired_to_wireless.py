@@ -26,7 +26,7 @@ def alike_when_short(data: Data) -> Claim:
     "TCP-GAP is ahead from four hops on",
     paper="for all h >= 4",
     assumed="4 to 8; partly: on three quarters",
-    because="little_lost",
+    because="routes_hold",
 )
 def ahead_when_long(data: Data) -> Claim:
     claims = above(gains(data, LONG), 1.0)
@@ -37,7 +37,7 @@ def ahead_when_long(data: Data) -> Claim:
     "TCP-GAP gains up to 42 %",
     paper="up to 42 %",
     assumed="the largest over 4 to 8 hops, within 15 % of the ratio; partly: above 20 %",
-    because=["authors_arithmetic", "little_lost"],
+    because={"ns2": ["authors_arithmetic", "gain_is_routes"], "standard": "routes_hold"},
 )
 def gains_42(data: Data) -> Claim:
     return about(best(data), 1.42).or_partly(above(best(data), 1.2))
@@ -48,9 +48,9 @@ def gains_already(data: Data) -> Claim:
     return above(gains(data, SHORT)["3 hops"], 1.0)
 
 
-@study.cause("the variation as the text has it costs it: with the authors' arithmetic both are within 3 %")
+@study.cause("the variation as the text has it costs it: with the authors' arithmetic it is not behind over 3 hops")
 def not_with_code(data: Data) -> Claim:
-    return every(between(gains(data, SHORT, "gap-code"), 0.97, 1.03))
+    return above(gains(data, SHORT, "gap-code")["3 hops"], 0.97)
 
 
 check_causes(study, 1.42)

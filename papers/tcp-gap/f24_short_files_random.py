@@ -33,7 +33,7 @@ from ._measures import ASSUMED_FILES, FILES, TWO_MEANS, file_fairness, file_good
 CONTROLLED = labels("gap-gc", "gap")
 """The checks are made for both: goodput control must do no harm here."""
 
-NETWORKS = 10
+NETWORKS = 30
 LENGTH = {**STEADY, "packets": 5_500}
 
 study = Study(

@@ -10,7 +10,7 @@ import math
 import polars as pl
 
 from fourhop import Scenario, Sweep
-from fourhop.study import Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table_by
+from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table_by
 from fourhop.study.claims import above, below, every
 
 from ._common import ASSUMED, PAPER, chain, cross, parallel, variant
@@ -121,13 +121,10 @@ def beside(data: Data, name: str, of: str) -> dict[str, Estimate]:
     return {text: cell(data, n, name).goodput() / cell(data, n, of).goodput() for n, text in NETWORKS.items()}
 
 
-OWN = "nothing: this is our own question"
-
-
 @study.check(
     "A queue of 50 ms costs no goodput",
     main=True,
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="at most 2 % on each network, beside the paper's queue",
 )
 def same_goodput(data: Data) -> Claim:
@@ -135,7 +132,9 @@ def same_goodput(data: Data) -> Claim:
 
 
 @study.check(
-    "A queue of 50 ms is as fair", paper=OWN, assumed="an index at most 0.02 smaller on each network with several flows"
+    "A queue of 50 ms is as fair",
+    paper=OUR_OWN,
+    assumed="an index at most 0.02 smaller on each network with several flows",
 )
 def as_fair(data: Data) -> Claim:
     several = {n: text for n, text in NETWORKS.items() if n not in ("chain", "autotuned")}
@@ -146,7 +145,7 @@ def as_fair(data: Data) -> Claim:
 @study.check(
     "With a queue of 50 ms round trips are shorter than NewReno's",
     main=True,
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="the 99th percentile on each network",
 )
 def shorter(data: Data) -> Claim:
@@ -156,7 +155,9 @@ def shorter(data: Data) -> Claim:
 
 
 @study.check(
-    "With the paper's queue they are longer than NewReno's", paper=OWN, assumed="the 99th percentile on each network"
+    "With the paper's queue they are longer than NewReno's",
+    paper=OUR_OWN,
+    assumed="the 99th percentile on each network",
 )
 def paper_longer(data: Data) -> Claim:
     return every(
@@ -168,7 +169,7 @@ def paper_longer(data: Data) -> Claim:
 
 @study.check(
     "A window of 4 MB changes nothing",
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="with a queue of 50 ms, round trips within 10 % of those with a window of 64 segments, 99th percentile",
 )
 def large_windows(data: Data) -> Claim:

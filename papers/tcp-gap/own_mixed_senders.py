@@ -6,7 +6,22 @@ them downwards.
 """
 
 from fourhop import Scenario, Sweep
-from fourhop.study import STEADY, Cells, Chart, Claim, Data, Profile, Run, Sample, Study, above, below, every, shares
+from fourhop.study import (
+    OUR_OWN,
+    STEADY,
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Run,
+    Sample,
+    Study,
+    above,
+    below,
+    every,
+    shares,
+)
 from fourhop.study.flows import goodputs
 
 from ._common import ASSUMED, PAPER, Direction, parallel, variant
@@ -62,18 +77,19 @@ def first_share(cells: Cells, name: str) -> Sample:
     return cells.measure(of, variant=name)
 
 
-OWN = "nothing: this is our own question"
-
-
 @study.check(
-    "A plain sender takes more than a paced one beside it", paper=OWN, assumed="both upwards: the paced one below half"
+    "A plain sender takes more than a paced one beside it",
+    paper=OUR_OWN,
+    assumed="both upwards: the paced one below half",
 )
 def plain_takes_more(data: Data) -> Claim:
     return below(first_share(data.up, "beside"), 0.5)
 
 
 @study.check(
-    "A paced flow does not starve beside a plain one", paper=OWN, assumed="at least a fifth of both, both ways"
+    "A paced flow does not starve beside a plain one",
+    paper=OUR_OWN,
+    assumed="at least a fifth of both, both ways",
 )
 def does_not_starve(data: Data) -> Claim:
     return every(above({way: first_share(data[way], "beside") for way in WAYS}, 0.2))

@@ -8,7 +8,21 @@ each way.
 from typing import Any
 
 from fourhop import Scenario, Sweep
-from fourhop.study import STEADY, Cells, Chart, Claim, Data, Profile, Sample, Study, above, between, every, shares
+from fourhop.study import (
+    OUR_OWN,
+    STEADY,
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Profile,
+    Sample,
+    Study,
+    above,
+    between,
+    every,
+    shares,
+)
 
 from ._common import ASSUMED, CHAIN_NODES, LABELS, PAPER, compared, parallel
 from ._measures import gateway
@@ -76,7 +90,7 @@ def never_throttles(data: Data) -> Claim:
 
 @study.check(
     "TCP-GAP is fairer than NewReno with two gateways",
-    paper="nothing: this is our own question",
+    paper=OUR_OWN,
     assumed="its index above NewReno's",
     why="we think that without a common gateway the upward flow stays the slower one, as without goodput control",
 )

@@ -5,7 +5,7 @@ capacity; FQ-CoDel serves flows in turn and drops packets that wait long; CUBIC 
 """
 
 from fourhop import Scenario, Sweep
-from fourhop.study import STEADY, Chart, Claim, Data, Profile, Study, above, below, every, fair, shares
+from fourhop.study import OUR_OWN, STEADY, Chart, Claim, Data, Profile, Study, above, below, every, fair, shares
 
 from ._common import ASSUMED, PAPER, Direction, compared, parallel
 from ._measures import sent_again
@@ -70,7 +70,6 @@ def goodput(data: Data, way: str) -> Chart:
     return shares(data[way], {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}, LABELS, fairness="{:.2f}")
 
 
-OWN = "nothing: this is our own question"
 BECAUSE = ["fair_already", "little_lost", "better_with_code"]
 
 
@@ -90,13 +89,13 @@ def more_than(data: Data, other: str) -> Claim:
 
 for _name, _label in OTHERS.items():
     _other = {_name: _label}
-    study.check_each(_other, "TCP-GAP is fairer than {}", paper=OWN, assumed=BOTH, because=BECAUSE)(fairer_than)
-    study.check_each(_other, "TCP-GAP carries more than {}", paper=OWN, assumed=BOTH, because=BECAUSE)(more_than)
+    study.check_each(_other, "TCP-GAP is fairer than {}", paper=OUR_OWN, assumed=BOTH, because=BECAUSE)(fairer_than)
+    study.check_each(_other, "TCP-GAP carries more than {}", paper=OUR_OWN, assumed=BOTH, because=BECAUSE)(more_than)
 
 
 @study.check(
     "TCP-GAP helps CUBIC too",
-    paper=OWN,
+    paper=OUR_OWN,
     assumed="both flows into the mesh: fairer, and more in total; partly: fairer",
     because=BECAUSE,
 )

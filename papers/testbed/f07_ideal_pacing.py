@@ -60,9 +60,8 @@ study = Study(
 )
 
 
-@study.sweep
-def chain(profile: Profile) -> Sweep:
-    base = Scenario.chain(
+def chain_of(profile: Profile) -> Scenario:
+    return Scenario.chain(
         hops=1,
         profile=profile,
         transport="reno",
@@ -70,21 +69,19 @@ def chain(profile: Profile) -> Sweep:
         tcp={"ack_policy": "every-segment", "window": 20, "mss": "1460B"},
         **STEADY,
     )
+
+
+@study.sweep
+def chain(profile: Profile) -> Sweep:
     over = {"topology.hops": LENGTHS, "transport": list(PACED), "routing.protocol": list(ROUTES)}
-    return Sweep(base, over)
+    return Sweep(chain_of(profile), over)
 
 
 @study.sweep
 def ways(profile: Profile) -> Sweep:
-    base = Scenario.chain(
-        hops=1,
-        profile=profile,
-        transport="reno",
-        radio={"rate": "11Mbps"},
-        tcp={"ack_policy": "every-segment", "window": 20, "mss": "1460B"},
-        **STEADY,
+    return Sweep(
+        variants=WAYS.compared(chain_of(profile)), over={"topology.hops": SOME, "routing.protocol": list(ROUTES)}
     )
-    return Sweep(variants=WAYS.compared(base), over={"topology.hops": SOME, "routing.protocol": list(ROUTES)})
 
 
 def by_way(data: Data, protocol: str, name: str) -> dict[str, Estimate]:

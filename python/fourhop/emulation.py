@@ -173,6 +173,7 @@ def emulate(
     *,
     tap: bool = False,
     flows: bool = True,
+    adhoc_receivers: bool = False,
     seed: int | None = None,
     mtu: int | None = None,
     pcap: str | Path | None = None,
@@ -183,6 +184,7 @@ def emulate(
         scenario: The network. Its duration does not count.
         tap: The kernels of the nodes route, over Ethernet, instead of the simulated network.
         flows: Do the flows of the scenario run beside the programs?
+        adhoc_receivers: Does every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`?
         seed: Seed of the simulated network, instead of the scenario's.
         mtu: Largest packet of the nodes' devices, 1500 if not given.
         pcap: Folder for captures of the air.
@@ -191,6 +193,7 @@ def emulate(
     """
     options = ["--tap"] if tap else []
     options += [] if flows else ["--without-flows"]
+    options += ["--adhoc-receivers"] if adhoc_receivers else []
     for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap)):
         options += [] if value is None else [name, str(value)]
     return Emulation(scenario, options)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
+from tests.conftest import ROOT
 from tests.linux.conftest import Starter, needs
 
 TAP = ("--tap", "--without-flows")
@@ -22,6 +25,32 @@ def test_the_kernels_forward_along_static_routes(emulate: Starter) -> None:
     said = net.run("n0", "ping", "-c", "1", "-t", "2", "n3").stdout
     assert "From n2 " in said
     assert "Time to live exceeded" in said
+
+
+@pytest.mark.parametrize("routing", ["static", "aodv"])
+def test_the_kernels_route_over_wires_too(emulate: Starter, routing: str) -> None:
+    """The chain's last node is a gateway: 10 Mbit/s and 40 ms from there to each of two routers, then to a host."""
+    needs("ping", "ip", "iperf3")
+    hops = 3 if routing == "static" else 1
+    keys = ("--set", f"routing.protocol={routing}", "--set", f"topology.hops={hops}")
+    net = emulate(*TAP, *keys, file=ROOT / "scenarios" / "gateway-chain.toml")
+    assert "dev wire0" in net.run("gateway-1", "ip", "route", "get", "10.128.0.3").stdout
+    assert "10.128.0.2 dev wire1" in net.run("R1", "ip", "route").stdout
+    ping = net.run("n0", "ping", "-c", "4", "-i", "0.3", "B").stdout
+    assert " 0% packet loss" in ping
+    assert f"ttl={64 - hops - 2}" in ping, "relays, the gateway and both routers"
+    times = [float(line.rpartition("time=")[2].split()[0]) for line in ping.splitlines() if "time=" in line]
+    assert min(times) > 240, "40 ms on each of three wires, there and back"
+    said = net.run("n0", "ping", "-c", "1", "-t", str(hops + 1), "B").stdout
+    assert "From R1 " in said
+    measured = net.iperf("B", "n0", "-t", "4")["end"]["sum_received"]["bits_per_second"]
+    assert measured > 100e3
+    fast = net.iperf("R1", "B", "-u", "-b", "20M", "-l", "1000", "-t", "2")["end"]["sum"]
+    assert 0.3 < fast["lost_percent"] / 100 < 0.7, "twice what a wire carries"
+    report = net.end()
+    lost = {reason: count for layer in report["packets"]["lost"].values() for reason, count in layer.items()}
+    assert lost["wired-queue-full"] > 1000
+    assert any(flow["src"] == "R1" and flow["dst"] == "B" for flow in report["flows"])
 
 
 def test_ipv6_and_its_groups_reach_one_hop(emulate: Starter) -> None:

@@ -180,6 +180,59 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
     shutil.rmtree("/tmp/fourhop-65534")
 
 
+def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
+    """Its namespaces have lost their names with its own mounts: the programs in them are found all the same."""
+    needs("setpriv")
+    assert emulate.running == []
+    if Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii").strip() == "0":
+        pytest.skip("this system gives its users no namespaces")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        own = shutil.copy(program(), folder)
+        scenario = shutil.copy(CHAIN, folder)
+        command = [*nobody, own, "run", scenario, "--quiet", "--name", "tkilled"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd="/") as net:
+            assert net.stderr is not None
+            assert "is ready" in net.stderr.readline()
+            inside = [*nobody, own, "exec", "--emulation", "tkilled", "n1", "--", "sleep", "100"]
+            sleeper = subprocess.Popen(inside, cwd="/")
+            stranger = subprocess.Popen(
+                [*nobody, "unshare", "--user", "--net", "sleep", "100"],
+                env=os.environ | {"FOURHOP_EMULATION": "tkilled"},
+            )
+            deadline = time.monotonic() + 10
+            while Path(f"/proc/{sleeper.pid}/comm").read_text(encoding="ascii") != "sleep\n":
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            net.kill()
+        try:
+            done = subprocess.run([*nobody, own, "clean"], capture_output=True, text=True, timeout=60, cwd="/")
+            assert "removed tkilled (5 nodes)" in done.stdout, done.stderr
+            assert sleeper.wait(5) != 0
+            assert stranger.poll() is None, "another program of this user, in no node, is left alone"
+        finally:
+            sleeper.kill()
+            stranger.kill()
+            stranger.wait()
+    assert not Path("/tmp/fourhop-65534/tkilled.json").exists()
+    shutil.rmtree("/tmp/fourhop-65534")
+
+
+def test_who_sends_more_than_a_frame_holds_is_told_what_fits(emulate: Starter) -> None:
+    needs("ip", "ping", "iperf3")
+    net = emulate("--without-flows", hops=2)
+    for node in ("n0", "n1", "n2"):
+        net.run(node, "ip", "link", "set", "mesh0", "mtu", "4000")
+    said = net.run("n0", "ping", "-c", "1", "-W", "1", "-M", "do", "-s", "3000", "n2").stdout
+    assert "Frag needed and DF set (mtu = 1500)" in said
+    # From now on the kernel of n0 fragments by itself; that of n2 allows it to others with what it answers.
+    assert " 0% packet loss" in net.run("n0", "ping", "-c", "2", "-i", "0.3", "-s", "3000", "n2").stdout
+    assert net.iperf("n1", "n2", "-t", "2")["end"]["sum_received"]["bytes"] > 50_000, "TCP has found what fits, too"
+    report = net.end()["packets"]
+    assert 1 < report["told"] <= report["refused"]["too-long"]
+
+
 def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_path: Path) -> None:
     needs("mount", "umount", "ping")
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "full", str(tmp_path)], check=True)
@@ -244,20 +297,29 @@ def test_figures_for_prometheus(emulate: Starter) -> None:
     assert 'fourhop_flow_bytes_total{src="n0",src_port="0",dst="n2",dst_port="0",protocol="icmp"} 252\n' in text
 
 
+GATEWAY = ROOT / "scenarios" / "gateway-chain.toml"
+
+
 def test_what_is_wrong_is_said(emulate: Starter) -> None:
     net = emulate("--without-flows", hops=1)
     for words, said in (
-        (
-            ["exec", "--emulation", "nobody", "n0", "true"],
-            f'no running emulation is called "nobody"; there are: {net.id}',
-        ),
+        (["exec", "--emulation", "nobody", "n0", "true"], 'no running emulation is called "nobody"; there are: '),
         (["exec", "--emulation", net.id, "n7", "true"], 'no node is called "n7"; there are: n0, n1'),
         (["emulate"], "FILE: found nothing, allowed: a scenario to emulate"),
         (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
         (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
         (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} is there (--list shows it;"),
+        (
+            ["emulate", CHAIN, "--adhoc-receivers", "--tap", "--without-flows"],
+            "--adhoc-receivers: they need the simulated",
+        ),
+        (["emulate", CHAIN, "--adhoc-receivers", "--set", "c3tcp.enabled=true"], "the window is not [c3tcp]'s"),
         (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
-        (["emulate", ROOT / "scenarios" / "gateway-chain.toml", "--tap"], "[wired] needs the simulated routing"),
+        (["emulate", GATEWAY, "--tap"], 'flow "upload" cannot run beside programs'),
+        (
+            ["emulate", GATEWAY, "--tap", "--set", "gateway.kind=gap"],
+            "the one of [gateway] needs the simulated routing",
+        ),
     ):
         done = fourhop(*words)
         assert done.returncode == 2, done.stdout

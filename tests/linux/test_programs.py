@@ -116,6 +116,72 @@ def test_c3tcp_below_the_kernels_tcp_keeps_round_trips_short(emulate: Starter) -
     assert measured < 0.6 * without, "the window is what the path holds, and the queue stays short"
 
 
+def test_c3tcp_may_acknowledge_to_the_kernel_itself(emulate: Starter, tmp_path: Path) -> None:
+    """The kernel lets go of what is acknowledged here: the emulator has the bytes, and the file comes whole."""
+    needs("curl", "python3")
+    keys = ("--set", "c3tcp.enabled=true", "--set", "c3tcp.local_acks=true")
+    net = emulate(*FAST, *keys, hops=3)
+    content = os.urandom(600_000)
+    (tmp_path / "file").write_bytes(content)
+    net.serve("n3", "python3", "-m", "http.server", "--directory", str(tmp_path), "8000", port=8000)
+    got = tmp_path / "got"
+    done = net.run("n0", "curl", "--silent", "--show-error", "--fail", "-o", str(got), "http://n3:8000/file")
+    assert done.returncode == 0, done.stderr
+    assert got.read_bytes() == content
+    data = next(flow for flow in net.end()["flows"] if flow["src"] == "n3" and flow["arrived_bytes"] > 600_000)
+    # Most data is acknowledged at once, below the kernel that has sent it; until there is a measurement, by the peer.
+    assert data["rtt_mean_s"] < 0.01
+    assert data["sent"] > 400
+
+
+def test_c3tcp_leaves_what_crosses_a_wire_alone(emulate: Starter) -> None:
+    needs("iperf3")
+    net = emulate("--without-flows", "--set", "c3tcp.enabled=true", file=ROOT / "scenarios" / "gateway-chain.toml")
+    hosts = net.run("n0", "cat", "/etc/hosts").stdout
+    far = next(line.split()[1] for line in reversed(hosts.splitlines()) if line.startswith("10.128."))
+    for server, client in (("n0", far), (far, "n0"), ("n0", "n2")):
+        assert net.iperf(client, server, "-t", "3")["end"]["sum_received"]["bits_per_second"] > 20e3
+    assert net.end()["packets"]["undelivered"] == 0
+
+
+def test_adhoc_receivers_offer_the_kernels_tcp_what_the_path_holds(emulate: Starter) -> None:
+    needs("iperf3")
+    carried, round_trips = [], []
+    for options in ((), ("--adhoc-receivers",)):
+        net = emulate("--without-flows", *options, hops=4)
+        carried.append(net.iperf("n0", "n4", "-t", "8")["end"]["sum_received"]["bits_per_second"])
+        report = net.end()
+        flows = [flow for flow in report["flows"] if flow["src"] == "n0" and flow["arrived_bytes"] > 50_000]
+        round_trips.append(flows[0]["rtt_mean_s"])
+    receivers = report["counters"]["adhoc_receivers"]
+    assert receivers["windows_lowered"] > 50
+    assert receivers["hop_changes"] == 0
+    # Two segments at most are under way over four hops, instead of all that the interface queues hold.
+    assert round_trips[1] < 0.5 * round_trips[0], round_trips
+    assert carried[1] > 0.8 * carried[0], carried
+
+
+def test_the_kernels_tcp_lives_through_a_closed_window(emulate: Starter) -> None:
+    """With no deviation tolerated, many segments take too long: the freezer closes the window again and again."""
+    needs("iperf3")
+    net = emulate("--without-flows", "--adhoc-receivers", "--set", "adhoc_tcp.beta=0", hops=4)
+    carried = net.iperf("n0", "n4", "-t", "8")["end"]["sum_received"]["bits_per_second"]
+    assert net.end()["counters"]["adhoc_receivers"]["freezes"] > 10
+    assert carried > 20e3, "the next segment, or a probe, opens it"
+
+
+@pytest.mark.parametrize(("threshold", "arrives"), [("-66dBm", True), ("-40dBm", False)])
+def test_signal_strength_aware_routing_carries_packets_over_strong_neighbours_alone(
+    emulate: Starter, threshold: str, arrives: bool
+) -> None:
+    needs("ping")
+    keys = ("--set", "routing.protocol=ssa-aodv", "--set", f"routing.signal_threshold={threshold}")
+    net = emulate("--without-flows", *keys, hops=3)
+    said = net.run("n0", "ping", "-c", "4", "-i", "0.5", "n3").stdout
+    assert ("ttl=62" in said) is arrives, said
+    assert (net.end()["counters"]["route"]["weak_ignored"] > 0) is not arrives
+
+
 def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> None:
     needs("curl", "python3", "ssh", "sshd", "ssh-keygen")
     fast = ("--set", "radio.rate=54Mbps", "--set", "radio.basic_rate=6Mbps", "--set", "radio.phy=ofdm")

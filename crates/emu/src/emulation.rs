@@ -5,24 +5,27 @@
 
 use crate::carry::link::Link;
 use crate::carry::measured::Measured;
+use crate::carry::receivers::Receivers;
 use crate::carry::{Carry, Mode};
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
 use crate::members::{Member, members};
-use crate::nodes::{Nodes, Plan};
+use crate::nodes::{Network, Nodes, Plan};
 use crate::program::forbidden;
 use crate::report::Report;
 use crate::running::Running;
 use crate::state::State;
+use crate::wires::{self, Wires};
 use fourhop_live::device::Kind;
 use fourhop_live::poll::Poller;
 use fourhop_proto::mac;
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::Scenario;
 use fourhop_sim::scenario::sections::RoutingProtocol;
-use fourhop_sim::setup::{Routing, Setup};
+use fourhop_sim::setup::{Flow, Routing, Setup};
 use fourhop_sim::trace::{CaptureForm, PcapFolder, Tap};
 use fourhop_sim::translate;
+use fourhop_sim::wired::Plan as WiredPlan;
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -38,6 +41,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Do the flows of the scenario run beside the programs?
     pub flows: bool,
+    /// Do the nodes receive as ad hoc TCP does?
+    pub adhoc_receivers: bool,
     /// Largest packet of the devices.
     pub mtu: u32,
     /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most this.
@@ -50,7 +55,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { id: None, seed: None, flows: true, mtu: 1500, tick: Dur::from_micros(100), pcap: None, metrics: None }
+        Options {
+            id: None,
+            seed: None,
+            flows: true,
+            adhoc_receivers: false,
+            mtu: 1500,
+            tick: Dur::from_micros(100),
+            pcap: None,
+            metrics: None,
+        }
     }
 }
 
@@ -75,6 +89,7 @@ pub struct Emulation {
     pub(crate) nodes: Nodes,
     pub(crate) world: World,
     pub(crate) carry: Carry,
+    pub(crate) wires: Wires,
     pub(crate) mode: Mode,
     pub(crate) options: Options,
     pub(crate) seed: u64,
@@ -104,13 +119,15 @@ impl Emulation {
             setup.flows.clear();
         }
         let members = members(scenario, &setup)?;
-        let mut routes = Vec::new();
+        let (mut routes, mut ends, mut wires) = (Vec::new(), Vec::new(), Wires::default());
         if mode == Mode::Link {
-            if let Some(unsuited) = unsuited_for_link(scenario, &setup) {
+            if let Some(unsuited) = unsuited_for_link(scenario) {
                 return Err(EmulationError::Unsuited(format!("{}: {unsuited}", scenario.file)));
             }
+            let wired = |flow: &Flow| flow.src.wired_number().or(flow.dst.wired_number()).is_some();
+            let mut both = flows.iter().zip(&setup.flows);
             if options.flows
-                && let Some(flow) = flows.iter().find(|flow| flow.hops != Some(1))
+                && let Some((flow, _)) = both.find(|(flow, ends)| flow.hops != Some(1) || wired(ends))
             {
                 let why = "the kernels of the nodes route, which know nothing of simulated flows over several hops";
                 return Err(EmulationError::Unsuited(format!(
@@ -120,14 +137,18 @@ impl Emulation {
             }
             if scenario.routing.protocol == RoutingProtocol::Static {
                 routes = kernel_routes(scenario, &setup, seed)?;
+            } else if let Some(plan) = &setup.wired {
+                routes = ways_out(&setup, plan);
+            }
+            // The kernels route over the wires, too: the simulated network has none.
+            if let Some(plan) = setup.wired.take() {
+                (ends, wires) = (wires::ends(&setup, &plan), Wires::new(&plan));
             }
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
-        if scenario.c3tcp.enabled && (scenario.c3tcp.local_acks || setup.wired.is_some()) {
-            return Err(EmulationError::Unsuited(format!(
-                "{}: the module of [c3tcp] is below the kernels' TCP without `c3tcp.local_acks` and without [wired] only",
-                scenario.file
-            )));
+        if options.adhoc_receivers && (scenario.c3tcp.enabled || mode == Mode::Link) {
+            let why = "they need the simulated routing, and the window is not [c3tcp]'s at the same time";
+            return Err(EmulationError::Unsuited(format!("{}: --adhoc-receivers: {why}", scenario.file)));
         }
         let mut warnings = Vec::new();
         let speed = saturated_speed(&setup, seed);
@@ -145,12 +166,19 @@ impl Emulation {
         let begun = Instant::now();
         let kind = if mode == Mode::Link { Kind::Tap } else { Kind::Tun };
         let state = State::new(&id, &scenario.file, &members);
-        let nodes =
-            Nodes::create(state, &Plan { kind, mtu, routes }).map_err(|error| forbidden(error, "fourhop emulate"))?;
+        let nodes = Nodes::create(state, &Plan { kind, mtu, routes, wires: ends })
+            .map_err(|error| forbidden(error, "fourhop emulate"))?;
         let mut world = world;
-        members.iter().for_each(|member| world.attach(member.node));
+        // Without wires in the world it has no nodes without radios.
+        let in_world = members.iter().filter(|member| mode == Mode::Routed || member.node.wired_number().is_none());
+        in_world.for_each(|member| world.attach(member.node));
         let carry = match mode {
-            Mode::Routed if scenario.c3tcp.enabled => Carry::Measured(Measured::new(setup.positions.len())),
+            Mode::Routed if scenario.c3tcp.enabled => {
+                Carry::Measured(Measured::new(setup.positions.len(), scenario.c3tcp.local_acks))
+            }
+            Mode::Routed if options.adhoc_receivers => {
+                Carry::Receivers(Receivers::new(scenario.adhoc_receiver(), scenario.adhoc_clock()))
+            }
             Mode::Routed => Carry::Routed,
             Mode::Link => Carry::Link(Link::new(setup.positions.len(), setup.node.link.sizes)),
         };
@@ -159,6 +187,7 @@ impl Emulation {
             nodes,
             world,
             carry,
+            wires,
             mode,
             options,
             seed,
@@ -189,25 +218,50 @@ impl Emulation {
 }
 
 /// Why the mode `link` does not suit a scenario, if it does not.
-fn unsuited_for_link(scenario: &Scenario, setup: &Setup) -> Option<String> {
-    if setup.wired.is_some() {
-        return Some("--tap emulates radios alone; [wired] needs the simulated routing, without --tap".to_owned());
+fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
+    if scenario.crossing_config().is_some() {
+        return Some(
+            "with --tap the kernels are the gateways; the one of [gateway] needs the simulated routing, without --tap",
+        );
     }
-    scenario.c3tcp.enabled.then(|| "--tap has no modules of [c3tcp] below the kernels' TCP".to_owned())
+    scenario.c3tcp.enabled.then_some("--tap has no modules of [c3tcp] below the kernels' TCP")
 }
 
-/// Routes for the kernels, where the scenario has static ones: for each node, destinations and the neighbours on their way.
+/// Routes for the kernels, where the scenario has static ones: for each node with a radio, destinations and the neighbours on
+/// their way.
 fn kernel_routes(
     scenario: &Scenario,
     setup: &Setup,
     seed: u64,
-) -> Result<Vec<Vec<(Ipv4Addr, Ipv4Addr)>>, EmulationError> {
+) -> Result<Vec<Vec<(Network, Ipv4Addr)>>, EmulationError> {
     let (world, _) = setup.build(seed, None).map_err(|too_wide| scenario.too_wide(&too_wide))?;
-    let all = || (0..setup.positions.len() as u32).map(|n| NodeId(n).ipv4());
-    let of = |node: &fourhop_proto::node::Node| {
-        all().filter_map(|to| Some((to, node.router().next_hop(to)?))).filter(|(to, via)| to != via).collect()
+    let plan = setup.wired.as_ref();
+    let radios = || (0..setup.positions.len() as u32).map(NodeId);
+    let hosts = |from: NodeId| {
+        // A gateway has its wires.
+        let count = plan.filter(|plan| !plan.gateways.contains(&from)).map_or(0, |plan| plan.hosts);
+        (0..count).map(NodeId::wired)
     };
-    Ok(world.nodes().iter().map(of).collect())
+    let of = |from: NodeId| {
+        let router = world.nodes()[from.index()].router();
+        let all = radios().chain(hosts(from)).map(|node| node.ipv4());
+        let ways = all.filter_map(|to| Some((to, router.next_hop(to)?))).filter(|(to, via)| to != via);
+        ways.map(|(to, via)| ((to, 32), via)).collect()
+    };
+    Ok(radios().map(of).collect())
+}
+
+/// Where every radio address counts as a neighbour, the nearest gateway is the neighbour for what is behind gateways.
+fn ways_out(setup: &Setup, plan: &WiredPlan) -> Vec<Vec<(Network, Ipv4Addr)>> {
+    let hops = setup.hops_to(&plan.gateways);
+    let outside = (WiredPlan::OUTSIDE.addr(), WiredPlan::OUTSIDE.bits());
+    let out = |n: usize| {
+        let distance = |gateway: &usize| hops[*gateway][n].unwrap_or(u32::MAX);
+        let nearest = (0..plan.gateways.len()).min_by_key(distance).map(|gateway| plan.gateways[gateway]);
+        let nearest = nearest.filter(|gateway| gateway.index() != n && !plan.gateways.contains(&NodeId(n as u32)));
+        nearest.into_iter().map(|gateway| (outside, gateway.ipv4())).collect()
+    };
+    (0..setup.positions.len()).map(out).collect()
 }
 
 fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<Box<dyn Tap>, EmulationError> {

@@ -57,12 +57,26 @@ pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Ve
     };
     let mut bytes = Vec::new();
     encode::packet(lost, &mut bytes);
-    let head = Ipv4Head::read(&bytes).ok()?;
-    if !deserves(&head, &bytes) {
+    about(at, &bytes, kind)
+}
+
+/// What the router `at` says of a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section 4); `None` if it
+/// may be.
+pub fn too_long(at: Ipv4Addr, bytes: &[u8], mtu: u32) -> Option<Vec<u8>> {
+    // The bit DF (RFC 791 section 3.1).
+    let whole = bytes.get(6).is_some_and(|flags| flags & 0x40 != 0);
+    let next_hop_mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
+    let header = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu };
+    if whole { about(at, bytes, Icmpv4Type::DestinationUnreachable(header)) } else { None }
+}
+
+fn about(at: Ipv4Addr, bytes: &[u8], kind: Icmpv4Type) -> Option<Vec<u8>> {
+    let head = Ipv4Head::read(bytes).ok()?;
+    if !deserves(&head, bytes) {
         return None;
     }
     let mut out = Vec::new();
-    let quoted = &bytes[..bytes.len().min(QUOTED)];
+    let quoted = &bytes[..head.total_len.min(bytes.len()).min(QUOTED)];
     PacketBuilder::ipv4(at.octets(), head.src.octets(), 64).icmpv4(kind).write(&mut out, quoted).ok()?;
     Some(out)
 }
@@ -122,6 +136,21 @@ mod tests {
         assert_eq!(said(&fragment, DropReason::TtlExpired), None);
         assert_eq!(said(&packet(FROM, [224, 0, 0, 5], 10), DropReason::NoRoute), None);
         assert_eq!(said(&packet([0; 4], TO, 10), DropReason::NoRoute), None);
+    }
+
+    #[test]
+    fn who_forbids_fragments_is_told_what_fits() {
+        let mut long = packet(FROM, TO, 1_600);
+        long[6] = 0;
+        assert_eq!(too_long(FROM.into(), &long, 1_500), None, "it may be fragmented, by whoever can");
+        long[6] |= 0x40;
+        let told = too_long(FROM.into(), &long, 1_500).unwrap();
+        let Some(TransportSlice::Icmpv4(icmp)) = SlicedPacket::from_ip(&told).unwrap().transport else {
+            panic!("{told:?}")
+        };
+        let header = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu: 1_500 };
+        assert_eq!(icmp.icmp_type(), Icmpv4Type::DestinationUnreachable(header));
+        assert!(told.len() <= 576 && icmp.payload().starts_with(&long[..28]));
     }
 
     #[test]

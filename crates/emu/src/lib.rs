@@ -8,8 +8,10 @@
 //! | [`nodes`] | their namespaces and devices, made and removed |
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
+//! | [`wires`] | wires between nodes whose kernels route |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
+//! | [`fragments`] | packets that are too long for a frame, in pieces |
 //! | [`forecast`] | how fast this machine simulates the network |
 //! | [`report`] | what a run has shown, and whether its time was true |
 //! | [`program`] | programs inside a node |
@@ -25,6 +27,7 @@ mod error;
 mod figures;
 pub mod flows;
 pub mod forecast;
+pub mod fragments;
 pub mod icmp;
 pub mod members;
 pub mod nodes;
@@ -32,6 +35,7 @@ pub mod program;
 pub mod report;
 mod running;
 pub mod state;
+pub mod wires;
 
 pub use emulation::{Emulation, Options, Stop};
 pub use error::EmulationError;

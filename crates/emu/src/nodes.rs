@@ -2,6 +2,7 @@
 
 use crate::members::{Member, hosts_file};
 use crate::state::State;
+use crate::wires::WireEnd;
 use fourhop_live::device::{Device, Kind};
 use fourhop_live::netlink::{Batch, LOOPBACK, Route};
 use fourhop_live::{Error, Tried, namespace, user};
@@ -13,9 +14,9 @@ use std::path::Path;
 pub const DEVICE: &str = "mesh0";
 
 /// All addresses of an emulation: radios and what is behind gateways.
-const ALL: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 0, 0, 0), 8);
+const ALL: Network = (Ipv4Addr::new(10, 0, 0, 0), 8);
 /// Those of radios.
-const RADIOS: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 0, 0, 0), 9);
+const RADIOS: Network = (Ipv4Addr::new(10, 0, 0, 0), 9);
 
 /// Threads that make namespaces at the same time: most of the time the kernel waits for other processors.
 const BUILDERS: usize = 4;
@@ -27,8 +28,20 @@ pub struct Plan {
     pub kind: Kind,
     /// Largest packet.
     pub mtu: u32,
-    /// Routes to other nodes and the neighbours they lead over, where the kernel forwards: for each node in order.
-    pub routes: Vec<Vec<(Ipv4Addr, Ipv4Addr)>>,
+    /// Routes to networks and the neighbours they lead over, where the kernel forwards: for each node in order.
+    pub routes: Vec<Vec<(Network, Ipv4Addr)>>,
+    /// Where the kernels route: the ends of wires. Nodes without radios then have no other devices.
+    pub wires: Vec<WireEnd>,
+}
+
+/// An address and how many bits of it count.
+pub type Network = (Ipv4Addr, u8);
+
+impl Plan {
+    /// Does this node have a device for its radio, or for all its wires?
+    fn has_own(&self, member: &Member) -> bool {
+        self.kind == Kind::Tun || member.node.wired_number().is_none()
+    }
 }
 
 /// The nodes of an emulation in the system. Dropping it removes them.
@@ -36,6 +49,8 @@ pub struct Plan {
 pub struct Nodes {
     state: State,
     devices: Vec<Device>,
+    /// Of the ends of wires: the places of their nodes.
+    ends: Vec<usize>,
     removed: bool,
 }
 
@@ -48,7 +63,9 @@ impl Nodes {
         namespace::prepare()?;
         state.write()?;
         // From here on whatever fails is cleaned up when this is dropped.
-        let mut nodes = Nodes { state, devices: Vec::new(), removed: false };
+        let place = |end: &WireEnd| state.members.iter().position(|member| member.node == end.node).unwrap_or_default();
+        let ends = plan.wires.iter().map(place).collect();
+        let mut nodes = Nodes { state, devices: Vec::new(), ends, removed: false };
         nodes.devices = build_all(&nodes.state, plan)?;
         Ok(nodes)
     }
@@ -58,9 +75,24 @@ impl Nodes {
         &self.state
     }
 
-    /// Their devices, in their order.
+    /// Their devices in their order, of those that have one; then those of the ends of wires in theirs.
     pub fn devices(&self) -> &[Device] {
         &self.devices
+    }
+
+    /// The place of the node at an end of a wire.
+    pub fn wire(&self, end: usize) -> usize {
+        self.ends[end]
+    }
+
+    /// The device of an end of a wire.
+    pub fn wire_device(&self, end: usize) -> &Device {
+        &self.devices[self.devices.len() - self.ends.len() + end]
+    }
+
+    /// The end of a wire that a device is, if it is one.
+    pub fn wire_end(&self, device: usize) -> Option<usize> {
+        device.checked_sub(self.devices.len() - self.ends.len())
     }
 
     /// Removes everything.
@@ -102,7 +134,7 @@ impl Drop for Nodes {
 fn build_all(state: &State, plan: &Plan) -> Result<Vec<Device>, Error> {
     let numbers: Vec<usize> = (0..state.members.len()).collect();
     let share = numbers.len().div_ceil(BUILDERS).max(1);
-    let built: Vec<Result<Vec<Device>, Error>> = std::thread::scope(|scope| {
+    let built: Vec<Result<Vec<Vec<Placed>>, Error>> = std::thread::scope(|scope| {
         let parts = numbers.chunks(share);
         let builders: Vec<_> = parts
             .map(|part| scope.spawn(move || part.iter().map(|&number| build(state, plan, number)).collect()))
@@ -112,44 +144,79 @@ fn build_all(state: &State, plan: &Plan) -> Result<Vec<Device>, Error> {
             .map(|builder| builder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
-    let mut devices = Vec::with_capacity(numbers.len());
+    let mut devices = Vec::with_capacity(numbers.len() + plan.wires.len());
     for part in built {
-        devices.extend(part?);
+        devices.extend(part?.into_iter().flatten());
     }
-    Ok(devices)
+    devices.sort_by_key(|&(place, _): &Placed| place);
+    Ok(devices.into_iter().map(|(_, device)| device).collect())
 }
 
+/// Where a device stands among all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Place {
+    Node(usize),
+    Wire(usize),
+}
+
+/// A device with its place.
+type Placed = (Place, Device);
+
 /// Makes one node, on a thread that may enter its namespace.
-fn build(state: &State, plan: &Plan, number: usize) -> Result<Device, Error> {
+fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error> {
     let member = &state.members[number];
     let name = state.namespace(member);
     write_files(&name, state, member)?;
     namespace::create(&name)?;
-    let wired = member.node.wired_number().is_some();
-    let kind = if wired { Kind::Tun } else { plan.kind };
-    set_variables(kind)?;
-    let device = Device::create(DEVICE, kind)?;
-    let index = nix::net::if_::if_nametoindex(DEVICE).tried(|| format!("{DEVICE} of {name}"))?;
+    set_variables(plan.kind)?;
     let mut batch = Batch::default();
     batch.up(LOOPBACK, None);
-    if kind == Kind::Tap {
-        batch.mac(index, member.node.mac().0);
-    }
-    batch.up(index, Some(plan.mtu));
-    let from = member.address;
-    match kind {
-        Kind::Tun => {
-            batch.address(index, from, 32);
-            batch.route(Route { to: ALL, device: index, via: None, from });
+    let mut devices = Vec::new();
+    if plan.has_own(member) {
+        let kind = if member.node.wired_number().is_some() { Kind::Tun } else { plan.kind };
+        let (device, index) = create(DEVICE, kind, &name)?;
+        devices.push((Place::Node(number), device));
+        if kind == Kind::Tap {
+            batch.mac(index, member.node.mac().0);
         }
-        // The kernel asks for neighbours; what is further away has a route through one of them.
-        Kind::Tap => batch.address(index, from, RADIOS.1),
+        batch.up(index, Some(plan.mtu));
+        let from = member.address;
+        match kind {
+            Kind::Tun => {
+                batch.address(index, from, 32);
+                batch.route(Route { to: ALL, device: index, via: None, from });
+            }
+            // The kernel asks for neighbours; what is further away has a route through one of them.
+            Kind::Tap => batch.address(index, from, RADIOS.1),
+        }
+        for &(to, via) in plan.routes.get(number).into_iter().flatten() {
+            batch.route(Route { to, device: index, via: Some(via), from });
+        }
     }
-    for &(to, via) in plan.routes.get(number).into_iter().flatten() {
-        batch.route(Route { to: (to, 32), device: index, via: Some(via), from });
+    for (place, end) in plan.wires.iter().enumerate().filter(|(_, end)| end.node == member.node) {
+        let (device, index) = create(&end.device, Kind::Tun, &name)?;
+        devices.push((Place::Wire(place), device));
+        if Path::new("/proc/sys/net/ipv6").exists() {
+            // A wire carries IPv4 alone.
+            namespace::set_variable(&format!("net/ipv6/conf/{}/disable_ipv6", end.device), "1")?;
+        }
+        batch.up(index, Some(plan.mtu));
+        if let Some(address) = end.address {
+            batch.address(index, address, 32);
+        }
+        for &to in &end.routes {
+            batch.route(Route { to: (to, 32), device: index, via: None, from: member.address });
+        }
     }
     batch.send()?;
-    Ok(device)
+    Ok(devices)
+}
+
+/// A device in the present namespace, and its number.
+fn create(device: &str, kind: Kind, namespace: &str) -> Result<(Device, u32), Error> {
+    let made = Device::create(device, kind)?;
+    let index = nix::net::if_::if_nametoindex(device).tried(|| format!("{device} of {namespace}"))?;
+    Ok((made, index))
 }
 
 fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> {

@@ -8,6 +8,8 @@ use std::process::Command;
 
 /// Environment variable with the name of the emulation that is meant.
 pub const MEANT: &str = "FOURHOP_EMULATION";
+/// Environment variable of programs in a node: its name.
+pub const NODE: &str = "FOURHOP_NODE";
 
 /// The emulation that is meant: the one of that name, or the only one that runs.
 ///
@@ -48,8 +50,7 @@ pub fn become_program(state: &State, node: &str, words: &[String]) -> Result<(),
     namespace::enter_with_files(&name).map_err(|error| forbidden(error, "fourhop exec"))?;
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
     let words = if words.is_empty() { std::slice::from_ref(&shell) } else { words };
-    let error =
-        Command::new(&words[0]).args(&words[1..]).env(MEANT, &state.id).env("FOURHOP_NODE", &member.name).exec();
+    let error = Command::new(&words[0]).args(&words[1..]).env(MEANT, &state.id).env(NODE, &member.name).exec();
     Err(EmulationError::Unsuited(format!("{}: {error}", words[0])))
 }
 

@@ -1,9 +1,10 @@
 //! A running emulation: the loop, and what it counts.
 
 use crate::EmulationError;
-use crate::carry::Refused;
+use crate::carry::{Carry, Mode, Refused, routed};
 use crate::emulation::{Emulation, Stop};
 use crate::flows::{FlowReport, Flows};
+use crate::fragments::fragments;
 use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
 use crate::report::{Machine, Packets, Report, Truth};
@@ -14,8 +15,8 @@ use fourhop_live::metrics::Server;
 use fourhop_live::poll::Ready;
 use fourhop_live::{Tried, priority};
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
 use fourhop_units::{Dur, NodeId, Time};
 use nix::sys::signal::{Signal, kill};
@@ -34,8 +35,8 @@ const LONGEST: Dur = Dur::from_millis(5);
 const BEHIND: Dur = Dur::from_millis(100);
 /// Programs that are asked to end have this long.
 const GRACE: Dur = Dur::from_secs(2);
-/// More than any device carries: the largest packet and an Ethernet header.
-const BUFFER: usize = 4096;
+/// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
+const BUFFER: usize = (1 << 16) + 14;
 
 /// What has ended an emulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,8 +78,11 @@ pub struct Running {
     real_time: bool,
     /// Reused.
     delivered: Vec<(NodeId, Ipv4Packet)>,
+    wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
+    /// What a device has just given, reused.
+    buffer: Vec<u8>,
 }
 
 impl Running {
@@ -94,12 +98,14 @@ impl Running {
             refused: BTreeMap::new(),
             flows: Flows::default(),
             allowances: vec![Allowance::default(); count],
-            alive: vec![true; count],
+            alive: vec![true; emulation.nodes.devices().len()],
             warnings: emulation.warnings.clone(),
             real_time: false,
             delivered: Vec::new(),
+            wired: Vec::new(),
             lost: Vec::new(),
             bytes: Vec::new(),
+            buffer: vec![0; BUFFER],
             emulation,
         }
     }
@@ -133,6 +139,11 @@ impl Running {
         let reasons = DropReason::ALL.iter().filter(|reason| reason.layer() != Layer::Radio);
         for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
             lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
+        }
+        if self.emulation.wires.lost > 0 {
+            let reason = DropReason::WiredQueueFull;
+            *lost.entry(reason.layer().name()).or_default().entry(reason.name()).or_default() +=
+                self.emulation.wires.lost;
         }
         Packets { refused, lost, ..self.packets.clone() }
     }
@@ -207,7 +218,7 @@ impl Running {
             }
             ready.clear();
             // What is due already is not waited for, but devices are looked at.
-            let due = self.emulation.world.next_event().unwrap_or(Time::NEVER);
+            let due = self.next_event().unwrap_or(Time::NEVER);
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
                 false => {
@@ -233,17 +244,23 @@ impl Running {
         }
     }
 
+    /// When something happens next, on the air or on a wire.
+    fn next_event(&mut self) -> Option<Time> {
+        Time::earlier_of(self.emulation.world.next_event(), self.emulation.wires.next_event())
+    }
+
     /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over where
     /// they fall due, each with its lateness.
     fn advance(&mut self, end: Time) {
         let begun = self.clock.now();
         let mut steps = 0_u32;
-        if let Some(at) = self.emulation.world.next_event() {
+        if let Some(at) = self.next_event() {
             self.behind_max = self.behind_max.max(begun.saturating_since(at));
         }
-        while let Some(at) = self.emulation.world.next_event().filter(|&at| at <= end) {
+        while let Some(at) = self.next_event().filter(|&at| at <= end) {
             self.emulation.world.run_until(at, &self.control);
             self.hand_over();
+            self.hand_over_wired(at);
             steps += 1;
             if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
                 return;
@@ -270,10 +287,35 @@ impl Running {
         (self.delivered, self.lost) = (delivered, lost);
     }
 
+    /// Hands to the kernels what has come out of wires.
+    fn hand_over_wired(&mut self, now: Time) {
+        let mut wired = std::mem::take(&mut self.wired);
+        self.emulation.wires.leave(now, &mut wired);
+        for (end, packet) in wired.drain(..) {
+            let late = self.clock.now().saturating_since(now);
+            self.lateness.record(late);
+            let number = self.emulation.nodes.wire(end);
+            self.late_at[number] = self.late_at[number].max(late);
+            self.bytes.clear();
+            encode::packet(&packet, &mut self.bytes);
+            match self.emulation.nodes.wire_device(end).deliver(&self.bytes) {
+                Ok(()) => self.packets.delivered += 1,
+                Err(_) => self.packets.undelivered += 1,
+            }
+            if let Some((bytes, head)) = with_head(&self.bytes)
+                && head.dst == self.emulation.state().members[number].address
+            {
+                self.flows.arrived(now, bytes, &head);
+            }
+        }
+        self.wired = wired;
+    }
+
     fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet, late: Dur) {
         let Some(number) = self.number(node) else { return };
         self.bytes.clear();
-        if !self.emulation.carry.leave(node, packet, &mut self.bytes) {
+        let now = self.emulation.world.now();
+        if !self.emulation.carry.leave(now, node, packet, &mut self.bytes) {
             return;
         }
         self.lateness.record(late);
@@ -287,7 +329,7 @@ impl Running {
         if let Some((bytes, head)) = self.emulation.carry.ipv4(&self.bytes).and_then(with_head)
             && head.dst == address
         {
-            self.flows.arrived(self.emulation.world.now(), bytes, &head);
+            self.flows.arrived(now, bytes, &head);
         }
     }
 
@@ -295,7 +337,7 @@ impl Running {
     fn answer(&mut self, node: NodeId, packet: &Ipv4Packet, reason: DropReason) {
         let Some(number) = self.number(node) else { return };
         // Between kernels that route, the network below loses frames, and says nothing of it.
-        let routed = self.emulation.mode == crate::carry::Mode::Routed;
+        let routed = self.emulation.mode == Mode::Routed;
         let now = self.now();
         let address = node.ipv4();
         if !routed || !self.allowances[number].take(now) {
@@ -313,18 +355,27 @@ impl Running {
 
     /// Takes what a device has, up to its turn's end.
     fn take(&mut self, number: usize) {
-        let node = self.node(number);
-        let mut buffer = [0; BUFFER];
+        let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..TURN {
             match self.emulation.nodes.devices()[number].receive(&mut buffer) {
-                Ok(Some(len)) => self.enter(node, &buffer[..len]),
-                Ok(None) => return,
-                Err(error) => return self.give_up(number, &error),
+                Ok(Some(len)) => match self.emulation.nodes.wire_end(number) {
+                    Some(end) => self.enter_wire(end, &buffer[..len]),
+                    None => self.enter(self.node(number), &buffer[..len]),
+                },
+                Ok(None) => break,
+                Err(error) => {
+                    self.give_up(number, &error);
+                    break;
+                }
             }
         }
+        self.buffer = buffer;
     }
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
+        if bytes.len() > self.emulation.carry.header() + self.emulation.options.mtu as usize {
+            return self.enter_long(node, bytes);
+        }
         let now = self.now();
         match self.emulation.carry.enter(now, node, bytes) {
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
@@ -341,12 +392,51 @@ impl Running {
         }
     }
 
+    /// A kernel sends over a wire, whose largest packet is that of all devices.
+    fn enter_wire(&mut self, end: usize, bytes: &[u8]) {
+        let address = self.emulation.state().members[self.emulation.nodes.wire(end)].address;
+        let long = bytes.len() > self.emulation.options.mtu as usize;
+        let packet = if long { Err(Refused::TooLong) } else { routed::enter(bytes) };
+        match packet {
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+            Ok(packet) => {
+                let now = self.now();
+                if let Some((bytes, head)) = with_head(bytes).filter(|(_, head)| head.src == address) {
+                    self.flows.sent(now, bytes, &head);
+                }
+                self.packets.taken += 1;
+                self.emulation.wires.enter(now, end, packet);
+            }
+        }
+    }
+
+    /// What does not fit a frame enters in fragments, or not at all: who forbids them is told what fits.
+    fn enter_long(&mut self, node: NodeId, bytes: &[u8]) {
+        let routed = self.emulation.mode == Mode::Routed;
+        let mtu = self.emulation.options.mtu;
+        if let Some(pieces) = fragments(bytes, mtu as usize).filter(|_| routed) {
+            return pieces.iter().for_each(|piece| self.enter(node, piece));
+        }
+        *self.refused.entry(Refused::TooLong).or_default() += 1;
+        let Some(number) = self.number(node).filter(|_| routed) else { return };
+        let now = self.now();
+        let told = icmp::too_long(node.ipv4(), bytes, mtu);
+        if let Some(told) = told.filter(|_| self.allowances[number].take(now)) {
+            self.packets.told += 1;
+            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&told).is_err());
+        }
+    }
+
     /// A device is gone: somebody has removed it, or its namespace. The others go on.
     fn give_up(&mut self, number: usize, error: &std::io::Error) {
         self.emulation.poller.remove(&self.emulation.nodes.devices()[number]);
         self.alive[number] = false;
-        let name = &self.emulation.state().members[number].name;
-        self.warnings.push(format!("the device of {name} is gone: {error}"));
+        let (what, member) = match self.emulation.nodes.wire_end(number) {
+            Some(end) => ("a wire", self.emulation.nodes.wire(end)),
+            None => ("the device", number),
+        };
+        let name = &self.emulation.state().members[member].name;
+        self.warnings.push(format!("{what} of {name} is gone: {error}"));
     }
 
     /// Number in the world of a member.
@@ -366,6 +456,10 @@ impl Running {
         let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
         let state = self.emulation.state();
         let ran_s = self.now().as_secs_f64();
+        let mut counters = fourhop_sim::counters(&self.emulation.world, &[]);
+        if let Carry::Receivers(receivers) = &self.emulation.carry {
+            counters.insert("adhoc_receivers", receivers.counters());
+        }
         let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
         Report {
             id: state.id.clone(),
@@ -386,7 +480,7 @@ impl Running {
                 saturated_speed: speed,
             },
             packets: self.packets(),
-            counters: fourhop_sim::counters(&self.emulation.world, &[]),
+            counters,
             events: self.emulation.world.events(),
             frames: self.emulation.world.frames(),
             flows: flows.collect(),

@@ -1,6 +1,8 @@
 //! What is written about a running emulation, so that others find its nodes and can clean up after it.
 
 use crate::members::Member;
+use crate::program::{MEANT, NODE};
+use fourhop_live::host::started;
 use fourhop_live::{Error, Tried, namespace, user};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -90,7 +92,12 @@ impl State {
     /// The first that cannot be removed; the others are.
     pub fn remove(&self) -> Result<(), Error> {
         let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
-        let namespaces = namespace::identities(names.iter().map(String::as_str));
+        let mut namespaces = namespace::identities(names.iter().map(String::as_str));
+        if namespaces.is_empty() {
+            // What a killed user's emulation had mounted has gone with it; programs in its nodes have not.
+            let (own, inside) = (format!("{MEANT}={}\0", self.id), format!("{NODE}="));
+            namespaces = namespace::of_marked(&[own.as_bytes(), inside.as_bytes()]);
+        }
         let mut done = Ok(());
         for name in &names {
             done = done.and(namespace::remove(name));
@@ -146,14 +153,6 @@ fn end_processes(namespaces: &[namespace::Identity]) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     send(Signal::SIGKILL);
-}
-
-/// When a process started: the twenty-second figure of its line in /proc, behind its name, which may contain anything
-/// (proc(5)).
-fn started(pid: u32) -> Option<u64> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, figures) = line.rsplit_once(')')?;
-    figures.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

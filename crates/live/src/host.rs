@@ -36,6 +36,17 @@ fn stolen_ticks(stat: &str) -> u64 {
     line.split_ascii_whitespace().nth(8).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
+/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second figure of its line
+/// in /proc, behind its name, which may contain anything (proc(5)).
+pub fn started(pid: u32) -> Option<u64> {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, figures) = line.rsplit_once(')')?;
+    let mut figures = figures.split_ascii_whitespace();
+    // One that has ended is there until its parent has looked.
+    let ended = figures.next()? == "Z";
+    figures.nth(18)?.parse().ok().filter(|_| !ended)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +55,17 @@ mod tests {
     fn stolen_time_is_the_eighth_figure() {
         assert_eq!(stolen_ticks("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 1 1 1 1 1 1 1"), 88);
         assert_eq!(stolen_ticks(""), 0);
+    }
+
+    #[test]
+    fn a_process_has_started_until_it_has_ended() {
+        assert!(started(std::process::id()).is_some_and(|ticks| ticks > 0));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        while started(child.id()).is_some() {
+            assert!(std::time::Instant::now() < deadline, "it ends although nobody has waited for it");
+        }
+        child.wait().unwrap();
     }
 
     #[test]

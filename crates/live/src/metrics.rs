@@ -1,10 +1,10 @@
 //! Figures for Prometheus: a page in its text format 0.0.4, served over HTTP.
 
 use std::fmt::Write as _;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A page of figures that is being written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Server {
     addr: SocketAddr,
 }
 
-/// An answer to a client that neither asks nor goes is given up after this.
+/// Whatever a client does, the next one has its turn after this.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Server {
@@ -53,7 +53,7 @@ impl Server {
         let server = Server { page: Arc::default(), addr: listener.local_addr()? };
         let page = server.page.clone();
         std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-            // One client after another: a page is a few kilobytes.
+            // One client after another: a page is a few kilobytes, and no client has more than its time.
             for stream in listener.incoming().flatten() {
                 let text = page.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
                 // A client that has gone needs no answer.
@@ -77,28 +77,58 @@ impl Server {
 /// A request longer than this is not one for a page of figures.
 const REQUEST_MAX: usize = 8192;
 
-fn answer(mut stream: TcpStream, page: &str) -> Result<(), io::Error> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let request = head(&mut stream)?;
+/// A connection that ends at an instant, however its client dribbles: reads and writes fail from then on.
+struct Bounded {
+    stream: TcpStream,
+    end: Instant,
+}
+
+impl Bounded {
+    fn left(&self) -> Result<Option<Duration>, io::Error> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, io::Error> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, io::Error> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<(), io::Error> {
+        self.stream.flush()
+    }
+}
+
+fn answer(stream: TcpStream, page: &str) -> Result<(), io::Error> {
+    let mut client = Bounded { stream, end: Instant::now() + PATIENCE };
+    let request = head(&mut client)?;
     let (status, body) = match &request {
         Some(request) if request.starts_with(b"GET /metrics ") => ("200 OK", page),
         Some(_) => ("404 Not Found", "the figures are at /metrics\n"),
         None => ("431 Request Header Fields Too Large", "the request is too long\n"),
     };
     write!(
-        stream,
+        client,
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     )?;
     // A socket that is closed with bytes nobody has read resets the connection, and the client loses the answer.
-    stream.shutdown(Shutdown::Write)?;
-    io::copy(&mut stream.take(REQUEST_MAX as u64), &mut io::sink())?;
+    client.stream.shutdown(Shutdown::Write)?;
+    io::copy(&mut client.take(REQUEST_MAX as u64), &mut io::sink())?;
     Ok(())
 }
 
 /// The request up to its empty line, which a client may send in pieces (RFC 9112 section 2.1); none if it is too long.
-fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, io::Error> {
+fn head(stream: &mut impl Read) -> Result<Option<Vec<u8>>, io::Error> {
     let mut request = Vec::new();
     let mut piece = [0; 1024];
     while request.len() < REQUEST_MAX {
@@ -154,6 +184,23 @@ mod tests {
         for _ in 0..100 {
             assert!(ask(&server, &pieces).starts_with("HTTP/1.1 200 OK\r\n"));
         }
+    }
+
+    /// A byte at a time keeps a connection busy, but not the server: it is given up, and the next client is served.
+    #[test]
+    fn a_client_that_dribbles_does_not_hold_up_the_others() {
+        let server = Server::start(([127, 0, 0, 1], 0).into()).unwrap();
+        let mut slow = TcpStream::connect(server.addr()).unwrap();
+        let dribbling = std::thread::spawn(move || {
+            let mut sent = 0;
+            while sent < 1_000 && slow.write_all(b"x").is_ok() {
+                sent += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            sent
+        });
+        assert!(ask(&server, &["GET /metrics HTTP/1.1\r\n\r\n"]).starts_with("HTTP/1.1 200 OK\r\n"));
+        assert!(dribbling.join().unwrap() < 1_000, "it was cut off");
     }
 
     #[test]

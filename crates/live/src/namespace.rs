@@ -146,6 +146,27 @@ pub fn processes(wanted: &[Identity]) -> Vec<i32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(inside).collect()
 }
 
+/// The namespaces, other than the present one, of processes of this user whose environment has a variable that begins with each
+/// of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process is in them.
+pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let user = nix::unistd::geteuid().as_raw();
+    let own = identity(Path::new(OWN));
+    let namespace = |entry: fs::DirEntry| {
+        entry.file_name().to_str()?.parse::<i32>().ok()?;
+        let place = entry.path();
+        let variables = fs::read(place.join("environ")).ok()?;
+        // Each ends with a zero, which a mark may end with, too.
+        let has = |mark: &&[u8]| variables.split_inclusive(|&byte| byte == 0).any(|one| one.starts_with(mark));
+        let marked = marks.iter().all(has) && fs::metadata(&place).is_ok_and(|found| found.uid() == user);
+        identity(&place.join("ns/net")).filter(|id| marked && Some(*id) != own)
+    };
+    let mut found: Vec<_> = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(namespace).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Sets a variable of the kernel (sysctl) for the namespace of the present thread.
 ///
 /// # Errors

@@ -3,6 +3,10 @@
 //! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an exchange for
 //! each request, and with it most of the time that setting up a hundred namespaces takes.
 
+mod ask;
+
+pub use ask::{Entry, Metric, segments};
+
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};

@@ -29,6 +29,7 @@ pub mod event_queue;
 pub mod grid;
 #[cfg(test)]
 mod hint_tests;
+mod link_cost;
 mod measure;
 pub mod mobility;
 mod outside;

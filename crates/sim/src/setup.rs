@@ -3,6 +3,7 @@
 
 use crate::air::Air;
 use crate::channel::Channel;
+use crate::link_cost::LinkCost;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::site::Site;
 use crate::propagation::{Field, PathLoss, Propagation};
@@ -23,7 +24,7 @@ use fourhop_proto::net::{Addresses, LinkRed};
 use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
-use fourhop_proto::route::{self, Aodv, Router, ShortestPaths, StaticRoutes};
+use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
 use std::sync::Arc;
@@ -98,6 +99,8 @@ impl Radio {
 pub enum Routing {
     /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
     Static,
+    /// The same by the least sum of a metric of the links.
+    Cheapest(Metric),
     /// On demand.
     Aodv(Box<route::Config>),
     /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
@@ -226,9 +229,28 @@ impl Setup {
 
     /// The least power of a link, and who hears whom with it at the start of the run with `seed`, before fading.
     pub fn heard(&self, seed: u64) -> (Watt, Channel) {
-        let (field, link) = (self.field(seed), self.radio.link(&self.node.phy));
+        let link = self.radio.link(&self.node.phy);
+        (link, self.heard_with(seed, link))
+    }
+
+    fn heard_with(&self, seed: u64, least: Watt) -> Channel {
+        let field = self.field(seed);
         let range = field.reach_among(&self.positions);
-        (link, Channel::among(&self.positions, range, link, |ends, _| field.mean(ends)))
+        Channel::among(&self.positions, range, least, |ends, _| field.mean(ends))
+    }
+
+    /// Shortest paths over the links with at least this power, or cheapest ones.
+    fn paths(&self, channel: &Channel, least: Watt, cost: Option<LinkCost>) -> ShortestPaths {
+        let links = self.links(channel, least);
+        let Some(cost) = cost else { return ShortestPaths::new(&links) };
+        let power = |from: usize, to: usize| {
+            let heard = channel.neighbours(NodeId(from as u32)).iter().find(|neighbour| neighbour.node.index() == to);
+            heard.map_or(Watt(0.0), |neighbour| neighbour.power)
+        };
+        let of = |from: usize, to: usize| Some((to, cost.of(power(from, to), power(to, from))?));
+        let links = links.iter().enumerate();
+        let costs: Vec<_> = links.map(|(from, to)| to.iter().filter_map(|&to| of(from, to)).collect()).collect();
+        ShortestPaths::cheapest(&costs)
     }
 
     /// The world at time zero for one seed, and where its flows end.
@@ -244,11 +266,11 @@ impl Setup {
                 match mobility {
                     None => {
                         let channel = channel();
-                        let routers = self.routers(seed, || self.links(&channel, rx_threshold));
+                        let routers = self.routers(seed, |cost| self.paths(&channel, rx_threshold, cost));
                         (Air::Still(channel), routers)
                     }
                     Some(mobility) => {
-                        let routers = self.routers(seed, || self.links(&channel(), rx_threshold));
+                        let routers = self.routers(seed, |cost| self.paths(&channel(), rx_threshold, cost));
                         (Air::moving(mobility, *law, cs_threshold), routers)
                     }
                 }
@@ -256,9 +278,9 @@ impl Setup {
             Radio::Threshold(_) | Radio::Sinr(_) => {
                 let field = self.field(seed);
                 let cutoff = field.propagation().cutoff;
-                let routers = self.routers(seed, || {
-                    let (link, heard) = self.heard(seed);
-                    self.links(&heard, link)
+                let routers = self.routers(seed, |cost| {
+                    let link = cost.map_or_else(|| self.radio.link(&self.node.phy), |cost| cost.least());
+                    self.paths(&self.heard_with(seed, link), link, cost)
                 });
                 let air = match mobility {
                     None => Air::standing(&self.positions, field),
@@ -305,7 +327,7 @@ impl Setup {
     }
 
     /// Radio hops from each of `gateways` to each node at time zero.
-    fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
+    pub fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
         let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.positions);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
@@ -332,11 +354,17 @@ impl Setup {
         node
     }
 
-    fn routers(&self, seed: u64, links: impl FnOnce() -> Vec<Vec<usize>>) -> Vec<Router> {
+    /// `paths` makes those of static routes, over all links or by what they cost.
+    fn routers(&self, seed: u64, paths: impl FnOnce(Option<LinkCost>) -> ShortestPaths) -> Vec<Router> {
         let count = self.positions.len();
         match &self.routing {
-            Routing::Static => {
-                let paths = ShortestPaths::new(&links());
+            Routing::Static | Routing::Cheapest(_) => {
+                let paths = paths(match self.routing {
+                    Routing::Cheapest(metric) => {
+                        Some(LinkCost { metric, radio: &self.radio, thresholds: &self.node.phy, mac: &self.node.mac })
+                    }
+                    _ => None,
+                });
                 let ip = |node: usize| NodeId(node as u32).ipv4();
                 let hosts = self.wired.as_ref().map_or(0, |plan| plan.hosts);
                 let routes = |from: usize| {
@@ -346,7 +374,8 @@ impl Setup {
                     // The way out is the nearest gateway.
                     let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
                     let reachable = gateways.iter().map(|gateway| gateway.index());
-                    let near = reachable.filter_map(|to| Some((hops(to)?, to))).min_by_key(|&(hops, _)| hops);
+                    let near =
+                        reachable.filter_map(|to| Some((paths.cost(from, to)?, to))).min_by_key(|&(cost, _)| cost);
                     let out = near.and_then(|(_, to)| way(to));
                     let mesh = (0..count).filter_map(move |to| Some((to, way(to)?)));
                     let wired = (0..hosts).filter_map(move |n| Some((NodeId::wired(n).0 as usize, out?)));

@@ -33,7 +33,10 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
             ttl: DEFAULT_TTL,
         },
         routing: match scenario.routing.protocol {
-            RoutingProtocol::Static => Routing::Static,
+            RoutingProtocol::Static => match scenario.routing.metric.of_links() {
+                None => Routing::Static,
+                Some(metric) => Routing::Cheapest(metric),
+            },
             RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => Routing::Aodv(Box::new(scenario.aodv_config())),
         },
         wired: scenario.wired_plan(&network.gateways),

@@ -1,7 +1,7 @@
 //! Routing messages on the wire: what tshark reads out of the bytes, and how strongly nodes hear each other's.
 
 use fourhop_proto::wire::{
-    AodvMessage, Body, Ipv4Packet, PacketMeta, Rerr, Rrep, Rreq, UnreachableDestination, decode, encode,
+    AodvMessage, Body, Ipv4Packet, PacketMeta, PathCost, Rerr, Rrep, Rreq, UnreachableDestination, decode, encode,
 };
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -32,6 +32,7 @@ fn messages() -> Vec<(AodvMessage, Ipv4Addr, &'static str)> {
         originator_seqno: 6,
         destination_only: true,
         gratuitous: true,
+        cost: None,
     };
     let unknown = Rreq { destination_seqno: None, destination_only: false, gratuitous: false, ..rreq };
     let hello = Rrep {
@@ -41,12 +42,16 @@ fn messages() -> Vec<(AodvMessage, Ipv4Addr, &'static str)> {
         originator: ip(2),
         lifetime_ms: 2_000,
         ack_required: false,
+        cost: None,
     };
     let rrep = Rrep { hop_count: 4, destination: ip(8), originator: ip(0), ack_required: true, ..hello };
     let lost = |node, seqno| UnreachableDestination { addr: ip(node), seqno };
     let rerr = Rerr { no_delete: true, unreachable: vec![lost(8, 10), lost(7, 11)] };
     let all = Ipv4Packet::BROADCAST;
+    let cost = Some(PathCost { metric: 1, sum: 2_500 });
     vec![
+        (AodvMessage::Rreq(Rreq { cost, ..rreq }), all, "1|0x3000|3|77|10.0.0.9|4000000000|10.0.0.1|6||"),
+        (AodvMessage::Rrep(Rrep { cost, ..rrep }), ip(1), "2|0x4000|4||10.0.0.9|9|10.0.0.1||2000|"),
         (AodvMessage::Rreq(rreq), all, "1|0x3000|3|77|10.0.0.9|4000000000|10.0.0.1|6||"),
         (AodvMessage::Rreq(unknown), all, "1|0x0800|3|77|10.0.0.9|0|10.0.0.1|6||"),
         (AodvMessage::Rrep(hello), all, "2|0x0000|0||10.0.0.3|9|10.0.0.3||2000|"),

@@ -16,6 +16,7 @@ mod determinism;
 mod far_apart;
 mod gateway;
 mod inputs;
+mod metric;
 mod mobility;
 mod ns2_rules;
 mod outside;

@@ -33,6 +33,10 @@ def command(
     without_flows: Annotated[
         bool, typer.Option("--without-flows", help="Leave the flows of the scenario out.")
     ] = False,
+    adhoc_receivers: Annotated[
+        bool,
+        typer.Option("--adhoc-receivers", help="Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp]."),
+    ] = False,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the emulation; one is made up if there is none.")
     ] = None,
@@ -69,7 +73,12 @@ def command(
             ("--metrics", metrics),
         ):
             options += [] if value is None else [option, str(value)]
-        for option, is_on in (("--tap", tap), ("--without-flows", without_flows), ("--json", json)):
+        for option, is_on in (
+            ("--tap", tap),
+            ("--without-flows", without_flows),
+            ("--adhoc-receivers", adhoc_receivers),
+            ("--json", json),
+        ):
             options += [option] if is_on else []
         become("run", str(file), *options, *(["--", *words] if words else []))
 

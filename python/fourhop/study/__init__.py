@@ -58,10 +58,11 @@ from fourhop.study.estimate import (
     slope,
     trough,
 )
-from fourhop.study.study import STEADY, Check, Data, Profile, Study, Why
+from fourhop.study.study import OUR_OWN, STEADY, Check, Data, Profile, Study, Why
 from fourhop.study.variants import Variants
 
 __all__ = [
+    "OUR_OWN",
     "STEADY",
     "Cells",
     "Chart",

@@ -87,6 +87,10 @@ class Data:
         return self.sweeps[name]
 
 
+OUR_OWN = "nothing: this is our own question"
+"""What stands for the words of the paper where a check asks what no paper answers."""
+
+
 @dataclass(frozen=True)
 class Check:
     """A statement of a paper, and how it is held against the measurements."""

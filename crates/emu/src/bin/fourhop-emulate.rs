@@ -65,6 +65,9 @@ mod program {
         /// Leave the flows of the scenario out.
         #[arg(long)]
         without_flows: bool,
+        /// Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp].
+        #[arg(long)]
+        adhoc_receivers: bool,
         /// Largest packet of the devices.
         #[arg(long, default_value_t = 1500)]
         mtu: u32,
@@ -132,6 +135,7 @@ mod program {
             id: line.name,
             seed: line.seed,
             flows: !line.without_flows,
+            adhoc_receivers: line.adhoc_receivers,
             mtu: line.mtu,
             tick: line.tick,
             pcap: line.pcap,

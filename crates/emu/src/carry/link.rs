@@ -13,7 +13,7 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 
 /// Bytes of an Ethernet header: destination, source, type.
-const HEADER: usize = 14;
+pub(super) const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 
 /// Frames that wait for their datagrams, per node. More than an interface queue holds and the MAC has in hand; those in excess

@@ -3,19 +3,32 @@
 //! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the simulator's, of
 //! the same length; its bytes wait here. At the other end they get the time to live and the window with which the segment has
 //! come through the module there, with the checksums that follow. What the simulator's segments cannot say in the same length
-//! (options that it does not know) crosses as bytes, and is not measured.
+//! (options that it does not know) crosses as bytes, and is not measured. So does what goes to a wire or comes from one: links
+//! of other kinds measure nothing (docs/c3tcp.md).
+//!
+//! With acknowledgements of its own (`c3tcp.local_acks`) a module makes segments that the kernel has not sent, and cuts those that it
+//! has sent: every segment is then made anew from the simulator's, with the [bytes of its connection](super::streams). Of the
+//! kernel's IP header only addresses and time to live remain.
 
 use super::Refused;
-use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpSegment, bytes};
+use super::streams::{self, Streams};
+use etherparse::TcpHeader;
+use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpSegment, bytes, encode};
 use fourhop_units::{NodeId, Time};
 
 /// Segments of a node that are on their way at once; those before have arrived or are lost.
 const WAITING: usize = 4096;
+/// Bytes of an IPv4 header that is made here.
+const IPV4: usize = 20;
+/// Place of the checksum in a TCP header.
+const CHECKSUM: usize = 16;
 
 /// The segments of all nodes that are on their way.
 #[derive(Debug)]
 pub struct Measured {
     nodes: Vec<Waiting>,
+    /// Where modules make segments.
+    streams: Option<Streams>,
 }
 
 /// Those of one node, each at the place that its number says.
@@ -26,14 +39,16 @@ struct Waiting {
 }
 
 impl Measured {
-    /// For so many nodes with radios.
-    pub fn new(nodes: usize) -> Measured {
-        Measured { nodes: vec![Waiting::default(); nodes] }
+    /// For so many nodes with radios, whose modules make acknowledgements or not.
+    pub fn new(nodes: usize, local_acks: bool) -> Measured {
+        Measured { nodes: vec![Waiting::default(); nodes], streams: local_acks.then(Streams::default) }
     }
 
     pub(super) fn enter(&mut self, now: Time, node: NodeId, host: &[u8]) -> Result<Ipv4Packet, Refused> {
         let packet = super::routed::enter(host)?;
-        let (Some(segment), Some(waiting)) = (bytes::segment(host), self.nodes.get_mut(node.index())) else {
+        let to_radio = NodeId::from_ipv4(packet.dst).is_some_and(|to| to.index() < self.nodes.len());
+        let (Some(segment), Some(waiting), true) = (bytes::segment(host), self.nodes.get_mut(node.index()), to_radio)
+        else {
             return Ok(packet);
         };
         let ident = waiting.next;
@@ -41,6 +56,11 @@ impl Measured {
         let typed = Ipv4Packet { ident, body: Body::Tcp(segment), meta, ..packet };
         if typed.len() != packet.len() {
             return Ok(packet);
+        }
+        if let (Some(streams), Some(segment)) = (&mut self.streams, typed.segment()) {
+            let end = packet.len() as usize;
+            streams.enter(now, ends(&typed, segment), segment, &host[end - segment.payload as usize..end]);
+            return Ok(typed);
         }
         let place = usize::from(ident) % WAITING;
         let kept = (ident, Box::from(&host[..packet.len() as usize]));
@@ -56,6 +76,9 @@ impl Measured {
     /// False if the segment is none of a kernel's.
     pub(super) fn leave(&mut self, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
         let Some(segment) = packet.segment() else { return super::routed::leave(packet, out) };
+        if let Some(streams) = &self.streams {
+            return made_anew(streams, packet, segment, out);
+        }
         let Some(host) = self.find(packet, segment) else { return false };
         out.extend_from_slice(host);
         bytes::set_ttl(out, packet.ttl);
@@ -71,6 +94,32 @@ impl Measured {
         let ends = |segment: &TcpSegment| (segment.src_port, segment.dst_port, segment.seq, segment.payload);
         (*ident == packet.ident && ends(&known) == ends(segment)).then_some(host)
     }
+}
+
+fn ends(packet: &Ipv4Packet, segment: &TcpSegment) -> (streams::End, streams::End) {
+    ((packet.src, segment.src_port), (packet.dst, segment.dst_port))
+}
+
+/// A segment of the simulator's with what the kernel has sent at its place.
+fn made_anew(streams: &Streams, packet: &Ipv4Packet, segment: &TcpSegment, out: &mut Vec<u8>) -> bool {
+    let ends = ends(packet, segment);
+    if !streams.knows(ends) {
+        return false;
+    }
+    encode::packet(packet, out);
+    let start = out.len() - segment.payload as usize;
+    if segment.payload > 0 && !streams.fill(ends, segment.seq, &mut out[start..]) {
+        out.clear();
+        return false;
+    }
+    let (src, dst) = (packet.src.octets(), packet.dst.octets());
+    let sum = TcpHeader::from_slice(&out[IPV4..]).ok().and_then(|(header, payload)| {
+        // RFC 9293 section 3.1.
+        header.calc_checksum_ipv4_raw(src, dst, payload).ok()
+    });
+    let Some(sum) = sum else { return false };
+    out[IPV4 + CHECKSUM..IPV4 + CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+    true
 }
 
 #[cfg(test)]
@@ -94,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_segment_comes_out_with_the_window_and_the_time_to_live_that_it_came_with() {
-        let mut measured = Measured::new(2);
+        let mut measured = Measured::new(2, false);
         let times = [TcpOptionElement::Noop, TcpOptionElement::Noop, TcpOptionElement::Timestamp(1, 2)];
         let sent = host(1, &times);
         let mut packet = entered(&mut measured, &sent);
@@ -113,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_the_simulator_cannot_say_and_what_is_no_tcp_crosses_as_bytes() {
-        let mut measured = Measured::new(1);
+        let mut measured = Measured::new(2, false);
         let mut unknown = host(1, &[TcpOptionElement::Timestamp(1, 2), TcpOptionElement::Noop, TcpOptionElement::Noop]);
         unknown[40] = 30; // an option of MPTCP in its place
         let packet = entered(&mut measured, &unknown);
@@ -124,8 +173,62 @@ mod tests {
     }
 
     #[test]
+    fn segments_of_modules_are_made_of_what_the_kernel_has_sent() {
+        let mut measured = Measured::new(2, true);
+        let mut entered = |seq, flags: &str, content: &[u8]| {
+            let mut out = Vec::new();
+            let builder = PacketBuilder::ipv4(FROM.ipv4().octets(), NodeId(1).ipv4().octets(), 64);
+            let builder = builder.tcp(4_000, 80, seq, 5_000);
+            let builder = if flags == "S" { builder.syn() } else { builder.ack(9) };
+            builder.write(&mut out, content).unwrap();
+            measured.enter(Time::ZERO, FROM, &out).unwrap()
+        };
+        entered(99, "S", b"");
+        let first = entered(100, "A", b"what the kernel ");
+        let second = entered(116, "A", b"sends");
+        // The module sends the end of one and the beginning of the other, and acknowledges to the kernel.
+        let mut cut = first.clone();
+        let Body::Tcp(segment) = &mut cut.body else { panic!("{cut:?}") };
+        (segment.seq, segment.payload, segment.window) = (fourhop_units::Seq::from_wire(109), 10, 77);
+        let mut out = Vec::new();
+        assert!(measured.leave(&cut, &mut out));
+        let Some(TransportSlice::Tcp(tcp)) = SlicedPacket::from_ip(&out).unwrap().transport else { panic!("TCP") };
+        assert_eq!((tcp.payload(), tcp.sequence_number(), tcp.window_size()), (&b"kernel sen"[..], 109, 77));
+        let sum =
+            tcp.to_header().calc_checksum_ipv4_raw(FROM.ipv4().octets(), NodeId(1).ipv4().octets(), tcp.payload());
+        assert_eq!(tcp.checksum(), sum.unwrap());
+        let mut local = Ipv4Packet { src: second.dst, dst: second.src, ..second.clone() };
+        let Body::Tcp(segment) = &mut local.body else { panic!("{local:?}") };
+        (segment.src_port, segment.dst_port, segment.payload) = (80, 4_000, 0);
+        out.clear();
+        assert!(measured.leave(&local, &mut out) && out.len() == 40);
+        let Body::Tcp(segment) = &mut local.body else { panic!("{local:?}") };
+        segment.src_port = 81;
+        out.clear();
+        assert!(!measured.leave(&local, &mut out) && out.is_empty(), "a connection that no kernel has");
+        let Body::Tcp(segment) = &mut cut.body else { panic!("{cut:?}") };
+        segment.payload = 13;
+        assert!(!measured.leave(&cut, &mut out) && out.is_empty(), "more than was sent");
+    }
+
+    #[test]
+    fn what_leaves_the_mesh_crosses_as_bytes() {
+        let mut measured = Measured::new(2, false);
+        for (from, to) in [(FROM, NodeId::wired(0)), (NodeId::wired(0), FROM)] {
+            let mut sent = Vec::new();
+            let builder = PacketBuilder::ipv4(from.ipv4().octets(), to.ipv4().octets(), 64).tcp(4_000, 80, 1, 5_000);
+            builder.write(&mut sent, b"data").unwrap();
+            let packet = measured.enter(Time::ZERO, from, &sent).unwrap();
+            assert!(matches!(packet.body, Body::Opaque(_)), "{packet:?}");
+            let mut out = Vec::new();
+            assert!(measured.leave(&packet, &mut out));
+            assert_eq!(out, sent);
+        }
+    }
+
+    #[test]
     fn segments_of_others_and_those_of_long_ago_are_not_found() {
-        let mut measured = Measured::new(1);
+        let mut measured = Measured::new(2, false);
         let first = entered(&mut measured, &host(1, &[]));
         let mut simulated = first.clone();
         let Body::Tcp(segment) = &mut simulated.body else { panic!("{simulated:?}") };

@@ -4,16 +4,21 @@
 //! |---|---|---|
 //! | [`routed`] | TUN: the simulated network routes | IPv4 packets |
 //! | [`measured`] | the same, with C3TCP | the same; TCP segments are measured on their way |
+//! | [`receivers`] | the same, with receivers of ad hoc TCP | the same; acknowledgements offer what the path holds |
+//! | [`streams`] | for [`measured`] | the bytes of connections whose modules acknowledge by themselves |
 //! | [`link`] | TAP: the kernels route over the simulated air | Ethernet frames |
 
 pub mod link;
 pub mod measured;
+pub mod receivers;
 pub mod routed;
+pub mod streams;
 
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
 use link::Link;
 use measured::Measured;
+use receivers::Receivers;
 
 /// Who routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
@@ -37,6 +42,8 @@ pub enum Refused {
     ForeignSource,
     /// To a MAC address that no node has.
     UnknownDestination,
+    /// Longer than the network carries: somebody has given a device a larger MTU.
+    TooLong,
 }
 
 impl Refused {
@@ -47,6 +54,7 @@ impl Refused {
             Refused::Malformed => "malformed",
             Refused::ForeignSource => "foreign-source",
             Refused::UnknownDestination => "unknown-destination",
+            Refused::TooLong => "too-long",
         }
     }
 }
@@ -58,6 +66,8 @@ pub enum Carry {
     Routed,
     /// See [`measured`].
     Measured(Measured),
+    /// See [`receivers`].
+    Receivers(Receivers),
     /// See [`link`].
     Link(Link),
 }
@@ -70,24 +80,31 @@ impl Carry {
     pub fn enter(&mut self, now: Time, node: NodeId, bytes: &[u8]) -> Result<Ipv4Packet, Refused> {
         match self {
             Carry::Measured(measured) => measured.enter(now, node, bytes),
+            Carry::Receivers(receivers) => receivers.enter(now, node, bytes),
             Carry::Link(link) if node.wired_number().is_none() => link.enter(node, bytes),
             _ => routed::enter(bytes),
         }
     }
 
     /// Writes what a packet for `node` is at its device into `out`, which is empty. False if it is nothing there.
-    pub fn leave(&mut self, node: NodeId, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
+    pub fn leave(&mut self, now: Time, node: NodeId, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
         match self {
             Carry::Measured(measured) => measured.leave(packet, out),
+            Carry::Receivers(receivers) => receivers.leave(now, node, packet, out),
             Carry::Link(link) if node.wired_number().is_none() => link.leave(node, packet, out),
             _ => routed::leave(packet, out),
         }
     }
 
+    /// Bytes that a device puts before what counts against its MTU.
+    pub fn header(&self) -> usize {
+        if let Carry::Link(_) = self { link::HEADER } else { 0 }
+    }
+
     /// The IPv4 packet in what a device carries, if it is one.
     pub fn ipv4<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         match self {
-            Carry::Routed | Carry::Measured(_) => Some(bytes),
+            Carry::Routed | Carry::Measured(_) | Carry::Receivers(_) => Some(bytes),
             Carry::Link(_) => link::ipv4(bytes),
         }
     }
@@ -105,7 +122,7 @@ mod tests {
     fn any_bytes_are_taken_or_refused() {
         let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);
         let link = Link::new(2, Sizes::Standard);
-        let mut carries = [Carry::Routed, Carry::Measured(Measured::new(2)), Carry::Link(link)];
+        let mut carries = [Carry::Routed, Carry::Measured(Measured::new(2, false)), Carry::Link(link)];
         let mut taken = [0; 3];
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> = (0..draw.below(120)).map(|_| draw.bits32() as u8).collect();
@@ -127,7 +144,7 @@ mod tests {
                 if let Ok(packet) = carry.enter(Time::ZERO, NodeId(0), &bytes) {
                     taken[n] += 1;
                     let mut out = Vec::new();
-                    assert!(carry.leave(NodeId(1), &packet, &mut out));
+                    assert!(carry.leave(Time::ZERO, NodeId(1), &packet, &mut out));
                     assert!(out.len() <= bytes.len());
                     let _ = carry.ipv4(&out);
                 }

@@ -119,7 +119,7 @@ pub struct Config {
 /// Bytes of an RTS with FCS (clause 9.3.1.2).
 const RTS: Bytes = Bytes(20);
 /// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
-const CTS_OR_ACK: Bytes = Bytes(14);
+pub const CTS_OR_ACK: Bytes = Bytes(14);
 
 impl Config {
     /// ns-2.35 as the papers set it: 2 Mbit/s data, 1 Mbit/s basic, RTS before every unicast frame.

@@ -193,6 +193,11 @@ impl Dcf {
         self.outgoing.is_none()
     }
 
+    /// Rate of data to a neighbour at present.
+    pub fn rate_to(&self, addr: MacAddr) -> Rate {
+        self.rates.present(addr, &self.config)
+    }
+
     /// Counts since the start.
     pub fn counters(&self) -> &Counters {
         &self.counters

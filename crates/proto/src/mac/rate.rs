@@ -44,6 +44,12 @@ impl Rates {
         }
     }
 
+    /// The same without an entry for it: what it would be next, the highest for a neighbour that none was sent to.
+    pub fn present(&self, addr: MacAddr, config: &Config) -> Rate {
+        let known = self.0.iter().find(|neighbour| neighbour.addr == addr);
+        known.map_or(config.data_rate, |neighbour| ladder(config)[neighbour.rate])
+    }
+
     fn neighbour(&mut self, addr: MacAddr, config: &Config) -> &mut Neighbour {
         let place = self.0.iter().position(|neighbour| neighbour.addr == addr).unwrap_or_else(|| {
             let rate = ladder(config).len() - 1;
@@ -94,12 +100,17 @@ impl Neighbour {
 }
 
 impl Config {
-    /// The lowest rate that unicast data may have.
-    pub fn lowest_data_rate(&self) -> Rate {
+    /// The rates that unicast data may have, from the lowest up.
+    pub fn data_rates(&self) -> &[Rate] {
         match self.rate_control {
-            RateControl::Fixed => self.data_rate,
-            RateControl::Arf(_) => ladder(self)[0],
+            RateControl::Fixed => core::slice::from_ref(&self.data_rate),
+            RateControl::Arf(_) => ladder(self),
         }
+    }
+
+    /// The lowest of them.
+    pub fn lowest_data_rate(&self) -> Rate {
+        self.data_rates()[0]
     }
 }
 

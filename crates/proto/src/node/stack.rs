@@ -256,8 +256,8 @@ impl Node {
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Vec<Output>) {
         self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
         if !self.scratch.mac.is_empty() {
-            if self.router.wants_signals() {
-                self.tell_signal(power);
+            if self.router.wants_signals() || self.router.wants_rates() {
+                self.tell_link(now, power);
             }
             self.perform_mac(now, out);
             self.refresh_upper();
@@ -273,14 +273,15 @@ impl Node {
         self.offer_next(now, ear, out);
     }
 
-    /// Tells routing how strongly the routing message that goes up was received.
-    fn tell_signal(&mut self, power: Watt) {
+    /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
+    fn tell_link(&mut self, now: Time, power: Watt) {
         for action in &self.scratch.mac {
-            if let mac::Action::Deliver { msdu, .. } = action
+            if let mac::Action::Deliver { msdu, from } = action
                 && let Payload::Ipv4(packet) = &msdu.payload
                 && packet.is_routing()
             {
                 self.router.handle_signal(packet.src, power.to_dbm());
+                self.router.handle_rate(now, packet.src, self.mac.rate_to(*from));
             }
         }
     }

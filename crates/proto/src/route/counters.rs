@@ -70,5 +70,11 @@ counters! {
         pub neighbours_refused: u64,
         /// Messages ignored because their sender is received too weakly.
         pub weak_ignored: u64,
+        /// Requests and replies ignored because the link they came over is not measured, or they name no cost.
+        pub unmeasured_ignored: u64,
+        /// Probes of links sent.
+        pub probes_sent: u64,
+        /// Probes of links received.
+        pub probes_received: u64,
     }
 }

@@ -19,6 +19,7 @@
 mod address_plan;
 pub mod aodv;
 mod counters;
+mod metric;
 mod static_routes;
 mod usage;
 mod wired_routes;
@@ -26,6 +27,7 @@ mod wired_routes;
 pub use address_plan::{AddressPlan, Prefix};
 pub use aodv::{Aodv, Config};
 pub use counters::Counters;
+pub use metric::Metric;
 pub use static_routes::{ShortestPaths, StaticRoutes};
 pub use usage::{Discoveries, Usage};
 pub use wired_routes::{PortId, WiredRoutes};
@@ -33,7 +35,7 @@ pub use wired_routes::{PortId, WiredRoutes};
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
-use fourhop_units::{Dbm, Dur, Time};
+use fourhop_units::{Dbm, Dur, Rate, Time};
 
 /// Where a packet goes on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,6 +156,23 @@ impl Router {
         match self {
             Router::Static(_) => {}
             Router::Aodv(r) => r.handle_signal(neighbour, strength),
+        }
+    }
+
+    /// Does routing look at the rate of data to its neighbours?
+    #[inline]
+    pub fn wants_rates(&self) -> bool {
+        match self {
+            Router::Static(_) => false,
+            Router::Aodv(r) => r.wants_rates(),
+        }
+    }
+
+    /// Data to `neighbour`, whose message comes next, is sent at this rate at present; only where [`Router::wants_rates`].
+    pub fn handle_rate(&mut self, now: Time, neighbour: Ipv4Addr, rate: Rate) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.handle_rate(now, neighbour, rate),
         }
     }
 

@@ -61,13 +61,16 @@ impl StaticRoutes {
     }
 }
 
-/// Shortest paths between all pairs of nodes by breadth-first search. Of several next hops that are equally near the
-/// destination the one with the lowest number is taken, so that the paths are a function of the topology alone.
+/// Shortest paths between all pairs of nodes: by hops, or by the sum of what their links cost. Of paths that cost as much the
+/// one with fewer hops is taken, and of several next hops that are then equally near the destination the one with the lowest
+/// number, so that the paths are a function of the topology alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShortestPaths {
     nodes: usize,
     /// Hops from node `u` to node `t` at `[t * nodes + u]`; [`ShortestPaths::UNREACHABLE`] if there is no path.
     hops: Vec<u32>,
+    /// Cost of the path from node `u` to node `t` at the same place; empty where hops are what it costs.
+    costs: Vec<u64>,
     /// Next hop of node `u` towards node `t` at the same place; meaningless where there is no path or `u == t`.
     next: Vec<u32>,
 }
@@ -75,7 +78,7 @@ pub struct ShortestPaths {
 impl ShortestPaths {
     const UNREACHABLE: u32 = u32::MAX;
 
-    /// Paths over `adjacency`, which lists for each node those it can send to.
+    /// Fewest hops over `adjacency`, which lists for each node those it can send to, by breadth-first search.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -108,7 +111,52 @@ impl ShortestPaths {
                 }
             }
         }
-        ShortestPaths { nodes, hops, next }
+        ShortestPaths { nodes, hops, costs: Vec::new(), next }
+    }
+
+    /// Least cost over `links`, which lists for each node those it can send to and what that costs, by Dijkstra's algorithm.
+    ///
+    /// # Panics
+    /// If a list names a node that does not exist.
+    pub fn cheapest(links: &[Vec<(usize, u32)>]) -> ShortestPaths {
+        let nodes = links.len();
+        let mut senders_to = vec![Vec::new(); nodes];
+        for (from, receivers) in links.iter().enumerate() {
+            for &(to, cost) in receivers {
+                assert!(to < nodes, "node {from} lists neighbour {to}, but there are {nodes} nodes");
+                senders_to[to].push((from, cost));
+            }
+        }
+        let mut hops = vec![Self::UNREACHABLE; nodes * nodes];
+        let mut costs = vec![u64::MAX; nodes * nodes];
+        let mut next = vec![0; nodes * nodes];
+        // What comes first is final: no link costs less than nothing, and each is one hop more.
+        let mut frontier = std::collections::BTreeSet::new();
+        for target in 0..nodes {
+            let at = |node: usize| target * nodes + node;
+            (costs[at(target)], hops[at(target)]) = (0, 0);
+            frontier.insert((0, 0, target));
+            while let Some((cost, far, node)) = frontier.pop_first() {
+                for &(sender, link) in &senders_to[node] {
+                    let place = at(sender);
+                    let (known, found) = ((costs[place], hops[place]), (cost + u64::from(link), far + 1));
+                    if found < known {
+                        frontier.remove(&(known.0, known.1, sender));
+                        frontier.insert((found.0, found.1, sender));
+                        ((costs[place], hops[place]), next[place]) = (found, node as u32);
+                    } else if found == known {
+                        next[place] = next[place].min(node as u32);
+                    }
+                }
+            }
+        }
+        ShortestPaths { nodes, hops, costs, next }
+    }
+
+    /// What the path from `from` to `to` costs, which is its hops unless links have costs; none if there is no path.
+    pub fn cost(&self, from: usize, to: usize) -> Option<u64> {
+        let hops = self.hops(from, to)?;
+        Some(self.costs.get(to * self.nodes + from).copied().unwrap_or(u64::from(hops)))
     }
 
     /// The neighbour through which `from` reaches `to`; none if it cannot, or is there.
@@ -141,6 +189,7 @@ mod tests {
     use super::*;
     use crate::wire::{Body, EchoMessage, PacketMeta};
     use fourhop_units::NodeId;
+    use proptest::prelude::*;
 
     fn echo(src: u32, dst: u32, ttl: u8) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 1, number: 1, payload: 8 });
@@ -166,6 +215,51 @@ mod tests {
         assert_eq!(paths.hops(2, 1), Some(2));
         assert_eq!((paths.hops(0, 3), paths.next_hop(0, 3), paths.path(3, 0)), (None, None, None));
         assert!(!paths.is_connected());
+    }
+
+    /// A triangle whose direct link needs four transmissions, the two others one and a quarter each.
+    #[test]
+    fn the_cheap_path_wins_over_the_short_one() {
+        let links = [vec![(1, 1_250), (2, 4_000)], vec![(0, 1_250), (2, 1_250)], vec![(0, 4_000), (1, 1_250)]];
+        let paths = ShortestPaths::cheapest(&links);
+        assert_eq!((paths.path(0, 2), paths.cost(0, 2), paths.hops(0, 2)), (Some(vec![0, 1, 2]), Some(2_500), Some(2)));
+        assert_eq!((paths.path(0, 1), paths.cost(0, 1)), (Some(vec![0, 1]), Some(1_250)));
+        // As much, but with fewer hops; and one direction alone.
+        let even = ShortestPaths::cheapest(&[vec![(1, 1_000), (2, 2_000)], vec![(2, 1_000)], vec![]]);
+        assert_eq!((even.path(0, 2), even.cost(0, 2), even.hops(2, 0)), (Some(vec![0, 2]), Some(2_000), None));
+        assert_eq!((even.cost(2, 0), even.cost(1, 1), even.is_connected()), (None, Some(0), false));
+    }
+
+    proptest! {
+        /// Where every link costs the same, the cheapest paths are the shortest, ties and all; whatever links cost, no detour
+        /// over one more link is cheaper.
+        #[test]
+        fn cheapest_paths_are_what_they_say(
+            links in prop::collection::vec((0..8usize, 0..8usize, 1..5u32), 0..40), equal in any::<bool>(),
+        ) {
+            let mut lists = vec![Vec::new(); 8];
+            for (from, to, cost) in links.into_iter().filter(|(from, to, _)| from != to) {
+                lists[from].push((to, if equal { 1 } else { cost }));
+            }
+            let paths = ShortestPaths::cheapest(&lists);
+            for (from, list) in lists.iter().enumerate() {
+                for to in 0..8 {
+                    let over = |&(next, cost): &(usize, u32)| Some(paths.cost(next, to)? + u64::from(cost));
+                    let least = list.iter().filter_map(over).min();
+                    prop_assert_eq!(paths.cost(from, to), if from == to { Some(0) } else { least });
+                    let walked = paths.path(from, to).map(|path| path.len() as u32 - 1);
+                    prop_assert_eq!(walked, paths.hops(from, to));
+                }
+            }
+            if equal {
+                let plain: Vec<Vec<usize>> = lists.iter().map(|list| list.iter().map(|&(to, _)| to).collect()).collect();
+                let shortest = ShortestPaths::new(&plain);
+                let ways = |paths: &ShortestPaths| {
+                    (0..64).map(|n| (paths.path(n / 8, n % 8), paths.cost(n / 8, n % 8))).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(ways(&paths), ways(&shortest));
+            }
+        }
     }
 
     #[test]

@@ -21,6 +21,27 @@ pub struct Rreq {
     pub destination_only: bool,
     /// G: an intermediate replier also tells the destination.
     pub gratuitous: bool,
+    /// From the originator to the sender of this copy, where routes are compared by more than hops.
+    pub cost: Option<PathCost>,
+}
+
+/// The sum of a metric along a path, as our extension to requests and replies says it (RFC 3561 section 9: type, length,
+/// content; its type is one of those that nodes which do not know it skip).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathCost {
+    /// Which metric, by [`Metric::code`](crate::route::Metric::code).
+    pub metric: u8,
+    /// The sum, in the unit of the metric.
+    pub sum: u32,
+}
+
+impl PathCost {
+    /// Type of the extension: unassigned, ours.
+    pub const EXTENSION: u8 = 69;
+    /// Bytes of its content.
+    pub const CONTENT: u8 = 5;
+    /// Bytes with type and length.
+    pub const LEN: u32 = 2 + Self::CONTENT as u32;
 }
 
 /// Route reply (section 5.2). A HELLO (section 6.9) is one whose destination is the sender, with TTL 1.
@@ -38,6 +59,37 @@ pub struct Rrep {
     pub lifetime_ms: u32,
     /// A: the receiver is to answer with a [`RrepAck`](AodvMessage::RrepAck).
     pub ack_required: bool,
+    /// From the sender to the destination, where routes are compared by more than hops.
+    pub cost: Option<PathCost>,
+}
+
+/// A probe of the links to all neighbours (De Couto, Aguayo, Bicket, Morris, MobiCom 2003): not of the RFC, a message type of
+/// ours, which other nodes do not know and drop. Probes have one size, [`Probe::MIN_LEN`], while the list fits in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// Counts the probes of this node, so that a receiver knows how many it missed.
+    pub number: u16,
+    /// How many of the last probes of each neighbour the sender has received; at most 255 neighbours.
+    pub heard: Vec<(Ipv4Addr, u8)>,
+}
+
+impl Probe {
+    /// Message type: unassigned, ours.
+    pub const TYPE: u8 = 69;
+    /// Bytes of the message at least, zeros behind the list: with UDP and IP the 134 bytes of the paper's probes.
+    pub const MIN_LEN: u32 = 134 - 28;
+    /// Bytes of an entry of the list.
+    pub const ENTRY: u32 = 5;
+
+    /// Bytes of the message.
+    pub fn len(&self) -> u32 {
+        (4 + Self::ENTRY * self.heard.len() as u32).max(Self::MIN_LEN)
+    }
+
+    /// Never.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
 }
 
 /// One destination of a route error.
@@ -69,6 +121,8 @@ pub enum AodvMessage {
     Rerr(Rerr),
     /// Acknowledgement of a reply whose A flag was set (section 5.4): the link to its sender works in both directions.
     RrepAck,
+    /// A probe of links: ours.
+    Probe(Probe),
 }
 
 impl AodvMessage {
@@ -78,10 +132,11 @@ impl AodvMessage {
     /// Bytes of the message as RFC 3561 section 5 lays it out, without UDP and IP.
     pub fn len(&self) -> u32 {
         match self {
-            AodvMessage::Rreq(_) => 24,
-            AodvMessage::Rrep(_) => 20,
+            AodvMessage::Rreq(rreq) => 24 + rreq.cost.map_or(0, |_| PathCost::LEN),
+            AodvMessage::Rrep(rrep) => 20 + rrep.cost.map_or(0, |_| PathCost::LEN),
             AodvMessage::Rerr(rerr) => 4 + 8 * rerr.unreachable.len() as u32,
             AodvMessage::RrepAck => 2,
+            AodvMessage::Probe(probe) => probe.len(),
         }
     }
 
@@ -89,11 +144,11 @@ impl AodvMessage {
     /// 4-byte time stamp.
     pub fn ns2_packet_len(&self) -> u32 {
         match self {
-            AodvMessage::Rreq(_) => 48,
-            AodvMessage::Rrep(_) => 44,
+            AodvMessage::Rreq(rreq) => 48 + rreq.cost.map_or(0, |_| PathCost::LEN),
+            AodvMessage::Rrep(rrep) => 44 + rrep.cost.map_or(0, |_| PathCost::LEN),
             AodvMessage::Rerr(rerr) => 24 + 8 * rerr.unreachable.len() as u32,
             // ns-2.35 sends none; its header would be the IPv4 header and the message.
-            AodvMessage::RrepAck => 20 + self.len(),
+            AodvMessage::RrepAck | AodvMessage::Probe(_) => 20 + self.len(),
         }
     }
 

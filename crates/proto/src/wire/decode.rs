@@ -2,14 +2,14 @@
 //! 654.
 //!
 //! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
-//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127, whose length must fit
-//! nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
+//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127 but our [`PathCost`], whose
+//! length must fit nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
 //! subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section 3.2.1.3), such as
 //! broadcast, extensions that may not be skipped (section 9), bytes behind the end.
 //!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
-use super::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+use super::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 use core::net::Ipv4Addr;
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ pub enum AodvError {
     #[error("an empty datagram, allowed: an AODV message")]
     Empty,
     /// A type that RFC 3561 does not have.
-    #[error("message type {0}, allowed: 1 (RREQ) to 4 (RREP-ACK)")]
+    #[error("message type {0}, allowed: 1 (RREQ) to 4 (RREP-ACK), 69 (probe)")]
     UnknownType(u8),
     /// Fewer bytes than a message of this type has.
     #[error("a message of type {kind} with {found} bytes, allowed: at least {needed}")]
@@ -62,14 +62,19 @@ pub enum AodvError {
 /// If the bytes are none; see [`AodvError`].
 pub fn aodv(bytes: &[u8]) -> Result<AodvMessage, AodvError> {
     let Some(&kind) = bytes.first() else { return Err(AodvError::Empty) };
-    let (message, rest) = match kind {
+    let (mut message, rest) = match kind {
         1 => rreq(bytes)?,
         2 => rrep(bytes)?,
         3 => rerr(bytes)?,
         4 => (AodvMessage::RrepAck, fixed::<2>(kind, bytes)?.1),
+        Probe::TYPE => probe(bytes)?,
         other => return Err(AodvError::UnknownType(other)),
     };
-    skip_extensions(rest)?;
+    let found = path_cost(rest)?;
+    match &mut message {
+        AodvMessage::Rreq(Rreq { cost, .. }) | AodvMessage::Rrep(Rrep { cost, .. }) => *cost = found,
+        AodvMessage::Rerr(_) | AodvMessage::RrepAck | AodvMessage::Probe(_) => {}
+    }
     Ok(message)
 }
 
@@ -85,6 +90,7 @@ fn rreq(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
         originator_seqno: number(head, 20),
         destination_only: head[1] & 0x10 != 0,
         gratuitous: head[1] & 0x20 != 0,
+        cost: None,
     };
     Ok((AodvMessage::Rreq(rreq), rest))
 }
@@ -103,6 +109,7 @@ fn rrep(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
         originator: address(head, 12)?,
         lifetime_ms: number(head, 16),
         ack_required: head[1] & 0x40 != 0,
+        cost: None,
     };
     Ok((AodvMessage::Rrep(rrep), rest))
 }
@@ -123,16 +130,34 @@ fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
 }
 
-/// Section 9: type, length, and as many bytes as the length says.
-fn skip_extensions(mut rest: &[u8]) -> Result<(), AodvError> {
+/// Ours, see [`Probe`].
+fn probe(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
+    let (head, _) = fixed::<4>(Probe::TYPE, bytes)?;
+    let count = usize::from(head[1]);
+    let needed = (4 + Probe::ENTRY as usize * count).max(Probe::MIN_LEN as usize);
+    let Some((message, rest)) = bytes.split_at_checked(needed) else {
+        return Err(AodvError::Truncated { kind: Probe::TYPE, needed, found: bytes.len() });
+    };
+    let (entries, _) = message[4..].as_chunks::<{ Probe::ENTRY as usize }>();
+    let heard = entries.iter().take(count).map(|one| Ok((address(one, 0)?, one[4]))).collect::<Result<_, _>>()?;
+    Ok((AodvMessage::Probe(Probe { number: u16::from_be_bytes([head[2], head[3]]), heard }), rest))
+}
+
+/// Section 9: type, length, and as many bytes as the length says. The one extension that is read is ours; of several the
+/// last counts.
+fn path_cost(mut rest: &[u8]) -> Result<Option<PathCost>, AodvError> {
+    let mut found = None;
     while let Some(&kind) = rest.first() {
         if !(1..=127).contains(&kind) {
             return Err(AodvError::UnknownExtension(kind));
         }
         let needed = 2 + rest.get(1).map_or(0, |&length| usize::from(length));
+        if let (PathCost::EXTENSION, Some(&[_, PathCost::CONTENT, metric, a, b, c, d])) = (kind, rest.first_chunk()) {
+            found = Some(PathCost { metric, sum: u32::from_be_bytes([a, b, c, d]) });
+        }
         rest = rest.get(needed..).ok_or(AodvError::TruncatedExtension { kind, needed, found: rest.len() })?;
     }
-    Ok(())
+    Ok(found)
 }
 
 fn fixed<const N: usize>(kind: u8, bytes: &[u8]) -> Result<(&[u8; N], &[u8]), AodvError> {

@@ -6,8 +6,8 @@
 //! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
-    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, Payload, TcpOptions,
-    TcpSegment,
+    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, PathCost, Payload,
+    Probe, TcpOptions, TcpSegment,
 };
 use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
@@ -178,7 +178,8 @@ fn udp(src_port: u16, dst_port: u16, payload: &[u8], src: [u8; 4], dst: [u8; 4],
     out.extend(payload);
 }
 
-/// Appends the AODV message (RFC 3561 sections 5.1 to 5.4). A route error names at most 255 destinations.
+/// Appends the AODV message (RFC 3561 sections 5.1 to 5.4). A route error names at most 255 destinations, a probe 255
+/// neighbours.
 pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
     match message {
         AodvMessage::Rreq(rreq) => {
@@ -189,24 +190,44 @@ pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
             out.extend(rreq.rreq_id.to_be_bytes());
             address(rreq.destination, rreq.destination_seqno.unwrap_or(0), out);
             address(rreq.originator, rreq.originator_seqno, out);
+            path_cost(rreq.cost, out);
         }
         AodvMessage::Rrep(rrep) => {
             out.extend([2, u8::from(rrep.ack_required) << 6, 0, rrep.hop_count]);
             address(rrep.destination, rrep.destination_seqno, out);
             out.extend(rrep.originator.octets());
             out.extend(rrep.lifetime_ms.to_be_bytes());
+            path_cost(rrep.cost, out);
         }
         AodvMessage::Rerr(rerr) => {
             out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
             rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
         }
         AodvMessage::RrepAck => out.extend([4, 0]),
+        AodvMessage::Probe(probe) => {
+            let end = out.len() + probe.len() as usize;
+            out.extend([Probe::TYPE, probe.heard.len() as u8]);
+            out.extend(probe.number.to_be_bytes());
+            for (addr, count) in &probe.heard {
+                out.extend(addr.octets());
+                out.push(*count);
+            }
+            out.resize(end, 0);
+        }
     }
 }
 
 fn address(addr: Ipv4Addr, seqno: u32, out: &mut Vec<u8>) {
     out.extend(addr.octets());
     out.extend(seqno.to_be_bytes());
+}
+
+/// Our extension (RFC 3561 section 9).
+fn path_cost(cost: Option<PathCost>, out: &mut Vec<u8>) {
+    if let Some(cost) = cost {
+        out.extend([PathCost::EXTENSION, PathCost::CONTENT, cost.metric]);
+        out.extend(cost.sum.to_be_bytes());
+    }
 }
 
 #[cfg(test)]

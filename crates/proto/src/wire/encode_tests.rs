@@ -184,6 +184,7 @@ fn a_route_request_is_laid_out_as_in_the_rfc() {
         originator_seqno: 5,
         destination_only: true,
         gratuitous: false,
+        cost: None,
     };
     let mut bytes = Vec::new();
     aodv(&AodvMessage::Rreq(rreq), &mut bytes);
@@ -201,6 +202,7 @@ fn replies_errors_and_acknowledgements_are_laid_out_as_in_the_rfc() {
         originator: Ipv4Addr::new(10, 0, 0, 1),
         lifetime_ms: 2_000,
         ack_required: false,
+        cost: None,
     };
     let lost = |last, seqno| UnreachableDestination { addr: Ipv4Addr::new(10, 0, 0, last), seqno };
     let rerr = Rerr { no_delete: true, unreachable: vec![lost(7, 2), lost(8, 0x0102_0304)] };

@@ -14,7 +14,7 @@ mod packet;
 mod routing;
 mod tcp;
 
-pub use aodv::{AodvMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BLOCKS};
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
 pub use opaque::Opaque;

@@ -2,10 +2,12 @@
 //! beside and by the fuzz target in `fuzz/`.
 
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::route::aodv::{HelloConfig, Limits, SignalConfig};
-use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, Counters, NextHop, Prefix};
-use fourhop_proto::wire::{AodvMessage, Body, EchoMessage, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
-use fourhop_units::{Dbm, Dur, NodeId, Purpose, Stream, Time};
+use fourhop_proto::route::aodv::{HelloConfig, Limits, MetricConfig, SignalConfig};
+use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, Counters, Metric, NextHop, Prefix};
+use fourhop_proto::wire::{
+    AodvMessage, Body, EchoMessage, Ipv4Packet, PacketMeta, Probe, RoutingMessage, decode, encode,
+};
+use fourhop_units::{Dbm, Dur, NodeId, Purpose, Rate, Stream, Time};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -55,11 +57,12 @@ struct Checked {
 }
 
 impl Checked {
-    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits and a gateway.
+    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, and a metric.
     fn new(kind: u8) -> Checked {
         let is = |bit: u8| kind >> bit & 1 == 1;
         let config = Config {
             hello: is(1).then(HelloConfig::standard),
+            metric: is(5).then(|| MetricConfig::paper(if is(6) { Metric::Ett } else { Metric::Etx })),
             signal: (is(1) && is(2)).then(|| SignalConfig::paper(Dbm(-80.0))),
             ..if is(0) { Config::ns2() } else { Config::standard() }
         };
@@ -140,6 +143,7 @@ impl Checked {
         let packet = Ipv4Packet { src: from, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
         self.call(|aodv, now, out| {
             aodv.handle_signal(from, Dbm(-100.0 + f64::from(strength % 64)));
+            aodv.handle_rate(now, from, Rate::kbps(1 + u64::from(strength)));
             aodv.handle_message(now, packet, from, out);
         });
         true
@@ -228,19 +232,29 @@ pub fn messages(data: &[u8]) -> (u64, Counters) {
 }
 
 /// Makes the bytes a message with few addresses and with sequence numbers near the wrap, as far as `how` says.
-fn repair(bytes: &mut [u8], how: u8) {
+fn repair(bytes: &mut Vec<u8>, how: u8) {
     let Some(kind) = bytes.first_mut() else { return };
     if how & 1 == 0 {
         *kind = 1 + *kind % 4;
     }
+    if how & 0x21 == 0x20 {
+        *kind = Probe::TYPE;
+    }
     let kind = *kind;
+    if kind == Probe::TYPE {
+        bytes.resize(Probe::MIN_LEN as usize, 0);
+        bytes[1] %= 3;
+    }
     if how & 2 == 0 && kind == 3 && bytes.len() >= 12 {
         bytes[3] = ((bytes.len() - 4) / 8) as u8;
     }
+    // Of probes: where the entries of their lists are.
+    let entries = (4..bytes.len()).step_by(Probe::ENTRY as usize);
     // Where addresses and sequence numbers are (RFC 3561 sections 5.1 to 5.3).
     let (addresses, numbers) = match kind {
         1 => (vec![8, 16], vec![4, 12, 20]),
         2 => (vec![4, 12], vec![8]),
+        Probe::TYPE => (entries.collect(), vec![]),
         _ => ((4..bytes.len()).step_by(8).collect(), (8..bytes.len()).step_by(8).collect()),
     };
     if how & 4 == 0 {

@@ -10,8 +10,8 @@ use super::schema::section_names;
 use super::sections;
 use super::sections::{
     AdhocTcp, Atp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
-    RateControl, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys, complete_mac,
-    complete_routing, complete_tcp, complete_tcp_ap,
+    RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys,
+    complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
@@ -201,6 +201,10 @@ impl Builder {
     fn routing(&mut self) -> Option<Routing> {
         let (resolved, routing) = self.completed::<Routing>(None, |values, given| complete_routing(values, given))?;
         if routing.protocol == RoutingProtocol::SsaAodv {
+            if routing.metric != RouteMetric::Hops {
+                let allowed = "\"hops\" for \"ssa-aodv\", or another `protocol`: \"aodv\", \"static\"";
+                self.problems.push(resolved.problem("metric", resolved.show("metric"), allowed));
+            }
             if routing.signal_threshold.is_none() {
                 let allowed = "a power such as \"-85dBm\" for \"ssa-aodv\"";
                 self.problems.push(resolved.problem("signal_threshold", Problem::MISSING, allowed));

@@ -57,6 +57,10 @@ impl Scenario {
                     keep_stable: routing.keep_stable,
                 },
             ),
+            metric: routing
+                .metric
+                .of_links()
+                .map(|metric| aodv::MetricConfig { metric, interval: routing.probe_interval }),
             search_timeout: match (routing.request_wait, routing.measured_wait_max) {
                 (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
                 (None, Some(max)) => aodv::SearchTimeout::Measured { max },
@@ -115,7 +119,8 @@ impl Scenario {
         }
     }
 
-    fn adhoc_clock(&self) -> Clock {
+    /// The clock of timestamps of ad hoc TCP.
+    pub fn adhoc_clock(&self) -> Clock {
         Clock { tick: self.adhoc_tcp.timestamp_tick, synchronised: true }
     }
 
@@ -130,7 +135,8 @@ impl Scenario {
         }
     }
 
-    fn adhoc_receiver(&self) -> ReceiverOptions {
+    /// The receiver's side of ad hoc TCP.
+    pub fn adhoc_receiver(&self) -> ReceiverOptions {
         let options = &self.adhoc_tcp;
         let mac = self.mac_config();
         // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.

@@ -5,7 +5,7 @@
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
 //! behaviour is replaced by the other one.
 
-use super::SignalConfig;
+use super::{MetricConfig, SignalConfig};
 use fourhop_units::{Dur, Time};
 
 /// TTL of a search for a destination that has never been reached.
@@ -187,6 +187,8 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Signal-strength awareness. Off in both profiles.
     pub signal: Option<SignalConfig>,
+    /// What routes are compared by instead of hops. Off in both profiles.
+    pub metric: Option<MetricConfig>,
     /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost, and
     /// HELLOs have to find out.
     pub link_layer_detection: bool,
@@ -281,6 +283,7 @@ impl Config {
             gratuitous: true,
             hello: None,
             signal: None,
+            metric: None,
             link_layer_detection: true,
             first_search: FirstSearch::TtlStart,
             retry: Retry::Timer,

@@ -85,6 +85,7 @@ impl Aodv {
             originator_seqno: self.seqno,
             destination_only: self.config.destination_only,
             gratuitous: self.config.gratuitous,
+            cost: self.path_cost(0),
         };
         self.rreq_id = self.rreq_id.wrapping_add(1);
         self.counters.rreq_originated += 1;

@@ -1,6 +1,6 @@
 //! HELLO messages and the neighbours they prove (RFC 3561 sections 6.9 and 6.10).
 
-use super::{Action, Aodv, HelloConfig};
+use super::{Action, Aodv, Distance, HelloConfig};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep};
 use core::net::Ipv4Addr;
 use fourhop_units::{Stream, Time};
@@ -73,11 +73,15 @@ impl Aodv {
         if !watched {
             self.hello.neighbours.push((from, until));
         }
+        if !self.hears_directly(from) {
+            return;
+        }
         let route = self.table.entry(from);
         let before = route.state;
         let was_valid = route.is_valid();
-        if route.accepts(rrep.destination_seqno, 1) {
-            route.update(rrep.destination_seqno, 1, from);
+        let distance = Distance { cost: route.cost, hops: 1 };
+        if route.accepts(rrep.destination_seqno, distance) {
+            route.update(rrep.destination_seqno, distance, from);
         } else {
             route.hear();
         }
@@ -113,6 +117,7 @@ impl Aodv {
                 originator: self.addr,
                 lifetime_ms: u32::try_from(config.neighbour_lifetime().as_millis()).unwrap_or(u32::MAX),
                 ack_required: false,
+                cost: None,
             };
             self.counters.hellos_sent += 1;
             let packet = self.message(AodvMessage::Rrep(rrep), Ipv4Packet::BROADCAST, 1, now);

@@ -16,6 +16,7 @@
 //! | `repair` | 6.12 |
 //! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
+//! | `metric` | not in the RFC: routes by ETX or ETT, and the probes that measure links |
 //! | `told` | route changes for a driver that mirrors them |
 //! | `limits` | how much is remembered |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
@@ -49,6 +50,7 @@ mod gateway;
 mod hello;
 mod lifetime;
 mod limits;
+mod metric;
 mod rate;
 mod repair;
 mod reply;
@@ -65,6 +67,7 @@ pub use config::{
     Retry, ReverseLifetime, SearchTimeout,
 };
 pub use limits::Limits;
+pub use metric::{Distance, MetricConfig};
 pub use signal::SignalConfig;
 pub use table::{Route, RouteState, is_newer};
 
@@ -77,6 +80,7 @@ use core::net::Ipv4Addr;
 use delay::Delay;
 use fourhop_units::{Stream, Time};
 use hello::Hello;
+use metric::Links;
 use rate::RateLimit;
 use repair::Repairs;
 use seen::SeenRequests;
@@ -124,6 +128,7 @@ pub struct Aodv {
     repairs: Repairs,
     hello: Hello,
     signals: Signals,
+    links: Links,
     usages: Usages,
     rreq_rate: RateLimit,
     rerr_rate: RateLimit,
@@ -145,6 +150,7 @@ impl Aodv {
             OwnSeqno::Even => 2,
         };
         let hello = Hello::new(config.hello, &mut jitter);
+        let links = Links::new(config.metric, &mut jitter);
         Aodv {
             addr,
             plan: AddressPlan::default(),
@@ -162,6 +168,7 @@ impl Aodv {
             repairs: Repairs::default(),
             hello,
             signals: Signals::default(),
+            links,
             usages: Usages::new(Limits::AMPLE.routes),
             rreq_rate: RateLimit::new(config.rreq_rate_limit),
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
@@ -200,6 +207,7 @@ impl Aodv {
             AodvMessage::Rrep(rrep) => self.handle_reply(now, rrep, envelope, out),
             AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
             AodvMessage::RrepAck => {}
+            AodvMessage::Probe(probe) => self.handle_probe(now, &probe, from),
         }
         self.tell_changes(now, begun, out);
     }
@@ -244,6 +252,7 @@ impl Aodv {
             self.repair_timed_out(now, dst, out);
         }
         self.hello_timeout(now, out);
+        self.probe_timeout(now, out);
         self.tell_changes(now, begun, out);
     }
 
@@ -251,7 +260,8 @@ impl Aodv {
     pub fn next_timeout(&self) -> Option<Time> {
         let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
         let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
-        Time::earlier_of(Time::earlier_of(queues, ticks), self.hello.next())
+        let periodic = Time::earlier_of(self.hello.next(), self.links.next());
+        Time::earlier_of(Time::earlier_of(queues, ticks), periodic)
     }
 
     /// What this node's own packets for `dst` saw of routing.

@@ -13,17 +13,20 @@ impl Aodv {
             self.handle_hello(now, &rrep, envelope.from, out);
             return;
         }
+        let Some(distance) = self.distance(now, envelope.from, rrep.hop_count, rrep.cost) else {
+            self.counters.unmeasured_ignored += 1;
+            return;
+        };
         self.neighbour_seen(now, envelope.from, out);
         if rrep.ack_required {
             self.acknowledge(now, envelope.from, out);
         }
-        let hops = rrep.hop_count.saturating_add(1);
         let mine = rrep.originator == self.addr;
         if !self.has_room(now, rrep.destination) {
             self.counters.rrep_suppressed += 1;
             return;
         }
-        let better = self.is_better(rrep.destination, rrep.destination_seqno, hops, envelope.from, !mine);
+        let better = self.is_better(rrep.destination, rrep.destination_seqno, distance, envelope.from, !mine);
         if rrep.destination == self.addr || !better {
             self.counters.rrep_suppressed += 1;
             return;
@@ -31,7 +34,7 @@ impl Aodv {
         let route = self.table.entry(rrep.destination);
         let before = route.state;
         let begun = route.search.begun;
-        route.update(rrep.destination_seqno, hops, envelope.from);
+        route.update(rrep.destination_seqno, distance, envelope.from);
         let expires = now + Dur::from_millis(u64::from(rrep.lifetime_ms));
         route.expires = expires;
         let asked = if self.notes { Some(envelope.created) } else { begun };
@@ -39,7 +42,7 @@ impl Aodv {
             && matches!(self.config.search_timeout, SearchTimeout::Measured { .. })
             && let Some(asked) = asked
         {
-            route.search.record_latency(now.saturating_since(asked) / u64::from(hops));
+            route.search.record_latency(now.saturating_since(asked) / u64::from(distance.hops));
         }
         self.watch(expires);
         self.route_came_up(now, rrep.destination, before, self.config.flush_spacing, out);
@@ -50,7 +53,8 @@ impl Aodv {
             }
             return;
         }
-        rrep.hop_count = hops;
+        rrep.hop_count = distance.hops;
+        rrep.cost = self.path_cost(distance.cost);
         rrep.ack_required = false;
         self.forward_reply(now, rrep, envelope, out);
     }

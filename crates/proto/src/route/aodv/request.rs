@@ -1,6 +1,6 @@
 //! Requests of other nodes: duplicates, reverse routes, replies, relaying (RFC 3561 sections 6.5 and 6.6).
 
-use super::{Action, Aodv, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
+use super::{Action, Aodv, Distance, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep, Rreq};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -9,21 +9,27 @@ impl Aodv {
     /// A request has arrived.
     pub(super) fn handle_request(&mut self, now: Time, rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
         self.counters.rreq_received += 1;
+        let Some(distance) = self.distance(now, envelope.from, rreq.hop_count, rreq.cost) else {
+            self.counters.unmeasured_ignored += 1;
+            return;
+        };
         self.neighbour_seen(now, envelope.from, out);
         let forget_at = self.config.id_forgotten_at(now);
         if rreq.originator == self.addr || !self.seen.insert(now, rreq.originator, rreq.rreq_id, forget_at) {
             self.counters.rreq_duplicates += 1;
-            if rreq.originator != self.addr {
-                let hops = rreq.hop_count.saturating_add(1);
-                self.prefer_stronger(rreq.originator, rreq.originator_seqno, hops, envelope.from);
+            if rreq.originator == self.addr {
+                return;
             }
-            return;
+            if self.config.metric.is_none() || !self.is_cheaper_copy(&rreq, distance) {
+                self.prefer_stronger(rreq.originator, rreq.originator_seqno, distance, envelope.from);
+                return;
+            }
         }
         self.counters.requests_displaced += self.seen.forget_down_to(self.limits.requests);
         if !self.has_room(now, rreq.originator) {
             return;
         }
-        self.update_reverse_route(now, &rreq, envelope.from, out);
+        self.update_reverse_route(now, &rreq, distance, envelope.from, out);
         if rreq.destination == self.addr {
             let seqno = self.raised_seqno(rreq.destination_seqno);
             self.reply_from_here(&rreq, seqno, envelope, out);
@@ -33,14 +39,18 @@ impl Aodv {
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
         } else if envelope.ttl > 1 {
-            self.relay_request(now, rreq, envelope, out);
+            self.relay_request(now, rreq, distance, envelope, out);
         }
     }
 
     /// A message from a neighbour is proof of a route to it, but says nothing of its sequence number (RFC 3561 sections
     /// 6.5 and 6.7).
     pub(super) fn neighbour_seen(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
-        if !self.config.neighbour_routes || neighbour == self.addr || !self.has_room(now, neighbour) {
+        if !self.config.neighbour_routes
+            || neighbour == self.addr
+            || !self.hears_directly(neighbour)
+            || !self.has_room(now, neighbour)
+        {
             return;
         }
         let until = now + self.config.active_route_timeout;
@@ -77,25 +87,31 @@ impl Aodv {
         self.flush(now, dst, spacing, out);
     }
 
-    fn update_reverse_route(&mut self, now: Time, rreq: &Rreq, from: Ipv4Addr, out: &mut Vec<Action>) {
-        let hops = rreq.hop_count.saturating_add(1);
+    fn update_reverse_route(
+        &mut self,
+        now: Time,
+        rreq: &Rreq,
+        distance: Distance,
+        from: Ipv4Addr,
+        out: &mut Vec<Action>,
+    ) {
         let config = self.config;
         let until = match config.reverse_lifetime {
             ReverseLifetime::Minimal => {
                 let minimal = config
                     .net_traversal_time()
                     .saturating_mul(2)
-                    .saturating_sub(config.node_traversal_time.saturating_mul(2 * u64::from(hops)));
+                    .saturating_sub(config.node_traversal_time.saturating_mul(2 * u64::from(distance.hops)));
                 now + minimal
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
         };
         // What is told about the originator is passed on with the request or its reply.
-        let better = self.is_better(rreq.originator, rreq.originator_seqno, hops, from, true);
+        let better = self.is_better(rreq.originator, rreq.originator_seqno, distance, from, true);
         let route = self.table.entry(rreq.originator);
         let before = route.state;
         if better {
-            route.update(rreq.originator_seqno, hops, from);
+            route.update(rreq.originator_seqno, distance, from);
         } else if !route.has_next_hop() {
             return;
         }
@@ -142,6 +158,7 @@ impl Aodv {
             originator: rreq.originator,
             lifetime_ms: saturating_millis(self.config.my_route_timeout()),
             ack_required: false,
+            cost: self.path_cost(0),
         };
         self.counters.rreq_replied_as_destination += 1;
         self.originate_reply(rrep, envelope.created, out);
@@ -166,29 +183,32 @@ impl Aodv {
     /// RFC 3561 section 6.6.2, and 6.6.3 if the request asks for a gratuitous reply.
     fn reply_as_intermediate(&mut self, now: Time, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
         let Some(back) = self.table.get(rreq.originator).filter(|route| route.has_next_hop()) else { return };
-        let (towards_originator, originator_hops, originator_expires) = (back.next_hop, back.hops, back.expires);
+        let (towards_originator, from_originator, originator_expires) = (back.next_hop, back.distance(), back.expires);
         let route = self.table.entry(rreq.destination);
         route.add_precursor(towards_originator, self.limits.neighbours);
-        let (towards_destination, hop_count, expires) = (route.next_hop, route.hops, route.expires);
+        let (towards_destination, distance, expires) = (route.next_hop, route.distance(), route.expires);
+        let destination_seqno = route.seqno;
         let rrep = Rrep {
-            hop_count,
+            hop_count: distance.hops,
             destination: rreq.destination,
-            destination_seqno: route.seqno,
+            destination_seqno,
             originator: rreq.originator,
             lifetime_ms: self.remaining_lifetime(now, expires),
             ack_required: false,
+            cost: self.path_cost(distance.cost),
         };
         self.table.entry(rreq.originator).add_precursor(towards_destination, self.limits.neighbours);
         self.counters.rreq_replied_as_intermediate += 1;
         self.originate_reply(rrep, envelope.created, out);
         if rreq.gratuitous {
             let rrep = Rrep {
-                hop_count: originator_hops,
+                hop_count: from_originator.hops,
                 destination: rreq.originator,
                 destination_seqno: rreq.originator_seqno,
                 originator: rreq.destination,
                 lifetime_ms: self.remaining_lifetime(now, originator_expires),
                 ack_required: false,
+                cost: self.path_cost(from_originator.cost),
             };
             self.counters.rrep_gratuitous += 1;
             self.originate_reply(rrep, envelope.created, out);
@@ -220,8 +240,16 @@ impl Aodv {
 
     /// RFC 3561 section 6.5: one hop further, asking for the newest number known on the way. The number kept here does
     /// not change.
-    fn relay_request(&mut self, now: Time, mut rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
-        rreq.hop_count = rreq.hop_count.saturating_add(1);
+    fn relay_request(
+        &mut self,
+        now: Time,
+        mut rreq: Rreq,
+        distance: Distance,
+        envelope: Envelope,
+        out: &mut Vec<Action>,
+    ) {
+        rreq.hop_count = distance.hops;
+        rreq.cost = self.path_cost(distance.cost);
         if let Some(known) = self.table.get(rreq.destination).and_then(|route| route.known_seqno())
             && rreq.destination_seqno.is_none_or(|requested| is_newer(known, requested))
         {

@@ -20,7 +20,7 @@
 //!
 //! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
 
-use super::{Aodv, Route, is_newer};
+use super::{Aodv, Distance, Route, is_newer};
 use crate::route::Signal;
 use core::net::Ipv4Addr;
 use fourhop_units::{Db, Dbm};
@@ -124,9 +124,16 @@ impl Aodv {
         self.config.signal.is_some() && !self.signals.is_stable(neighbour)
     }
 
-    /// Is a route to `dst` with this sequence number and hop count over the neighbour `via` taken instead of the present
+    /// Is a route to `dst` with this sequence number and distance over the neighbour `via` taken instead of the present
     /// one? `passed_on`: this node tells others about it.
-    pub(super) fn is_better(&mut self, dst: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr, passed_on: bool) -> bool {
+    pub(super) fn is_better(
+        &mut self,
+        dst: Ipv4Addr,
+        seqno: u32,
+        distance: Distance,
+        via: Ipv4Addr,
+        passed_on: bool,
+    ) -> bool {
         let route = self.table.entry(dst);
         let stays = self.config.signal.is_some_and(|config| config.keep_stable)
             && route.is_valid()
@@ -135,26 +142,26 @@ impl Aodv {
             && route.next_hop != via
             && self.signals.is_stable(route.next_hop);
         if !stays {
-            return route.accepts(seqno, hops);
+            return route.accepts(seqno, distance);
         }
         let stronger = self.signals.is_stronger(via, route.next_hop);
         if is_newer(seqno, route.seqno) {
             passed_on || stronger
         } else {
             // With no more hops than before, every node's next hop still has fewer than itself: no loop can form.
-            seqno == route.seqno && hops <= route.hops && stronger
+            seqno == route.seqno && distance.hops <= route.hops && stronger
         }
     }
 
     /// A further copy of a request tells of the same way back over another neighbour.
-    pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, hops: u8, via: Ipv4Addr) {
+    pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, distance: Distance, via: Ipv4Addr) {
         let differs = |route: &Route| route.is_valid() && route.seqno == seqno && route.next_hop != via;
         if self.config.signal.is_some_and(|config| config.keep_stable)
             && self.table.get(originator).is_some_and(differs)
-            && self.is_better(originator, seqno, hops, via, false)
+            && self.is_better(originator, seqno, distance, via, false)
         {
             let route = self.table.entry(originator);
-            (route.next_hop, route.hops) = (via, hops);
+            (route.next_hop, route.hops) = (via, distance.hops);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The routing table: one entry per destination (RFC 3561 sections 2 and 6.2), with the state of the search for it.
 
+use super::Distance;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
@@ -76,6 +77,8 @@ pub struct Route {
     pub used: bool,
     /// Hops to the destination.
     pub hops: u8,
+    /// Sum of the metric to the destination; 0 where hops alone count.
+    pub cost: u32,
     /// The neighbour that packets go to; meaningless in an invalid route.
     pub next_hop: Ipv4Addr,
     /// End of the lifetime of a valid route; of an invalid one, when it is forgotten.
@@ -84,6 +87,8 @@ pub struct Route {
     pub state: RouteState,
     /// Hops before it became invalid.
     pub last_hops: Option<u8>,
+    /// How often the request that made this route came again by a cheaper path and was handled again.
+    pub(super) better_copies: u8,
     /// Neighbours that send through this route, in order.
     precursors: Vec<Ipv4Addr>,
     pub(super) search: Search,
@@ -101,10 +106,12 @@ impl Route {
             heard_only: false,
             used: false,
             hops: Self::UNKNOWN_HOPS,
+            cost: 0,
             next_hop: Ipv4Addr::UNSPECIFIED,
             expires: Time::ZERO,
             state: RouteState::Invalid,
             last_hops: None,
+            better_copies: 0,
             precursors: Vec::new(),
             search: Search::default(),
         }
@@ -135,20 +142,32 @@ impl Route {
         self.seqno_valid.then_some(self.seqno)
     }
 
-    /// Is a route with this sequence number and hop count better than this one (RFC 3561 sections 6.2 and 6.7)? That is:
-    /// no number is known, or it is newer, or equal with fewer hops; any hop count is fewer than an invalid route's. The
-    /// one place that compares routes: a metric other than hops would enter here.
-    pub fn accepts(&self, seqno: u32, hops: u8) -> bool {
-        let better = hops < self.hops || self.heard_only;
+    /// What it is compared by.
+    pub(super) fn distance(&self) -> Distance {
+        Distance { cost: self.cost, hops: self.hops }
+    }
+
+    /// Is a route with this sequence number and distance better than this one (RFC 3561 sections 6.2 and 6.7)? That is: no
+    /// number is known, or it is newer, or equal with less cost, or as much with fewer hops; any hop count is fewer than an
+    /// invalid route's.
+    pub fn accepts(&self, seqno: u32, distance: Distance) -> bool {
+        let nearer = match self.hops {
+            Self::UNKNOWN_HOPS => distance.hops < Self::UNKNOWN_HOPS,
+            _ => distance < self.distance(),
+        };
+        let better = nearer || self.heard_only;
         !self.seqno_valid || is_newer(seqno, self.seqno) || (seqno == self.seqno && better)
     }
 
     /// Takes over what a message said about the destination. The caller sets the lifetime.
-    pub(super) fn update(&mut self, seqno: u32, hops: u8, next_hop: Ipv4Addr) {
+    pub(super) fn update(&mut self, seqno: u32, distance: Distance, next_hop: Ipv4Addr) {
+        if seqno != self.seqno {
+            self.better_copies = 0;
+        }
         self.seqno = seqno;
         self.seqno_valid = true;
         self.heard_only = false;
-        self.hops = hops;
+        (self.cost, self.hops) = (distance.cost, distance.hops);
         self.next_hop = next_hop;
         self.state = RouteState::Valid;
     }
@@ -162,7 +181,7 @@ impl Route {
         self.invalidate(forget_at);
     }
 
-    /// A message from the neighbour this entry is about: a valid route of one hop, whose number stays what it was.
+    /// A message from the neighbour this entry is about: a valid route of one hop, whose number and cost stay what they were.
     pub(super) fn hear(&mut self) {
         self.heard_only |= !self.is_valid();
         self.next_hop = self.dst;

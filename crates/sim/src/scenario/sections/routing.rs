@@ -4,14 +4,17 @@ use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, power, sec
 use crate::scenario::layer::{Profiled, optional};
 use crate::scenario::quantity::Unit;
 use crate::scenario::value::{Field, Number, Value, Values};
+use fourhop_proto::route::Metric;
 use fourhop_proto::route::aodv::{
-    self, AfterFailure, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
-    Retry, ReverseLifetime, SearchTimeout, SignalConfig,
+    self, AfterFailure, Expiry, FirstSearch, HelloConfig, IdLifetime, MetricConfig, OwnSeqno, Refresh, RepairDeadline,
+    RepairRule, Retry, ReverseLifetime, SearchTimeout, SignalConfig,
 };
 use fourhop_units::{Db, Dbm, Dur, Watt};
 
 /// Defaults of the keys that mean something where HELLO messages are sent.
 const HELLO: HelloConfig = HelloConfig::standard();
+/// Default of the probes of links.
+const PROBES: MetricConfig = MetricConfig::paper(Metric::Etx);
 /// Defaults of the keys that mean something with `ssa-aodv`, but for the threshold.
 const SIGNAL: SignalConfig = SignalConfig::paper(Dbm(0.0));
 
@@ -20,7 +23,27 @@ choice! {
     RoutingProtocol {
         Aodv = "aodv", "Ad hoc On-demand Distance Vector, RFC 3561";
         SsaAodv = "ssa-aodv", "AODV with HELLO messages that routes over neighbours received strongly (docs/aodv.md)";
-        Static = "static", "shortest paths by hops, known from the start and never changed";
+        Static = "static", "shortest paths by `metric`, known from the start and never changed";
+    }
+}
+
+choice! {
+    /// What paths are compared by.
+    RouteMetric {
+        Hops = "hops", "their number of hops";
+        Etx = "etx", "the transmissions that a packet is expected to need, repeats included (De Couto et al., 2003)";
+        Ett = "ett", "the time that these take at the rates of the links (Draves et al., 2004)";
+    }
+}
+
+impl RouteMetric {
+    /// What is summed up over links, if it is not their number.
+    pub fn of_links(self) -> Option<Metric> {
+        match self {
+            RouteMetric::Hops => None,
+            RouteMetric::Etx => Some(Metric::Etx),
+            RouteMetric::Ett => Some(Metric::Ett),
+        }
     }
 }
 
@@ -74,6 +97,11 @@ section! {
     Routing = "routing" of aodv::Config {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
+        /// What paths are compared by. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md);
+        /// `ssa-aodv` has "hops" only.
+        metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
+        /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten count.
+        probe_interval: Dur, time("10ms", "1000s"), Layer(|_| PROBES.interval.to_value());
         /// Life of a route that is not used.
         active_route_timeout: Dur, time("10ms", "10000s") => active_route_timeout;
         /// Life a destination gives the route to itself; none: twice `active_route_timeout`.
@@ -85,7 +113,7 @@ section! {
         /// Hops added to the waiting time of a ring.
         timeout_buffer: u8, Kind::Int(0, 255) => timeout_buffer;
         /// Time to live of the first request. `ssa-aodv`: 2, if the key is not given, as RFC 3561 section 10 asks for with
-        /// HELLO messages.
+        /// HELLO messages. With a `metric` of links: `net_diameter`, as a small ring finds the short path alone.
         ttl_start: u8, Kind::Int(1, 255) => ttl_start;
         /// Step of the expanding ring.
         ttl_increment: u8, Kind::Int(1, 255) => ttl_increment;
@@ -99,7 +127,8 @@ section! {
         rerr_rate_limit: Option<u8>, Kind::Int(1, 255) => rerr_rate_limit;
         /// Hops added to the range of a repair.
         local_add_ttl: u8, Kind::Int(0, 255) => local_add_ttl;
-        /// May only the destination answer a request?
+        /// May only the destination answer a request? With a `metric` of links: true, if the key is not given, as a relay would
+        /// answer with what its path cost when it was found.
         destination_only: bool, Kind::Bool => destination_only;
         /// Does a relay that answers tell the destination about the route back?
         gratuitous: bool, Kind::Bool => gratuitous;
@@ -194,7 +223,16 @@ section! {
 
 /// Fills in what follows from the protocol. `given` says whether a key was written.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
-    if values.get("protocol") != Some(&Value::Text(RoutingProtocol::SsaAodv.name().to_owned())) {
+    let is = |key: &str, name: &str| matches!(values.get(key), Some(Value::Text(text)) if text == name);
+    if !is("metric", RouteMetric::Hops.name()) {
+        let whole = values.get("net_diameter").cloned();
+        let rows = [("ttl_start", whole), ("destination_only", Some(Value::Bool(true)))];
+        for (key, value) in rows.into_iter().filter(|(key, _)| !given(key)) {
+            values.extend(value.map(|value| (key, value)));
+        }
+        return;
+    }
+    if !is("protocol", RoutingProtocol::SsaAodv.name()) {
         return;
     }
     let rows = [

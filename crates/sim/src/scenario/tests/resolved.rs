@@ -492,6 +492,27 @@ fn awareness_of_signals_brings_its_hellos() {
 }
 
 #[test]
+fn a_metric_of_links_brings_searches_of_the_whole_network() {
+    use fourhop_proto::route::{Metric, aodv::MetricConfig};
+    let by_hops = with(&["profile=standard", "routing.probe_interval=3s"]).unwrap().aodv_config();
+    assert_eq!(by_hops, fourhop_proto::route::Config::standard(), "only the metric switches probes on");
+    let config = with(&["profile=standard", "routing.metric=etx"]).unwrap().aodv_config();
+    assert_eq!(config.metric, Some(MetricConfig::paper(Metric::Etx)));
+    assert_eq!((config.ttl_start, config.destination_only), (config.net_diameter, true));
+    let own = ["profile=standard", "routing.metric=ett", "routing.probe_interval=500ms", "routing.ttl_start=2"];
+    let scenario = with(&[&own[..], &["routing.destination_only=false"]].concat()).unwrap();
+    let config = scenario.aodv_config();
+    assert_eq!(config.metric, Some(MetricConfig { metric: Metric::Ett, interval: Dur::from_millis(500) }));
+    assert_eq!((config.ttl_start, config.destination_only), (2, false));
+    assert_eq!(load_toml(&scenario.to_toml(), "again.toml", &[]).unwrap().aodv_config(), config);
+    let error = with(&["routing.protocol=ssa-aodv", "routing.signal_threshold=-80dBm", "routing.metric=etx"]);
+    let error = error.unwrap_err().to_string();
+    for part in ["routing.metric: found \"etx\"", "\"hops\" for \"ssa-aodv\"", "\"aodv\", \"static\""] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn awareness_of_signals_needs_a_threshold_and_hellos() {
     let error = with(&["routing.protocol=ssa-aodv", "routing.hello=false"]).unwrap_err().to_string();
     for part in ["routing.signal_threshold: missing", "a power such as \"-85dBm\"", "routing.hello: found false"] {

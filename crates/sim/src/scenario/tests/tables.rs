@@ -141,6 +141,7 @@ const VARIANTS: &[&[&str]] = &[
     &["gateway.kind=fq-codel"],
     &["link.red=true"],
     &["routing.protocol=ssa-aodv", "routing.signal_threshold=-80dBm"],
+    &["routing.metric=etx"],
     &["radio.model=sinr", "radio.rate=11Mbps", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.errors=ratio", "radio.fading=rician", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=two-ray", "radio.shadowing=3dB", "topology.spacing=20m"],

@@ -2,6 +2,7 @@
 
 mod gateway;
 mod limits;
+mod metric;
 mod network;
 mod ns2;
 mod random;
@@ -12,7 +13,7 @@ mod walk;
 
 use super::*;
 use crate::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
-use fourhop_units::{Db, Dbm, Dur, NodeId, Purpose};
+use fourhop_units::{Db, Dbm, Dur, NodeId, Purpose, Rate};
 use network::Network;
 
 fn ip(node: u32) -> Ipv4Addr {
@@ -162,6 +163,7 @@ fn rreq(originator: u32, originator_seqno: u32, id: u32, destination: u32, desti
         originator_seqno,
         destination_only: false,
         gratuitous: false,
+        cost: None,
     }
 }
 
@@ -174,6 +176,7 @@ fn rrep(destination: u32, seqno: u32, hop_count: u8, originator: u32) -> Rrep {
         originator: ip(originator),
         lifetime_ms: 6_000,
         ack_required: false,
+        cost: None,
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Network {
     /// Losses of broadcasts and of unicasts (which then fail), in 256ths.
     pub broadcast_loss: u32,
     pub unicast_loss: u32,
+    /// Another loss of broadcasts, between these two.
+    pub lossy: Option<((u32, u32), u32)>,
     /// The next data packet from the one to the other is lost although the link works.
     pub fail_next: Option<(u32, u32)>,
     /// Call every node at all multiples of this, asked for or not.
@@ -79,6 +81,7 @@ impl Network {
             give_up: ms(30),
             broadcast_loss: 0,
             unicast_loss: 0,
+            lossy: None,
             fail_next: None,
             poke: None,
             radio: None,
@@ -215,7 +218,9 @@ impl Network {
             NextHop::Broadcast => {
                 let receivers: Vec<u32> = self.links.range((from, 0)..(from + 1, 0)).map(|&(_, to)| to).collect();
                 for to in receivers {
-                    if self.chance.below(256) >= self.broadcast_loss {
+                    let here = |&((a, b), _): &((u32, u32), u32)| [(a, b), (b, a)].contains(&(from, to));
+                    let loss = self.lossy.filter(here).map_or(self.broadcast_loss, |(_, loss)| loss);
+                    if self.chance.below(256) >= loss {
                         let strength = self.strength();
                         self.schedule(self.hop, Event::Arrive { to, from, packet: packet.clone(), strength });
                     }
@@ -264,6 +269,7 @@ impl Network {
                 let node = &mut self.nodes[to as usize];
                 if packet.is_routing() {
                     node.handle_signal(ip(from), strength);
+                    node.handle_rate(now, ip(from), Rate::kbps(1_000 * u64::from(1 + (from ^ to) % 4)));
                     node.handle_message(now, packet, ip(from), &mut out);
                 } else if packet.dst == ip(to) || node.serves(packet.dst) {
                     self.delivered.push((now, packet));

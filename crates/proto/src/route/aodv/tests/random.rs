@@ -88,7 +88,7 @@ fn numbers(network: &Network) -> Vec<(u32, Known)> {
 }
 
 /// Cycles in the valid routes to a destination: the nodes of each, and the destination.
-fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
+pub(super) fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
     let mut found = Vec::new();
     for dst in (0..NODES).chain([WIRED]) {
         for start in 0..NODES {

@@ -1,0 +1,41 @@
+//! Compiles the arithmetic for the host and the programs of the kernel for BPF; the latter are embedded where they are loaded.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Objects of c/.
+const OBJECTS: [&str; 3] = ["cc", "status", "parity"];
+
+fn main() {
+    for folder in ["c", "include"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
+    println!("cargo::rerun-if-env-changed=CLANG");
+    cc::Build::new().file("c/host.c").include("include").warnings(true).extra_warnings(true).compile("fourhop_pace");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
+    for object in OBJECTS {
+        compile(object, &arch, &out.join(object).with_extension("bpf.o"));
+    }
+}
+
+/// For version 3 of the instruction set, which Linux has since 5.1. No path of this machine gets into the object.
+fn compile(object: &str, arch: &str, to: &PathBuf) {
+    let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
+    let mut command = Command::new(&clang);
+    command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-Wno-unused-function"]);
+    command.args(["-fdebug-compilation-dir=.", "-Iinclude", "-Ic"]);
+    // Where Debian and its kin keep the headers of one architecture.
+    command.args(["-idirafter", &format!("/usr/include/{arch}-linux-gnu")]);
+    command.args(["-c", &format!("c/{object}.bpf.c"), "-o"]).arg(to);
+    match command.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{clang} cannot compile c/{object}.bpf.c for BPF: {status}"),
+        Err(error) => panic!(
+            "{clang}: {error}. The programs for the kernel are compiled by clang 14 or newer (CLANG names another one); \
+             the loader needs the headers of libelf and zlib too. On Debian: apt-get install clang libelf-dev zlib1g-dev \
+             pkg-config make gcc"
+        ),
+    }
+}

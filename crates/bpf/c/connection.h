@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
+/* What is kept for each connection and each destination; src/layout.rs has the same. */
+#ifndef FOURHOP_CONNECTION_H
+#define FOURHOP_CONNECTION_H
+
+#include "kernel.h"
+
+/* Where a connection leads to, as the key of a table with longest prefixes: an IPv6 address, or one of IPv4 mapped to that
+ * (RFC 4291 section 2.5.5.2). */
+struct fh_key {
+	fh_u32 bits;
+	fh_u32 address[4];
+};
+
+/* How connections to a destination are paced. */
+struct fh_destination {
+	struct fh_params params;
+	struct fh_path path;
+	fh_u32 hops_by_ttl;    /* hops are read off the packets that come */
+	fh_u32 gateway;        /* a gateway tells the wired part of round trips */
+	fh_u32 initial_window; /* segments; 0: the kernel's */
+	fh_u32 wired_hops;     /* of those that the time to live tells, so many are behind the gateway */
+};
+
+enum { FH_TCP_AP = 1, FH_RBP = 2, FH_AP_CUBIC = 3 };
+
+struct fh_connection {
+	struct fh_pace pace;
+	struct fh_destination to;
+	fh_u64 interval;         /* between segments; 0: not paced yet */
+	fh_u64 set_rate;         /* what sk_max_pacing_rate was set to last */
+	fh_u64 application_rate; /* what the application wants it to be at most */
+	fh_u64 samples;
+	fh_u32 algorithm;
+	fh_u32 unused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct fh_connection);
+} fh_connections SEC(".maps");
+
+#endif

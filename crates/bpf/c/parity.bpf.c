@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
+/* The arithmetic under the kernel's own compiler, for a test: a batch of round trips in, what follows from them out. */
+#include "connection.h"
+
+#define FH_BATCH 1024
+
+struct fh_exchange {
+	struct fh_pace pace;
+	struct fh_params params;
+	struct fh_path path;
+	fh_u64 mss;
+	fh_u64 count;
+	fh_u64 round_trips[FH_BATCH];
+	fh_u64 intervals[FH_BATCH];
+	fh_u64 rates[FH_BATCH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, fh_u32);
+	__type(value, struct fh_exchange);
+} fh_exchanges SEC(".maps");
+
+static long one(fh_u32 n, void *at)
+{
+	struct fh_exchange *exchange = *(struct fh_exchange **)at;
+	fh_u64 interval;
+
+	n %= FH_BATCH;
+	interval = fh_sample(&exchange->pace, &exchange->params, &exchange->path, exchange->mss, exchange->round_trips[n]);
+	exchange->intervals[n] = interval;
+	exchange->rates[n] = fh_rate(interval, exchange->mss);
+	return 0;
+}
+
+SEC("syscall")
+int fh_parity(void *ctx)
+{
+	fh_u32 key = 0;
+	struct fh_exchange *exchange = bpf_map_lookup_elem(&fh_exchanges, &key);
+
+	if (!exchange)
+		return 1;
+	bpf_loop(exchange->count < FH_BATCH ? exchange->count : FH_BATCH, one, &exchange, 0);
+	return 0;
+}

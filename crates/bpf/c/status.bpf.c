@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
+/* What is known of each paced connection, one line each; src/connections.rs reads them. */
+#include "connection.h"
+
+#define AF_INET 2
+
+struct bpf_iter__bpf_sk_storage_map {
+	union {
+		struct bpf_iter_meta *meta;
+		fh_u64 : 64;
+	};
+	union {
+		struct bpf_map *map;
+		fh_u64 : 64;
+	};
+	union {
+		struct sock *sk;
+		fh_u64 : 64;
+	};
+	union {
+		struct fh_connection *value;
+		fh_u64 : 64;
+	};
+};
+
+#define PRINT(seq, format, ...)                                                                                        \
+	do {                                                                                                           \
+		static const char text[] = format;                                                                     \
+		fh_u64 values[] = { __VA_ARGS__ };                                                                     \
+		bpf_seq_printf(seq, text, sizeof(text), values, sizeof(values));                                       \
+	} while (0)
+
+SEC("iter/bpf_sk_storage_map")
+int fh_status(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct fh_connection *conn = ctx->value;
+	struct sock *sk = ctx->sk;
+	struct tcp_sock *tcp;
+
+	if (!sk || !conn)
+		return 0;
+	tcp = bpf_skc_to_tcp_sock(sk);
+	if (!tcp)
+		return 0;
+	PRINT(seq, "%u %u %u %u %u ", sk->__sk_common.skc_net.net->ns.inum, conn->algorithm, sk->__sk_common.skc_state,
+	      sk->__sk_common.skc_num, __builtin_bswap16(sk->__sk_common.skc_dport));
+	if (sk->__sk_common.skc_family == AF_INET)
+		PRINT(seq, "%pI4 %pI4 ", (fh_u64)&sk->__sk_common.skc_rcv_saddr, (fh_u64)&sk->__sk_common.skc_daddr);
+	else
+		PRINT(seq, "%pI6c %pI6c ", (fh_u64)&sk->__sk_common.skc_v6_rcv_saddr,
+		      (fh_u64)&sk->__sk_common.skc_v6_daddr);
+	PRINT(seq, "%llu %llu %u %u %llu %llu %llu %llu %llu ", conn->pace.rtt, conn->to.path.wired, conn->to.path.hops,
+	      conn->pace.variation, conn->pace.average, conn->interval, conn->set_rate, conn->application_rate,
+	      conn->samples);
+	PRINT(seq, "%u %u %u %u %llu\n", tcp->mss_cache, tcp->snd_cwnd, tcp->srtt_us, tcp->total_retrans,
+	      tcp->bytes_acked);
+	return 0;
+}

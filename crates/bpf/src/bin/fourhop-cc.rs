@@ -1,0 +1,294 @@
+//! Loads adaptive pacing into the kernel, shows what it does, and takes it back.
+
+#[cfg(target_os = "linux")]
+mod program {
+    use clap::{Args, Parser, Subcommand};
+    use fourhop_bpf::config::Config;
+    use fourhop_bpf::connections::{self, Connection};
+    use fourhop_bpf::kernel::Kernel;
+    use fourhop_bpf::loaded::{Loaded, PINS};
+    use fourhop_bpf::route::{self, Change};
+    use fourhop_bpf::state::{self, State};
+    use fourhop_bpf::{Error, figures, inventory, settings};
+    use fourhop_live::clock::Clock;
+    use fourhop_live::metrics::Server;
+    use fourhop_live::poll::{Poller, Ready};
+    use fourhop_units::Dur;
+    use nix::sys::signal::Signal;
+    use serde::Serialize;
+    use std::io::{IsTerminal, Write};
+    use std::net::{IpAddr, SocketAddr};
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    /// Adaptive pacing for the kernel's TCP: TCP-AP and RBP as congestion controls by BPF.
+    #[derive(Parser)]
+    #[command(name = "fourhop-cc", version)]
+    struct Line {
+        #[command(subcommand)]
+        action: Action,
+    }
+
+    #[derive(Subcommand)]
+    enum Action {
+        /// Load fh_tcp_ap, fh_rbp and fh_ap_cubic, until a signal ends this or, with --pin, until `unload`.
+        Load(LoadLine),
+        /// Take back what was loaded, and what was set for it. Running connections go on.
+        Unload,
+        /// Show paced connections.
+        Status(StatusLine),
+        /// Show, or change, the route to an address: congestion control, first window, quick acknowledgements.
+        Route(RouteLine),
+    }
+
+    #[derive(Args)]
+    struct LoadLine {
+        /// Parameters by destination, in TOML; without it everything is paced as the TCP-AP paper says, over links of 2 Mbit/s.
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Pin what is loaded in a folder of a BPF file system and return.
+        #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = PINS)]
+        pin: Option<PathBuf>,
+        /// Set no variable and no device, whatever the file says.
+        #[arg(long)]
+        leave_system: bool,
+        /// Serve figures for Prometheus here while it runs, as 127.0.0.1:9465.
+        #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "pin")]
+        metrics: Option<SocketAddr>,
+    }
+
+    #[derive(Args)]
+    struct StatusLine {
+        /// As JSON, one line each time.
+        #[arg(long)]
+        json: bool,
+        /// Again every second, until a signal ends it.
+        #[arg(long)]
+        watch: bool,
+        /// Show what of ours is in the kernel instead: programs and tables.
+        #[arg(long, conflicts_with = "watch")]
+        objects: bool,
+    }
+
+    #[derive(Args)]
+    struct RouteLine {
+        /// An address; the route that leads there is shown or changed as a whole.
+        to: IpAddr,
+        /// The network namespace, by its name.
+        #[arg(long, value_name = "NAME")]
+        netns: Option<String>,
+        /// Give the route this congestion control.
+        #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_tcp_ap")]
+        set: Option<String>,
+        /// First window of its connections, in segments; 0 is the kernel's.
+        #[arg(long, value_name = "SEGMENTS", default_value_t = 2, requires = "set")]
+        initial_window: u32,
+        /// Acknowledge at once what comes from there: for receivers, since delayed acknowledgements look like long round trips.
+        #[arg(long, requires = "set")]
+        quick_ack: bool,
+        /// Take all three away again.
+        #[arg(long, conflicts_with = "set")]
+        reset: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    }
+
+    /// Between two looks at the connections.
+    const TICK: Dur = Dur::from_secs(1);
+
+    fn load(line: &LoadLine) -> Result<(), Error> {
+        let config = line.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)?;
+        let kernel = Kernel::look()?;
+        if let Some(warning) = kernel.warning() {
+            eprintln!("warning: {warning}");
+        }
+        if let Some(left) = state::make_room()? {
+            eprintln!("restored what process {} had set, which was killed", left.pid);
+        }
+        // From here on signals do not end the process in the middle of something, nor a thread that is started after this.
+        let mut poller = Poller::new()?;
+        let server = line.metrics.map(Server::start).transpose().map_err(|error| {
+            Error::Refused(format!("--metrics: found {:?}, which cannot be listened on: {error}", line.metrics))
+        })?;
+        let changes = if line.leave_system { vec![] } else { settings::plan(&config.systems)? };
+        let loaded = Loaded::load(&kernel, &config)?;
+        let state = State::new(line.pin.clone(), changes);
+        state.write()?;
+        let held = hold(line, &state, loaded, server.as_ref(), &mut poller);
+        if held.is_err() || line.pin.is_none() { held.and(state.remove()) } else { held }
+    }
+
+    /// Sets what has to be set, and pins what is loaded or keeps it until a signal.
+    fn hold(
+        line: &LoadLine,
+        state: &State,
+        loaded: Loaded,
+        server: Option<&Server>,
+        poller: &mut Poller,
+    ) -> Result<(), Error> {
+        settings::apply(&state.changes)?;
+        for change in &state.changes {
+            eprintln!("set {change}");
+        }
+        let names = loaded.names().join(", ");
+        if let Some(folder) = &line.pin {
+            loaded.pin(folder)?;
+            println!("loaded {names}, pinned in {}", folder.display());
+            return Ok(());
+        }
+        println!("loaded {names}; a signal unloads them");
+        let _ = std::io::stdout().flush();
+        wait(poller, || {
+            if let Some(server) = server {
+                server.publish(figures::page(&connections::all()?));
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something every second until a signal that ends programs.
+    fn wait(poller: &mut Poller, mut work: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let clock = Clock::start();
+        let mut ready = Vec::new();
+        loop {
+            work()?;
+            poller.wait(&clock, clock.now() + TICK, &mut ready)?;
+            let ends = |event: &Ready| matches!(event, Ready::Signal(signal) if *signal != Signal::SIGCHLD);
+            if ready.drain(..).any(|event| ends(&event)) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn unload() -> Result<(), Error> {
+        match State::read() {
+            Some(state) => {
+                state.remove()?;
+                for change in &state.changes {
+                    eprintln!("restored: {change} undone");
+                }
+                println!("unloaded what was {}", state.place());
+                Ok(())
+            }
+            None => Err(Error::Refused("nothing is loaded by fourhop-cc".to_owned())),
+        }
+    }
+
+    fn status(line: &StatusLine) -> Result<(), Error> {
+        if line.objects {
+            let all = inventory::all();
+            if line.json {
+                println!("{}", json(&all));
+            } else {
+                all.iter().for_each(|object| println!("{} {} {}", object.kind, object.id, object.name));
+            }
+            return Ok(());
+        }
+        let show = || {
+            let all = connections::all()?;
+            let text = if line.json { json(&all) + "\n" } else { table(&all) };
+            let clear = if line.watch && !line.json && std::io::stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
+            let written = write!(std::io::stdout(), "{clear}{text}").and_then(|()| std::io::stdout().flush());
+            written.map_err(|error| Error::Refused(format!("standard output: {error}")))
+        };
+        if line.watch { wait(&mut Poller::new()?, show) } else { show() }
+    }
+
+    fn json<T: Serialize + ?Sized>(what: &T) -> String {
+        // INVARIANT: numbers and text alone, and no map whose keys could not be text.
+        serde_json::to_string(what).expect("it has a form in JSON")
+    }
+
+    fn table(all: &[Connection]) -> String {
+        let loaded = State::read().filter(State::holds);
+        let mut text =
+            loaded.map_or("not loaded by fourhop-cc\n".to_owned(), |state| format!("loaded, {}\n", state.place()));
+        if all.is_empty() {
+            return text + "no paced connections\n";
+        }
+        let head = [
+            "netns",
+            "local",
+            "remote",
+            "algorithm",
+            "rtt ms",
+            "hops",
+            "var %",
+            "interval ms",
+            "kbit/s",
+            "cwnd",
+            "again",
+        ];
+        let millis = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3));
+        let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let rows = all.iter().map(|c| {
+            [
+                c.namespace.clone().unwrap_or_else(|| c.netns.to_string()),
+                c.local.to_string(),
+                c.remote.to_string(),
+                c.algorithm.to_owned(),
+                millis(c.rtt_s),
+                or_dash(c.hops.map(|hops| hops.to_string())),
+                format!("{:.1}", c.variation * 100.0),
+                millis(c.interval_s),
+                or_dash(c.rate_bps.map(|bps| format!("{:.1}", bps as f64 / 1e3))),
+                c.cwnd.to_string(),
+                c.retransmissions.to_string(),
+            ]
+        });
+        let rows: Vec<_> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
+        let widths: Vec<usize> =
+            (0..head.len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
+        for row in rows {
+            let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            text += cells.join("  ").trim_end();
+            text += "\n";
+        }
+        text
+    }
+
+    fn route(line: &RouteLine) -> Result<(), Error> {
+        let set = line.set.clone().map(|congestion_control| Change::Set {
+            congestion_control,
+            initial_window: line.initial_window,
+            quick_ack: line.quick_ack,
+        });
+        let change = if line.reset { Some(Change::Reset) } else { set };
+        let route = route::route(line.netns.as_deref(), line.to, change.as_ref())?;
+        if line.json {
+            println!("{}", json(&route));
+        } else {
+            println!("{route}");
+        }
+        Ok(())
+    }
+
+    /// The program.
+    pub fn main() -> ExitCode {
+        let done = match Line::parse().action {
+            Action::Load(line) => load(&line),
+            Action::Unload => unload(),
+            Action::Status(line) => status(&line),
+            Action::Route(line) => route(&line),
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: congestion controls by BPF need Linux");
+    std::process::exit(2);
+}

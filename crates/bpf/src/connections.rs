@@ -1,0 +1,183 @@
+//! What the kernel knows of paced connections.
+
+use crate::loaded::{CONNECTIONS, open};
+use crate::{Error, Tried};
+use fourhop_cc::tcp_ap::variation::ONE;
+use libbpf_rs::query::MapInfoIter;
+use libbpf_rs::{Iter, MapHandle};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+
+/// One connection.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Connection {
+    /// Number of its network namespace.
+    pub netns: u32,
+    /// The name of that, if it has one.
+    pub namespace: Option<String>,
+    /// Its congestion control.
+    pub algorithm: &'static str,
+    /// Its state, as ss(8) names it.
+    pub state: &'static str,
+    /// Address and port here.
+    pub local: SocketAddr,
+    /// Address and port there.
+    pub remote: SocketAddr,
+    /// The newest round trip over the radio, in s; of RBP the smoothed one.
+    pub rtt_s: Option<f64>,
+    /// Wired part of round trips, as a gateway told it.
+    pub wired_rtt_s: f64,
+    /// Wireless hops; `None` before the first packet.
+    pub hops: Option<u32>,
+    /// Variation of the last round trips, as a share of their mean.
+    pub variation: f64,
+    /// Smoothed delay over n hops.
+    pub delay_s: Option<f64>,
+    /// Between two segments.
+    pub interval_s: Option<f64>,
+    /// Payload that may be sent, in bit/s: what follows from the interval, or less if the application wants less.
+    pub rate_bps: Option<u64>,
+    /// What the application wants it to be at most.
+    pub application_rate_bps: Option<u64>,
+    /// Round trips that counted.
+    pub samples: u64,
+    /// Payload of a full segment, in bytes.
+    pub mss: u32,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// The kernel's smoothed round trip.
+    pub srtt_s: f64,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Bytes that have been acknowledged.
+    pub acked_bytes: u64,
+}
+
+/// States of TCP (include/net/tcp_states.h), from 1 on.
+const STATES: [&str; 12] = [
+    "established",
+    "syn-sent",
+    "syn-recv",
+    "fin-wait-1",
+    "fin-wait-2",
+    "time-wait",
+    "closed",
+    "close-wait",
+    "last-ack",
+    "listening",
+    "closing",
+    "new-syn-recv",
+];
+const ALGORITHMS: [&str; 3] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic"];
+
+/// All paced connections of the host, those too whose programs have been unloaded since.
+///
+/// # Errors
+/// If the kernel does not say.
+pub fn all() -> Result<Vec<Connection>, Error> {
+    let ids: Vec<u32> = MapInfoIter::default().filter(|map| map.name == CONNECTIONS).map(|map| map.id).collect();
+    let names = names();
+    let mut found = Vec::new();
+    for id in ids {
+        let failed = "the connections cannot be read";
+        // It may have gone with its last connection.
+        let Ok(map) = MapHandle::from_map_id(id) else { continue };
+        let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o")), |open| {
+            open.maps_mut().filter(|own| own.name() == CONNECTIONS).for_each(|mut own| {
+                // If the table were another's, attaching would be refused.
+                let _ = own.reuse_fd(map.as_fd());
+            });
+        })?;
+        // INVARIANT: c/status.bpf.c has the one program.
+        let program = object.progs_mut().next().expect("the object has it");
+        let link = program.attach_iter(map.as_fd()).tried(failed)?;
+        let mut text = String::new();
+        let read = Iter::new(&link).tried(failed)?.read_to_string(&mut text);
+        read.map_err(|error| Error::Refused(format!("{failed}: {error}")))?;
+        found.extend(text.lines().filter_map(|line| parse(line, &names)));
+    }
+    found.sort_by_key(|found| (found.netns, found.local, found.remote));
+    Ok(found)
+}
+
+/// Names of network namespaces by their numbers.
+fn names() -> HashMap<u32, String> {
+    let entries = std::fs::read_dir(fourhop_live::namespace::FOLDER).into_iter().flatten().flatten();
+    let named = |entry: std::fs::DirEntry| {
+        Some((u32::try_from(entry.metadata().ok()?.ino()).ok()?, entry.file_name().into_string().ok()?))
+    };
+    entries.filter_map(named).collect()
+}
+
+/// A line of c/status.bpf.c.
+fn parse(line: &str, names: &HashMap<u32, String>) -> Option<Connection> {
+    let mut words = line.split_ascii_whitespace();
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (netns, algorithm, state) = (number()? as u32, number()? as usize, number()? as usize);
+    let (local_port, remote_port) = (number()? as u16, number()? as u16);
+    let mut address = || words.next()?.parse::<IpAddr>().ok();
+    let (local, remote) = (address()?, address()?);
+    let rest: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let [rtt, wired, hops, variation, delay, interval, rate, wanted, samples, mss, cwnd, srtt, again, acked] = rest[..]
+    else {
+        return None;
+    };
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let known = |value: u64| (value > 0).then_some(value);
+    // The kernel's "no limit" of either width.
+    let limit = |bytes: u64| (bytes < u64::from(u32::MAX)).then(|| 8 * bytes);
+    Some(Connection {
+        netns,
+        namespace: names.get(&netns).cloned(),
+        algorithm: ALGORITHMS.get(algorithm.checked_sub(1)?)?,
+        state: STATES.get(state.checked_sub(1)?)?,
+        local: SocketAddr::new(local, local_port),
+        remote: SocketAddr::new(remote, remote_port),
+        rtt_s: known(rtt).map(seconds),
+        wired_rtt_s: seconds(wired),
+        hops: known(hops).map(|hops| hops as u32),
+        variation: variation as f64 / f64::from(ONE),
+        delay_s: known(delay).map(seconds),
+        interval_s: known(interval).map(seconds),
+        rate_bps: known(interval).and(limit(rate)),
+        application_rate_bps: limit(wanted),
+        samples,
+        mss: mss as u32,
+        cwnd: cwnd as u32,
+        // Eight times the round trip, in us.
+        srtt_s: srtt as f64 / 8e6,
+        retransmissions: again as u32,
+        acked_bytes: acked,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_kernel_is_read() {
+        let line = "4026531840 1 1 40000 5201 10.0.0.1 10.0.0.5 24500000 0 4 10486 20250000 20655000 70103 \
+                    18446744073709551615 99 1448 4 196000 2 123456";
+        let names = HashMap::from([(4_026_531_840, "n0".to_owned())]);
+        let found = parse(line, &names).unwrap();
+        assert_eq!(
+            (found.namespace.as_deref(), found.algorithm, found.state),
+            (Some("n0"), "fh_tcp_ap", "established")
+        );
+        assert_eq!(
+            (found.local.to_string(), found.remote.to_string()),
+            ("10.0.0.1:40000".into(), "10.0.0.5:5201".into())
+        );
+        assert_eq!((found.hops, found.rate_bps, found.application_rate_bps), (Some(4), Some(560_824), None));
+        assert_eq!((found.rtt_s, found.srtt_s, found.interval_s), (Some(0.0245), 0.0245, Some(0.020655)));
+        assert!((found.variation - 0.01).abs() < 1e-4);
+        assert_eq!(parse(&line.replace("10.0.0.5", "fd00::5"), &names).unwrap().remote.to_string(), "[fd00::5]:5201");
+        assert_eq!(parse("1 2 3", &names), None);
+        assert_eq!(parse(&format!("{line} 1"), &names), None);
+    }
+}

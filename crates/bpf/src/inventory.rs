@@ -1,0 +1,29 @@
+//! What of ours is in the kernel, loaded by whom ever.
+
+use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
+use serde::Serialize;
+
+/// Beginning of all our names.
+const OURS: &str = "fh_";
+
+/// A program or a table.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct Object {
+    /// "program" or "table".
+    pub kind: &'static str,
+    /// Its name, of which the kernel keeps 15 characters.
+    pub name: String,
+    /// Its number in the kernel.
+    pub id: u32,
+}
+
+/// All of them; none for a user who may not ask.
+pub fn all() -> Vec<Object> {
+    let programs =
+        ProgInfoIter::default().map(|program| ("program", program.name.to_string_lossy().into_owned(), program.id));
+    let tables = MapInfoIter::default().map(|table| ("table", table.name.to_string_lossy().into_owned(), table.id));
+    let all = programs.chain(tables).map(|(kind, name, id)| Object { kind, name, id });
+    let mut ours: Vec<Object> = all.filter(|object| object.name.starts_with(OURS)).collect();
+    ours.sort();
+    ours
+}

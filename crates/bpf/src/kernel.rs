@@ -1,0 +1,97 @@
+//! What this kernel offers, and what it lacks for us.
+
+use crate::Error;
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{Func, Struct};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Versions on which everything was tried, docs/kernel.md; others may do as well.
+pub const TRIED: [&str; 1] = ["6.18"];
+
+/// What is known of the running kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// Its version, as "6.18.44".
+    pub release: String,
+    /// Has it CUBIC, for TCP-AP on it?
+    pub cubic: bool,
+    /// Root of the control groups of version 2.
+    pub cgroup: PathBuf,
+}
+
+impl Kernel {
+    /// Looks at the running kernel.
+    ///
+    /// # Errors
+    /// What it lacks, and how to come by it.
+    pub fn look() -> Result<Kernel, Error> {
+        if !Path::new(BTF).exists() {
+            return Err(lacks("type information", "there is no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)"));
+        }
+        let Ok(btf) = Btf::from_vmlinux() else {
+            return Err(lacks("type information that can be read", "/sys/kernel/btf/vmlinux is not sound"));
+        };
+        let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
+        if !has("bpf_struct_ops_tcp_congestion_ops") {
+            let why = "tcp_congestion_ops cannot be given by BPF (CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, Linux 5.6)";
+            return Err(lacks("congestion controls by BPF", why));
+        }
+        if !has("bpf_struct_ops_link") {
+            return Err(lacks("links of congestion controls", "Linux 6.4 has them first"));
+        }
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let Some(cgroup) = cgroup(&mounts) else {
+            let why = "mount them: mount -t cgroup2 none /sys/fs/cgroup/unified";
+            return Err(lacks("mounted control groups of version 2", why));
+        };
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
+        Ok(Kernel { release, cubic: btf.type_by_name::<Func<'_>>("cubictcp_cong_avoid").is_some(), cgroup })
+    }
+
+    /// Says so if nobody has tried this on the running kernel.
+    pub fn warning(&self) -> Option<String> {
+        let (release, tried) = (&self.release, TRIED.join(", "));
+        let known = TRIED.iter().any(|known| release.strip_prefix(known).is_some_and(|rest| rest.starts_with('.')));
+        (!known).then(|| format!("this was not tried on Linux {release}, but on {tried}"))
+    }
+}
+
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+fn lacks(what: &str, why: &str) -> Error {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Error::Refused(format!("this kernel ({}) lacks {what}: {why}", release.trim()))
+}
+
+/// Where control groups of version 2 are mounted, out of /proc/mounts.
+fn cgroup(mounts: &str) -> Option<PathBuf> {
+    let fields = mounts.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    fields.filter(|fields| fields.get(2) == Some(&"cgroup2")).find_map(|fields| fields.get(1).map(PathBuf::from))
+}
+
+/// The congestion controls that sockets can have now, ours among them if they are loaded.
+pub fn available() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_version_of_control_groups_is_found_beside_the_first() {
+        let mounts = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup /sys/fs/cgroup/cpu cgroup rw 0 0\n\
+                      cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+        assert_eq!(cgroup(mounts), Some(PathBuf::from("/sys/fs/cgroup/unified")));
+        assert_eq!(cgroup("tmpfs / tmpfs rw 0 0\n"), None);
+    }
+
+    #[test]
+    fn other_kernels_are_warned_of() {
+        let of = |release: &str| Kernel { release: release.to_owned(), cubic: true, cgroup: PathBuf::new() }.warning();
+        assert_eq!(of("6.18.44-x"), None);
+        assert!(of("6.1.0").is_some() && of("6.180.1").is_some());
+    }
+}

@@ -1,0 +1,176 @@
+//! Loading the programs into the kernel, and finding out what is loaded.
+
+use crate::config::{Config, Network};
+use crate::kernel::Kernel;
+use crate::{Error, Tried, layout};
+use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, PrintLevel, set_print};
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Name of the table with the state of connections.
+pub(crate) const CONNECTIONS: &str = "fh_connections";
+/// The congestion control that needs the kernel's CUBIC.
+const ON_CUBIC: &str = "fh_ap_cubic";
+/// Where pinned links are unless the user says otherwise.
+pub const PINS: &str = "/sys/fs/bpf/fourhop";
+/// f_type of the file system of pins (BPF_FS_MAGIC of linux/magic.h).
+const BPF_FILES: i64 = 0xcafe_4a11;
+
+/// Congestion controls and programs that are loaded as long as this lives.
+#[derive(Debug)]
+pub struct Loaded {
+    links: Vec<(String, Link)>,
+    /// Holds the tables open.
+    object: Object,
+}
+
+/// What the library for BPF says while it works; told only if it fails.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn listen() {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    set_print(Some((PrintLevel::Warn, |_, text| {
+        SAID.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    })));
+}
+
+/// The lines that say most: the kernel's last word on the first program that it refuses.
+fn said() -> String {
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).concat();
+    let lines: Vec<&str> = said.lines().collect();
+    let end = lines.iter().position(|line| line.starts_with("processed ")).unwrap_or(lines.len());
+    lines[end.saturating_sub(3)..end].join("; ")
+}
+
+/// Opens an object of this crate and loads it.
+pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject)) -> Result<Object, Error> {
+    listen();
+    let mut open = ObjectBuilder::default().open_memory(object).tried("the embedded programs cannot be read")?;
+    change(&mut open);
+    open.load().map_err(|source| match source.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => Error::Refused(
+            "loading programs into the kernel needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first user \
+             namespace; a container usually has none of them"
+                .to_owned(),
+        ),
+        _ => Error::Bpf { what: format!("the kernel refuses the programs ({})", said()), source },
+    })
+}
+
+impl Loaded {
+    /// Loads everything: from now on the congestion controls can be used.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then nothing stays.
+    pub fn load(kernel: &Kernel, config: &Config) -> Result<Loaded, Error> {
+        let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/cc.bpf.o")), |open| {
+            if !kernel.cubic {
+                open.maps_mut().filter(|map| map.name() == ON_CUBIC).for_each(|mut map| {
+                    // It can be refused only after loading.
+                    let _ = map.set_autocreate(false);
+                });
+                let on_cubic = |name: &str| name.contains("_cub");
+                open.progs_mut().filter(|program| on_cubic(&program.name().to_string_lossy())).for_each(
+                    |mut program| {
+                        program.set_autoload(false);
+                    },
+                );
+            }
+        })?;
+        let mut loaded = Loaded { links: Vec::new(), object };
+        loaded.fill(&config.destinations)?;
+        let folder = config.cgroup.as_deref().unwrap_or(&kernel.cgroup);
+        let cgroup = File::open(folder).map_err(|error| Error::Refused(format!("{}: {error}", folder.display())))?;
+        for name in ["fh_ttl", "fh_options"] {
+            let program = loaded.object.progs_mut().find(|program| program.name() == name);
+            // INVARIANT: c/cc.bpf.c has both.
+            let program = program.expect("the object has it");
+            let link = program.attach_cgroup(cgroup.as_raw_fd());
+            let link = link.tried(format!("{name} cannot be attached to the control group {}", folder.display()))?;
+            loaded.links.push((name.to_owned(), link));
+        }
+        for mut map in loaded.object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+            let name = map.name().to_string_lossy().into_owned();
+            if name == ON_CUBIC && !kernel.cubic {
+                continue;
+            }
+            let link = map.attach_struct_ops().tried(format!("the congestion control {name} cannot be registered"))?;
+            loaded.links.push((name, link));
+        }
+        Ok(loaded)
+    }
+
+    fn fill(&self, destinations: &[(Network, layout::Destination)]) -> Result<(), Error> {
+        // INVARIANT: c/cc.bpf.c has it.
+        let table = self.object.maps().find(|map| map.name() == "fh_destinations").expect("the object has it");
+        for (Network(address, bits), destination) in destinations {
+            let key = layout::key(*address, *bits);
+            let done = table.update(&key, &destination.bytes(), MapFlags::ANY);
+            done.tried(format!("{address}/{bits} cannot be put into the kernel's table"))?;
+        }
+        Ok(())
+    }
+
+    /// The congestion controls that can be used now.
+    pub fn names(&self) -> Vec<&str> {
+        let given = self.links.iter().map(|(name, _)| &name[..]);
+        given.filter(|name| !["fh_ttl", "fh_options"].contains(name)).collect()
+    }
+
+    /// Lets everything stay loaded without this process, until [`unpin`].
+    ///
+    /// # Errors
+    /// If the folder is not in a file system of BPF; then nothing stays.
+    pub fn pin(mut self, folder: &Path) -> Result<(), Error> {
+        let done = self.pin_links(folder);
+        if done.is_err() {
+            for (_, link) in &mut self.links {
+                // What is not pinned cannot be unpinned, and goes with the process.
+                let _ = link.unpin();
+            }
+            let _ = fs::remove_dir(folder);
+        }
+        done
+    }
+
+    fn pin_links(&mut self, folder: &Path) -> Result<(), Error> {
+        pinnable(folder)?;
+        fs::create_dir(folder).map_err(|error| Error::Refused(format!("{}: {error}", folder.display())))?;
+        for (name, link) in &mut self.links {
+            let place = folder.join(&name[..]);
+            link.pin(&place).tried(format!("{} cannot be pinned", place.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Is the folder above this one where things can be pinned?
+fn pinnable(folder: &Path) -> Result<(), Error> {
+    let above = folder.parent().unwrap_or(folder);
+    let kind =
+        nix::sys::statfs::statfs(above).map_err(|error| Error::Refused(format!("{}: {error}", above.display())))?;
+    if kind.filesystem_type().0 == BPF_FILES {
+        return Ok(());
+    }
+    let above = above.display();
+    Err(Error::Refused(format!(
+        "{above} is not a file system of BPF: mount it (mount -t bpf bpf {above}) or pin elsewhere"
+    )))
+}
+
+/// Takes back what [`Loaded::pin`] has pinned there. Running connections keep their congestion control to their end.
+///
+/// # Errors
+/// If something cannot be removed.
+pub fn unpin(folder: &Path) -> Result<usize, Error> {
+    let failed = |error: std::io::Error| Error::Refused(format!("{}: {error}", folder.display()));
+    let mut removed = 0;
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
+        removed += 1;
+    }
+    fs::remove_dir(folder).map_err(failed)?;
+    Ok(removed)
+}

@@ -1,0 +1,163 @@
+//! What of the system is set while the programs are loaded, and how it was before.
+//!
+//! Linux hands a device several segments of a connection at once where it can. Those leave back to back, however well the rate
+//! is kept: our congestion controls ask for one segment, a variable and a property of devices would allow more again.
+
+use crate::config::System;
+use fourhop_live::netlink::{Batch, segments};
+use fourhop_live::{Error, Tried, namespace};
+use nix::net::if_::if_nametoindex;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+/// Something that is set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// The namespace in which; that of the caller if there is none.
+    pub namespace: Option<String>,
+    /// What is set.
+    pub what: What,
+    /// What it was.
+    pub before: u32,
+    /// What it is set to.
+    pub after: u32,
+}
+
+/// What can be set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A variable of the kernel, by its file below /proc/sys.
+    Variable(String),
+    /// Segments that a device takes at once.
+    Segments(String),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            What::Variable(file) => write!(f, "{}", file.replace('/', "."))?,
+            What::Segments(device) => write!(f, "gso_max_segs of {device}")?,
+        }
+        write!(f, " from {} to {}", self.before, self.after)?;
+        self.namespace.as_ref().map_or(Ok(()), |name| write!(f, " in {name}"))
+    }
+}
+
+impl What {
+    /// What it is now, in the namespace of this thread.
+    fn read(&self) -> Result<u32, Error> {
+        match self {
+            What::Variable(file) => {
+                let failed = || format!("cannot read {file}");
+                let text = fs::read_to_string(Path::new("/proc/sys").join(file)).tried(failed)?;
+                text.trim().parse().map_err(std::io::Error::other).tried(failed)
+            }
+            What::Segments(device) => segments(number(device)?),
+        }
+    }
+
+    fn write(&self, value: u32) -> Result<(), Error> {
+        match self {
+            What::Variable(file) => namespace::set_variable(file, &value.to_string()),
+            What::Segments(device) => {
+                let mut batch = Batch::default();
+                batch.set_segments(number(device)?, value);
+                batch.send()
+            }
+        }
+    }
+}
+
+fn number(device: &str) -> Result<u32, Error> {
+    if_nametoindex(device).tried(|| format!("device {device}"))
+}
+
+/// Does something in a namespace, on a thread of its own.
+pub(crate) fn inside<T: Send>(name: Option<&str>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    namespace::aside(|| {
+        name.map_or(Ok(()), namespace::enter)?;
+        work()
+    })
+}
+
+/// What has to be changed for this; nothing is yet.
+///
+/// # Errors
+/// If there is no such namespace or device.
+pub fn plan(systems: &[System]) -> Result<Vec<Change>, Error> {
+    let mut changes = Vec::new();
+    for system in systems {
+        let variables = [("tcp_tso_rtt_log", system.tso_rtt_log), ("tcp_pacing_ca_ratio", system.pacing_ca_ratio)];
+        let wanted = variables
+            .iter()
+            .filter_map(|(name, setting)| Some((What::Variable(format!("net/ipv4/{name}")), setting.0?)))
+            .chain(system.devices.iter().map(|device| (What::Segments(device.clone()), 1)));
+        let wanted: Vec<_> = wanted.collect();
+        let namespace = system.namespace.clone();
+        changes.extend(inside(system.namespace.as_deref(), || {
+            let read = wanted.into_iter().map(|(what, after)| {
+                let before = what.read()?;
+                Ok(Change { namespace: namespace.clone(), what, before, after })
+            });
+            read.collect::<Result<Vec<_>, Error>>()
+        })?);
+    }
+    changes.retain(|change| change.before != change.after);
+    Ok(changes)
+}
+
+/// Makes these changes.
+///
+/// # Errors
+/// The first that the system refuses; those before it have been made.
+pub fn apply(changes: &[Change]) -> Result<(), Error> {
+    changes.iter().try_for_each(|change| inside(change.namespace.as_deref(), || change.what.write(change.after)))
+}
+
+/// Takes them back, the last first. What is no longer as it was set, or has gone, is left alone.
+///
+/// # Errors
+/// What the system refuses; the others have been taken back.
+pub fn restore(changes: &[Change]) -> Result<(), Error> {
+    let mut done = Ok(());
+    for change in changes.iter().rev() {
+        let restored = inside(change.namespace.as_deref(), || match change.what.read() {
+            Ok(value) if value == change.after => change.what.write(change.before),
+            // It, or its namespace, went with the device; or somebody else has set it since.
+            _ => Ok(()),
+        });
+        let gone = restored.as_ref().is_err_and(|error| error.source.kind() == std::io::ErrorKind::NotFound);
+        if !gone {
+            done = done.and(restored);
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_say_what_they_are() {
+        let change = Change {
+            namespace: Some("n0".to_owned()),
+            what: What::Variable("net/ipv4/tcp_tso_rtt_log".to_owned()),
+            before: 9,
+            after: 0,
+        };
+        assert_eq!(change.to_string(), "net.ipv4.tcp_tso_rtt_log from 9 to 0 in n0");
+        let segments = Change { namespace: None, what: What::Segments("mesh0".to_owned()), ..change };
+        assert_eq!(segments.to_string(), "gso_max_segs of mesh0 from 9 to 0");
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let system = System { devices: vec!["nonexistent".to_owned()], ..System::default() };
+        let error = plan(&[system]).unwrap_err().to_string();
+        assert!(error.contains("device nonexistent"), "{error}");
+    }
+}

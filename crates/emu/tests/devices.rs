@@ -1,0 +1,21 @@
+//! What nodes send through their devices, sound and not: the corpus of the fuzz target `devices`, and mutations of it.
+#![cfg(target_os = "linux")]
+
+#[path = "devices/checked.rs"]
+mod checked;
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
+
+use std::cell::Cell;
+
+#[test]
+fn nodes_may_send_anything() {
+    let sum = Cell::new((0, 0, 0));
+    replay::replay(&["fuzz/corpus/devices"], 3_000, |data| {
+        let passed = checked::exercise(data);
+        let (taken, delivered, told) = sum.get();
+        sum.set((taken + passed.taken, delivered + passed.delivered, told + passed.told));
+    });
+    let (taken, delivered, told) = sum.get();
+    assert!(taken > 5_000 && delivered > 2_000 && told > 100, "{:?}", sum.get());
+}

@@ -1,0 +1,71 @@
+//! What links cost static routes: ETX and ETT by their definition, from the share of frames that a radio receives when nobody
+//! else sends.
+//!
+//! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way back;
+//! probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender, before fading,
+//! with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at its rate. With the
+//! `threshold` radio every frame within range arrives: ETX is the number of hops.
+//!
+//! Where rate control chooses the rate of data, each link has the one at which its packet takes the least time, which is ours:
+//! a control that has settled is near it, and its trials are left out.
+
+use crate::setup::Radio;
+use fourhop_proto::route::Metric;
+use fourhop_proto::{mac, mac::CTS_OR_ACK, phy};
+use fourhop_units::{Bytes, Rate, Watt};
+
+/// Least share of frames that arrive in each direction of a link: of ten probes, the window of ETX, one.
+const LEAST: f64 = 0.1;
+
+/// The radio and the MAC by which links are judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkCost<'a> {
+    pub metric: Metric,
+    pub radio: &'a Radio,
+    pub thresholds: &'a phy::Config,
+    pub mac: &'a mac::Config,
+}
+
+impl LinkCost<'_> {
+    fn frame(&self) -> Bytes {
+        Metric::PACKET + self.mac.data_overhead
+    }
+
+    /// Below this power no link has a cost.
+    pub fn least(&self) -> Watt {
+        match self.radio {
+            Radio::Threshold(_) => self.thresholds.rx_threshold,
+            Radio::Sinr(radio) => {
+                let needed = radio.receiver.power_for(LEAST, self.frame(), self.mac.lowest_data_rate());
+                Watt(needed.0.max(radio.receiver.sensitivity.0))
+            }
+        }
+    }
+
+    fn arrives(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+        match self.radio {
+            Radio::Threshold(_) if power >= self.thresholds.rx_threshold => 1.0,
+            Radio::Threshold(_) => 0.0,
+            Radio::Sinr(radio) => radio.receiver.success(power, len, rate),
+        }
+    }
+
+    /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too few of
+    /// either arrive.
+    pub fn of(&self, there: Watt, back: Watt) -> Option<u32> {
+        let at = |&rate: &Rate| {
+            let forward = self.arrives(there, self.frame(), rate);
+            let reverse = self.arrives(back, CTS_OR_ACK, self.mac.answer_to(rate));
+            // At most a hundred, in thousandths.
+            let transmissions = (1e3 / (forward * reverse)).round() as u32;
+            (forward >= LEAST && reverse >= LEAST).then_some((transmissions, rate))
+        };
+        let (transmissions, rate) = self
+            .mac
+            .data_rates()
+            .iter()
+            .filter_map(at)
+            .min_by_key(|&(transmissions, rate)| Metric::Ett.cost(transmissions, rate))?;
+        Some(self.metric.cost(transmissions, rate))
+    }
+}

@@ -1,0 +1,384 @@
+"""Adaptive pacing in the kernel: `fourhop-cc`, and the TCP of emulated nodes that uses it.
+
+Every test loads it for itself and leaves nothing behind: no congestion control, program, table, pin or changed
+variable. Its sockets are those of its own nodes, whose routes say which congestion control they take.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.linux.conftest import LONGEST, Emulated, Starter, needs
+
+PROGRAM = ROOT / "target" / "release" / "fourhop-cc"
+STATE = Path("/run/fourhop-cc.json")
+VARIABLES = ("tcp_tso_rtt_log", "tcp_pacing_ca_ratio")
+# Nothing is late because routes break, and the queue is that of an interface.
+CHAIN = ("--without-flows", "--set", "routing.protocol=static")
+
+
+def cc(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """The program, whose exit code is the caller's business."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LONGEST, check=False)
+
+
+def sound(*words: str | Path) -> Any:
+    """What the program says in JSON."""
+    done = cc(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def names() -> list[str]:
+    """Our congestion controls that sockets can have."""
+    text = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii")
+    return [name for name in text.split() if name.startswith("fh_")]
+
+
+def variables(net: Emulated | None = None) -> list[str]:
+    """The variables that are set meanwhile: of this machine's namespace, or of a first node's."""
+    files = [f"/proc/sys/net/ipv4/{name}" for name in VARIABLES]
+    if net is None:
+        return [Path(file).read_text(encoding="ascii").strip() for file in files]
+    return net.run("n0", "cat", *files).stdout.split()
+
+
+@dataclass
+class Loader:
+    """Loads, and sees to it that it ends."""
+
+    folder: Path
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def config(self, *nodes: str, keys: str = "") -> Path:
+        """Parameters for emulated nodes, of which these have their devices set."""
+        system = [f'[[system]]\nnamespace = "{node}"\ndevices = ["mesh0"]\n' for node in nodes]
+        text = "".join(system or ["[[system]]\n"]) + f'[[destination]]\nto = "10.0.0.0/8"\nrate = "2Mbps"\n{keys}\n'
+        (self.folder / "cc.toml").write_text(text, encoding="utf-8")
+        return self.folder / "cc.toml"
+
+    def __call__(self, *words: str | Path) -> subprocess.Popen[str]:
+        process = subprocess.Popen([PROGRAM, "load", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        line = process.stdout.readline()
+        assert line.startswith("loaded fh_tcp_ap, fh_rbp"), line + process.stderr.read()
+        return process
+
+
+def nothing_is_left() -> None:
+    deadline = time.monotonic() + 10
+    # The kernel frees programs and tables a little after their last user has gone.
+    while (objects := sound("status", "--objects")) or names():
+        assert time.monotonic() < deadline, (objects, names())
+        time.sleep(0.1)
+    assert not STATE.exists()
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Iterator[Loader]:
+    """Load with `load(*options)`: it is unloaded with the test, and must have left nothing."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    if not PROGRAM.exists():
+        pytest.skip("there is no fourhop-cc: `make bpf` builds it, and says what it needs")
+    if not Path("/sys/kernel/btf/vmlinux").exists():
+        pytest.skip("this kernel lacks type information")
+    if "fh_tcp_ap" in names():
+        pytest.skip("it is loaded on this machine already")
+    before = variables()
+    loader = Loader(tmp_path)
+    yield loader
+    cc("unload")
+    for process in loader.processes:
+        process.kill()
+        process.communicate()
+    cc("unload")
+    nothing_is_left()
+    assert variables() == before
+
+
+def route(net: Emulated, node: str, to: str, *words: str) -> Any:
+    """The route of a node to another, after a change to it."""
+    return sound("route", "--netns", f"{net.id}-{node}", address(net, to), *words)
+
+
+def address(net: Emulated, node: str) -> str:
+    return net.run("n0", "getent", "hosts", node).stdout.split()[0]
+
+
+def transfer(net: Emulated, sender: str, receiver: str, *options: str) -> subprocess.Popen[str]:
+    """iperf3 that has begun to send; acknowledgements are not delayed."""
+    route(net, receiver, sender, "--set", "reno", "--initial-window", "0", "--quick-ack")
+    net.serve(receiver, "iperf3", "-s", "-1", port=5201)
+    started = net.start(sender, "iperf3", "-J", "-c", receiver, *options)
+    deadline = time.monotonic() + 20
+    while not [row for row in connections() if row["acked_bytes"] > 5_000]:
+        assert started.poll() is None, started.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return started
+
+
+def connections() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = sound("status")
+    return [row for row in rows if row["state"] == "established"]
+
+
+def busiest() -> dict[str, Any]:
+    return max(connections(), key=lambda row: row["acked_bytes"])
+
+
+def measured(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, _ = process.communicate(timeout=LONGEST)
+    assert process.returncode == 0, out[-500:]
+    result: dict[str, Any] = json.loads(out)["end"]
+    return result
+
+
+def gaps(net: Emulated, sending: subprocess.Popen[str], capture: Path) -> list[float]:
+    """Times between the full segments of a transfer, in seconds, without the first forty."""
+    listening = net.programs[0]
+    sending.wait(timeout=LONGEST)
+    listening.send_signal(signal.SIGINT)
+    listening.wait(timeout=20)
+    command = ["tcpdump", "-ttt", "-nn", "-r", str(capture), "greater 1000"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [float(line.split()[0].rpartition(":")[2]) for line in text.splitlines()][40:]
+
+
+def listen(net: Emulated, capture: Path) -> None:
+    net.start("n0", "tcpdump", "-i", "mesh0", "-U", "-s", "80", "-w", str(capture), "tcp dst port 5201")
+
+
+def test_segments_leave_as_far_apart_as_they_are_told(emulate: Starter, load: Loader, tmp_path: Path) -> None:
+    needs("iperf3", "tcpdump")
+    net = emulate(*CHAIN, hops=1)
+    # No delay is short enough to be a sample: the first interval lasts.
+    load("--config", load.config(f"{net.id}-n0", keys='first_interval = "20ms"\ndelay_limit = "1ns"'))
+    route(net, "n0", "n1", "--set")
+    listen(net, tmp_path / "sent")
+    sending = transfer(net, "n0", "n1", "-t", "5")
+    assert busiest()["interval_s"] == 0.02
+    apart = gaps(net, sending, tmp_path / "sent")
+    measured(sending)
+    assert statistics.median(apart) == pytest.approx(0.02, rel=0.02)
+
+
+def test_tcp_ap_sends_nothing_twice_and_nothing_in_bursts(emulate: Starter, load: Loader, tmp_path: Path) -> None:
+    needs("iperf3", "tcpdump")
+    net = emulate(*CHAIN, hops=4)
+    load("--config", load.config(f"{net.id}-n0"))
+    assert variables(net) == ["0", "200"]
+    assert route(net, "n0", "n4", "--set")["congestion_control"] == "fh_tcp_ap"
+    listen(net, tmp_path / "sent")
+    sending = transfer(net, "n0", "n4", "-t", "10")
+    apart = gaps(net, sending, tmp_path / "sent")
+    end = measured(sending)
+    assert end["sum_sent"]["retransmits"] <= 2
+    # Four hops at 2 Mbit/s carry a fifth to a quarter of one hop's 1.3 Mbit/s.
+    assert 150e3 < end["sum_received"]["bits_per_second"] < 350e3
+    assert statistics.quantiles(apart, n=10)[0] > 0.3 * statistics.median(apart)
+
+
+def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=3)
+    load("--config", load.config(f"{net.id}-n0"))
+    route(net, "n0", "n3", "--set")
+    sending = transfer(net, "n0", "n3", "-t", "4")
+    time.sleep(2)
+    row = busiest()
+    measured(sending)
+    assert (row["namespace"], row["algorithm"], row["hops"]) == (f"{net.id}-n0", "fh_tcp_ap", 3)
+    assert row["remote"] == f"{address(net, 'n3')}:5201"
+    assert row["wired_rtt_s"] == 0
+    # Three hops of 1,500 bytes at 2 Mbit/s take 18 ms at least; the interval is the delay stretched.
+    assert row["delay_s"] > 0.018
+    assert row["interval_s"] == pytest.approx(row["delay_s"] * (1 + 2 * row["variation"]), rel=1e-3)
+    assert row["rate_bps"] == pytest.approx(8 * row["mss"] / row["interval_s"], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["fh_rbp", "fh_ap_cubic"])
+def test_the_others_pace_too(emulate: Starter, load: Loader, name: str) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=2)
+    load("--config", load.config(f"{net.id}-n0"))
+    route(net, "n0", "n2", "--set", name)
+    sending = transfer(net, "n0", "n2", "-t", "3")
+    time.sleep(1)
+    row = busiest()
+    assert measured(sending)["sender_tcp_congestion"] == name
+    assert row["algorithm"] == name
+    assert row["interval_s"] > 0
+    if name == "fh_rbp":
+        assert row["interval_s"] == pytest.approx(row["srtt_s"] / (row["cwnd"] + 1), rel=1e-3)
+
+
+def test_two_namespaces_do_not_disturb_each_other(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    nets = [emulate(*CHAIN, hops=hops) for hops in (2, 4)]
+    load("--config", load.config(*(f"{net.id}-n0" for net in nets)))
+    for net, last in zip(nets, ("n2", "n4"), strict=True):
+        route(net, "n0", last, "--set")
+    sending = [transfer(net, "n0", last, "-t", "5") for net, last in zip(nets, ("n2", "n4"), strict=True)]
+    time.sleep(2)
+    hops = {row["namespace"]: row["hops"] for row in connections()}
+    assert hops == {f"{nets[0].id}-n0": 2, f"{nets[1].id}-n0": 4}
+    for process in sending:
+        assert measured(process)["sum_received"]["bits_per_second"] > 50e3
+
+
+def test_connections_go_on_when_the_program_is_killed(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=2)
+    before = variables(net)
+    process = load("--config", load.config(f"{net.id}-n0"))
+    route(net, "n0", "n2", "--set")
+    sending = transfer(net, "n0", "n2", "-t", "5")
+    process.kill()
+    process.wait()
+    time.sleep(0.5)
+    assert names() == []
+    assert busiest()["algorithm"] == "fh_tcp_ap", "it keeps what it has"
+    assert measured(sending)["sum_received"]["bits_per_second"] > 100e3
+    assert variables(net) == ["0", "200"], "nobody was there to restore them"
+    again = load("--config", load.config(f"{net.id}-n0"))
+    again.terminate()
+    said = again.communicate(timeout=20)[1]
+    assert f"restored what process {process.pid} had set" in said
+    assert variables(net) == before
+
+
+def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emulate: Starter, load: Loader) -> None:
+    needs("iperf3", "mount", "umount")
+    net = emulate(*CHAIN, hops=2)
+    before = variables(net)
+    with tempfile.TemporaryDirectory() as folder:
+        refused = cc("load", "--pin", f"{folder}/cc")
+        assert refused.returncode == 2
+        assert "is not a file system of BPF: mount it" in refused.stderr
+        assert names() == []
+        subprocess.run(["mount", "-t", "bpf", "bpf", folder], check=True)
+        try:
+            process = load("--config", load.config(f"{net.id}-n0"), "--pin", f"{folder}/cc")
+            assert process.wait(timeout=20) == 0
+            assert f"loaded already, pinned in {folder}/cc" in cc("load").stderr
+            route(net, "n0", "n2", "--set")
+            sending = transfer(net, "n0", "n2", "-t", "4")
+            assert cc("unload").returncode == 0
+            assert names() == []
+            assert variables(net) == before
+            assert measured(sending)["sum_received"]["bits_per_second"] > 100e3
+            assert not Path(folder, "cc").exists()
+        finally:
+            subprocess.run(["umount", folder], check=True)
+    assert "nothing is loaded by fourhop-cc" in cc("unload").stderr
+
+
+def test_an_application_that_wants_less_gets_less(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=1)
+    load("--config", load.config(f"{net.id}-n0"))
+    route(net, "n0", "n1", "--set")
+    sending = transfer(net, "n0", "n1", "-t", "4", "--fq-rate", "200K")
+    time.sleep(2)
+    row = busiest()
+    assert row["application_rate_bps"] == row["rate_bps"] == 200_000
+    assert row["interval_s"] < 8 * row["mss"] / 200e3
+    assert measured(sending)["sum_received"]["bits_per_second"] < 230e3
+
+
+def test_the_wired_part_of_round_trips_comes_from_the_gateway(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate("--without-flows", "--set", "gateway.kind=gap", file=ROOT / "scenarios" / "gateway-chain.toml")
+    # Two routers and a host are behind the gateway.
+    load("--config", load.config(f"{net.id}-n0", keys="wired_hops = 3"))
+    hosts = net.run("n0", "cat", "/etc/hosts").stdout
+    far = next(line.split()[1] for line in reversed(hosts.splitlines()) if line.startswith("10.128."))
+    route(net, "n0", far, "--set")
+    sending = transfer(net, "n0", far, "-t", "5")
+    time.sleep(3)
+    row = busiest()
+    measured(sending)
+    # Three wires of 40 ms, there and back.
+    assert row["wired_rtt_s"] == pytest.approx(0.24, rel=0.1)
+    assert row["hops"] == 4
+    assert row["rtt_s"] + row["wired_rtt_s"] == pytest.approx(row["srtt_s"], rel=0.3)
+
+
+def test_routes_are_changed_and_changed_back(emulate: Starter, load: Loader) -> None:
+    net = emulate(*CHAIN, hops=1)
+    refused = cc("route", "--netns", f"{net.id}-n0", address(net, "n1"), "--set")
+    assert refused.returncode == 2
+    assert "change of the route" in refused.stderr
+    load("--config", load.config(f"{net.id}-n0"))
+    before = route(net, "n0", "n1")
+    assert (before["congestion_control"], before["initial_window"], before["quick_ack"]) == (None, None, False)
+    after = route(net, "n0", "n1", "--set", "fh_rbp", "--initial-window", "4", "--quick-ack")
+    changed = {"congestion_control": "fh_rbp", "initial_window": 4, "quick_ack": True}
+    assert after == before | changed
+    assert route(net, "n0", "n1") == after
+    listed = net.run("n0", "ip", "route", "show", before["to"]).stdout
+    assert "congctl fh_rbp" in listed
+    assert "initcwnd 4" in listed
+    assert route(net, "n0", "n1", "--reset") == before
+
+
+def test_figures_for_prometheus(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=1)
+    load("--config", load.config(f"{net.id}-n0"), "--metrics", "127.0.0.1:9467")
+    route(net, "n0", "n1", "--set")
+    sending = transfer(net, "n0", "n1", "-t", "4")
+    time.sleep(2)
+    with urllib.request.urlopen("http://127.0.0.1:9467/metrics", timeout=5) as page:
+        text = page.read().decode()
+    measured(sending)
+    assert f'fourhop_cc_hops{{netns="{net.id}-n0",local="' in text
+    assert 'algorithm="fh_tcp_ap"} 1\n' in text
+
+
+def test_without_rights_the_reason_is_said(load: Loader) -> None:
+    needs("setpriv")
+    assert load.processes == []
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        own = shutil.copy(PROGRAM, folder)
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", own]
+        done = subprocess.run([*nobody, "load"], capture_output=True, text=True, timeout=60, cwd="/", check=False)
+    assert done.returncode == 2
+    assert "needs root, or CAP_BPF" in done.stderr
+
+
+def test_what_a_file_says_wrongly_is_said(load: Loader) -> None:
+    assert load.processes == []
+    for keys, said in (
+        ("hops = 0", "a whole number from 1 to 255"),
+        ("pace = true", "unknown field `pace`"),
+        ('alpha = "120%"', 'found "120%", allowed: a share from "0%" to "99.9%"'),
+    ):
+        file = load.config(keys=keys)
+        done = cc("load", "--config", file)
+        assert done.returncode == 2
+        assert f"{file}: " in done.stderr
+        assert said in done.stderr
+    done = cc("load", "--config", load.config("nowhere"))
+    assert done.returncode == 2
+    assert "cannot enter the network namespace nowhere" in done.stderr

@@ -1,0 +1,100 @@
+"""What a sweep measured, as a study asks for it."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+import fourhop
+from fourhop.errors import FourhopError
+from fourhop.study import (
+    Cells,
+    above,
+)
+from fourhop.sweeps.result import SweepResult
+
+
+def test_cells_are_chosen_by_short_names(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel, "parallel")
+    assert (len(cells), cells.keys, cells.flows) == (2, ("transport", "radio.rate"), ["flow-1", "flow-2"])
+    assert len(cells.where(transport="vegas", rate="2Mbps")) == 1
+    assert cells.values("transport") == ["newreno", "vegas"]
+    with pytest.raises(
+        FourhopError, match="sweep parallel: found no point with transport='reno', allowed: transport: n"
+    ):
+        cells.where(transport="reno")
+    with pytest.raises(FourhopError, match=r"found no varied key named 'hops', allowed: transport, radio\.rate"):
+        cells.where(hops=1)
+    with pytest.raises(FourhopError, match="found 2 points, allowed: one; say also transport"):
+        cells.goodput()
+    with pytest.raises(FourhopError, match="found no flow 'upper', allowed: flow-1, flow-2"):
+        cells.goodput("upper", transport="vegas")
+
+
+def test_cells_say_what_the_tables_say(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel).where(transport="vegas")
+    rows = parallel.flows.filter(pl.col("transport") == "vegas")
+    upper = rows.filter(pl.col("flow") == "flow-1")["goodput_bps"].to_list()
+    assert cells.goodput("flow-1").values == pytest.approx([x / 1e3 for x in upper])
+    whole = parallel.runs.filter(pl.col("transport") == "vegas")
+    assert cells.goodput().values == pytest.approx([x / 1e3 for x in whole["aggregate_goodput_bps"].to_list()])
+    assert cells.fairness().values == pytest.approx(whole["jain"].to_list())
+    assert cells.goodput().units == cells.fairness().units == (1, 2, 3)
+    assert cells.share("flow-1").value == pytest.approx(cells.goodput("flow-1").mean / cells.goodput().mean)
+    assert cells.column("timeouts").mean == pytest.approx(rows["timeouts"].sum() / 3)
+    assert cells.column("rtt_mean_s", "flow-2").unit == "s"
+    with pytest.raises(FourhopError, match="found several flows, allowed: one, named by flow="):
+        cells.column("rtt_mean_s")
+    seeds = cells.measure(lambda run: float(run.seed))
+    assert seeds.values == (1.0, 2.0, 3.0)
+
+
+def test_time_series_are_averaged_between_two_times(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel).where(transport="newreno")
+    mean = cells.over_time("goodput_bps", "flow-1", 2.0, 5.0)
+    table = parallel.series.filter(
+        (pl.col("transport") == "newreno") & (pl.col("flow") == "flow-1") & pl.col("time_s").is_in([3.0, 4.0, 5.0])
+    ).collect()
+    means = table.group_by("seed").agg(pl.col("goodput_bps").mean() / 1e3).sort("seed")["goodput_bps"]
+    assert mean.values == pytest.approx(means.to_list())
+    assert mean.unit == "kbit/s"
+    largest = cells.over_time("goodput_bps", "flow-1", 2.0, 5.0, lambda rate: rate.max())
+    assert largest.values == tuple(table.group_by("seed").agg(pl.col("goodput_bps").max()).sort("seed")["goodput_bps"])
+    assert largest.unit == ""
+
+
+def test_one_run_has_batches_and_its_index_as_a_whole(single: SweepResult) -> None:
+    cells = Cells.of(single)
+    goodput, index = cells.goodput(), cells.fairness()
+    assert (goodput.method, len(goodput.values)) == ("batch means", 10)
+    assert goodput.mean == pytest.approx(single.runs["aggregate_goodput_bps"][0] / 1e3)
+    assert index.mean == pytest.approx(single.runs["jain"][0])
+    assert index.interval.half_width is not None
+    # The delta method, against the same thing done with small steps.
+    flows = single.flows["goodput_bps"].to_list()
+    batches = single.batches.pivot("flow", index="batch", values="goodput_bps").drop("batch").rows()
+    usual = [math.fsum(column) / len(batches) for column in zip(*batches, strict=True)]
+    jain = fourhop.stats.jain
+    for value, batch in zip(index.values, batches, strict=True):
+        step = 1e-6
+        moved = jain([x + step * (b - m) for x, b, m in zip(flows, batch, usual, strict=True)])
+        assert moved is not None
+        assert value - index.mean == pytest.approx((moved - index.mean) / step, rel=1e-3, abs=1e-6)
+    # Batches of two flows of the same run belong together, those of different runs do not.
+    assert cells.goodput("flow-1").units == cells.goodput("flow-2").units
+
+
+def test_a_claim_needs_an_interval_not_a_mean(single: SweepResult) -> None:
+    cells = Cells.of(single)
+    assert above(cells.throughput(), 0.0).holds is None, "one run, one value"
+    assert above(cells.goodput(), 0.0).holds is True
+
+
+def test_the_best_of_several_is_picked_by_what_was_measured(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel)
+    means = {name: cell.goodput().mean for name, cell in cells.by("transport").items()}
+    assert cells.best().goodput().mean == max(means.values())
+    worst = cells.best(of=lambda cell: cell.measure(lambda run: -run.columns["aggregate_goodput_bps"]))
+    assert worst.goodput().mean == min(means.values())

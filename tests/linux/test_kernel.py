@@ -205,7 +205,15 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     sending = transfer(net, "n0", "n3", "-t", "4")
     time.sleep(2)
     row = busiest()
+    watch = [PROGRAM, "status", "--json", "--watch", "--every", "20ms"]
+    with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
+        time.sleep(1)
+        watching.terminate()
+        looks = [json.loads(line) for line in watching.communicate(timeout=20)[0].splitlines()]
+    assert watching.returncode == 0
     measured(sending)
+    samples = [sum(found["samples"] for found in look) for look in looks]
+    assert samples[-1] > samples[0]
     assert (row["namespace"], row["algorithm"], row["hops"]) == (f"{net.id}-n0", "fh_tcp_ap", 3)
     assert row["remote"] == f"{address(net, 'n3')}:5201"
     assert row["wired_rtt_s"] == 0

@@ -210,7 +210,7 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     sending = transfer(net, "n0", "n3", "-t", "4")
     time.sleep(2)
     row = busiest()
-    watch = [PROGRAM, "status", "--json", "--watch", "--every", "20ms"]
+    watch: list[str] = [str(PROGRAM), "status", "--json", "--watch", "--every", "20ms"]
     with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
         time.sleep(1)
         watching.terminate()

@@ -82,11 +82,16 @@ class Loader:
         return process
 
 
-def nothing_is_left() -> None:
+def objects() -> set[str]:
+    """Programs and tables of ours in the kernel: other connections than a test's may have some to their end."""
+    return {f"{found['kind']} {found['id']} {found['name']}" for found in sound("status", "--objects")}
+
+
+def nothing_is_left(before: set[str]) -> None:
     deadline = time.monotonic() + 10
     # The kernel frees programs and tables a little after their last user has gone.
-    while (objects := sound("status", "--objects")) or names():
-        assert time.monotonic() < deadline, (objects, names())
+    while (left := objects() - before) or names():
+        assert time.monotonic() < deadline, (left, names())
         time.sleep(0.1)
     assert not STATE.exists()
 
@@ -102,7 +107,7 @@ def load(tmp_path: Path) -> Iterator[Loader]:
         pytest.skip("this kernel lacks type information")
     if "fh_tcp_ap" in names():
         pytest.skip("it is loaded on this machine already")
-    before = variables()
+    there, before = objects(), variables()
     loader = Loader(tmp_path)
     yield loader
     cc("unload")
@@ -110,7 +115,7 @@ def load(tmp_path: Path) -> Iterator[Loader]:
         process.kill()
         process.communicate()
     cc("unload")
-    nothing_is_left()
+    nothing_is_left(there)
     assert variables() == before
 
 
@@ -205,7 +210,15 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     sending = transfer(net, "n0", "n3", "-t", "4")
     time.sleep(2)
     row = busiest()
+    watch: list[str] = [str(PROGRAM), "status", "--json", "--watch", "--every", "20ms"]
+    with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
+        time.sleep(1)
+        watching.terminate()
+        looks = [json.loads(line) for line in watching.communicate(timeout=20)[0].splitlines()]
+    assert watching.returncode == 0
     measured(sending)
+    samples = [sum(found["samples"] for found in look) for look in looks]
+    assert samples[-1] > samples[0]
     assert (row["namespace"], row["algorithm"], row["hops"]) == (f"{net.id}-n0", "fh_tcp_ap", 3)
     assert row["remote"] == f"{address(net, 'n3')}:5201"
     assert row["wired_rtt_s"] == 0
@@ -321,6 +334,23 @@ def test_the_wired_part_of_round_trips_comes_from_the_gateway(emulate: Starter, 
     assert row["wired_rtt_s"] == pytest.approx(0.24, rel=0.1)
     assert row["hops"] == 4
     assert row["rtt_s"] + row["wired_rtt_s"] == pytest.approx(row["srtt_s"], rel=0.3)
+
+
+def test_ipv6_is_paced_too(emulate: Starter, load: Loader) -> None:
+    needs("iperf3", "ip")
+    net = emulate("--tap", *CHAIN, hops=1)
+    for node, own in (("n0", "fd00::1"), ("n1", "fd00::2")):
+        assert net.run(node, "ip", "address", "add", f"{own}/64", "dev", "mesh0", "nodad").returncode == 0
+    load("--config", load.config(f"{net.id}-n0", keys='[[destination]]\nto = "fd00::/64"\nrate = "2Mbps"'))
+    changed = sound("route", "--netns", f"{net.id}-n0", "fd00::2", "--set")
+    assert (changed["to"], changed["congestion_control"]) == ("fd00::/64", "fh_tcp_ap")
+    net.serve("n1", "iperf3", "-s", "-1", port=5201)
+    sending = net.start("n0", "iperf3", "-J", "-c", "fd00::2", "-t", "4")
+    time.sleep(3)
+    row = busiest()
+    measured(sending)
+    assert (row["remote"], row["hops"]) == ("[fd00::2]:5201", 1)
+    assert row["interval_s"] > 0
 
 
 def test_routes_are_changed_and_changed_back(emulate: Starter, load: Loader) -> None:

@@ -271,12 +271,23 @@ struct Length(Dur);
 
 impl<'de> Deserialize<'de> for Length {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-        quoted(from, "a time from \"0s\" to \"1000s\"", |text| {
-            let nanos = with_unit(text, &UNITS).filter(|&nanos| nanos <= 1_000_000_000_000)?;
-            Some(Length(Dur::from_nanos(nanos)))
-        })
+        quoted(from, TIMES, |text| Some(Length(nanos(text)?)))
     }
+}
+
+const TIMES: &str = "a time from \"0s\" to \"1000s\"";
+
+fn nanos(text: &str) -> Option<Dur> {
+    const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    with_unit(text, &UNITS).filter(|&nanos| nanos <= 1_000_000_000_000).map(Dur::from_nanos)
+}
+
+/// A time of a command line.
+///
+/// # Errors
+/// What was found and what is allowed.
+pub fn time(text: &str) -> Result<Dur, String> {
+    nanos(text).ok_or_else(|| format!("found {text:?}, allowed: {TIMES}"))
 }
 
 /// A share in thousandths, as "70%".

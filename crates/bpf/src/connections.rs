@@ -4,17 +4,21 @@ use crate::loaded::{CONNECTIONS, open};
 use crate::{Error, Tried};
 use fourhop_cc::tcp_ap::variation::ONE;
 use libbpf_rs::query::MapInfoIter;
-use libbpf_rs::{Iter, MapHandle};
+use libbpf_rs::{Iter, Link, MapHandle, Object};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Connection {
+    /// When this was so, in seconds since 1970.
+    pub time_s: f64,
     /// Number of its network namespace.
     pub netns: u32,
     /// The name of that, if it has one.
@@ -74,34 +78,57 @@ const STATES: [&str; 12] = [
 ];
 const ALGORITHMS: [&str; 3] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic"];
 
-/// All paced connections of the host, those too whose programs have been unloaded since.
-///
-/// # Errors
-/// If the kernel does not say.
-pub fn all() -> Result<Vec<Connection>, Error> {
-    let ids: Vec<u32> = MapInfoIter::default().filter(|map| map.name == CONNECTIONS).map(|map| map.id).collect();
-    let names = names();
-    let mut found = Vec::new();
-    for id in ids {
+/// Asks the kernel for connections, again and again.
+#[derive(Debug, Default)]
+pub struct Reader {
+    /// For each table of connections what reads it, by the table's number.
+    readers: BTreeMap<u32, (Object, Link)>,
+}
+
+impl Reader {
+    /// All paced connections of the host, those too whose programs have been unloaded since.
+    ///
+    /// # Errors
+    /// If the kernel does not say.
+    pub fn read(&mut self) -> Result<Vec<Connection>, Error> {
         let failed = "the connections cannot be read";
-        // It may have gone with its last connection.
-        let Ok(map) = MapHandle::from_map_id(id) else { continue };
-        let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o")), |open| {
-            open.maps_mut().filter(|own| own.name() == CONNECTIONS).for_each(|mut own| {
-                // If the table were another's, attaching would be refused.
-                let _ = own.reuse_fd(map.as_fd());
-            });
-        })?;
-        // INVARIANT: c/status.bpf.c has the one program.
-        let program = object.progs_mut().next().expect("the object has it");
-        let link = program.attach_iter(map.as_fd()).tried(failed)?;
-        let mut text = String::new();
-        let read = Iter::new(&link).tried(failed)?.read_to_string(&mut text);
-        read.map_err(|error| Error::Refused(format!("{failed}: {error}")))?;
-        found.extend(text.lines().filter_map(|line| parse(line, &names)));
+        let ids: BTreeSet<u32> =
+            MapInfoIter::default().filter(|map| map.name == CONNECTIONS).map(|map| map.id).collect();
+        self.readers.retain(|id, _| ids.contains(id));
+        let names = names();
+        let mut found = Vec::new();
+        for id in ids {
+            let (_, link) = match self.readers.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    // It may have gone with its last connection.
+                    let Ok(map) = MapHandle::from_map_id(id) else { continue };
+                    new.insert(reader(&map)?)
+                }
+            };
+            let mut text = String::new();
+            let read = Iter::new(link).tried(failed)?.read_to_string(&mut text);
+            read.map_err(|error| Error::Refused(format!("{failed}: {error}")))?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+            found.extend(text.lines().filter_map(|line| parse(line, now, &names)));
+        }
+        found.sort_by_key(|found| (found.netns, found.local, found.remote));
+        Ok(found)
     }
-    found.sort_by_key(|found| (found.netns, found.local, found.remote));
-    Ok(found)
+}
+
+/// What reads a table.
+fn reader(map: &MapHandle) -> Result<(Object, Link), Error> {
+    let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o")), |open| {
+        open.maps_mut().filter(|own| own.name() == CONNECTIONS).for_each(|mut own| {
+            // If the table were another's, attaching would be refused.
+            let _ = own.reuse_fd(map.as_fd());
+        });
+    })?;
+    // INVARIANT: c/status.bpf.c has the one program.
+    let program = object.progs_mut().next().expect("the object has it");
+    let link = program.attach_iter(map.as_fd()).tried("the connections cannot be read")?;
+    Ok((object, link))
 }
 
 /// Names of network namespaces by their numbers.
@@ -114,7 +141,7 @@ fn names() -> HashMap<u32, String> {
 }
 
 /// A line of c/status.bpf.c.
-fn parse(line: &str, names: &HashMap<u32, String>) -> Option<Connection> {
+fn parse(line: &str, time_s: f64, names: &HashMap<u32, String>) -> Option<Connection> {
     let mut words = line.split_ascii_whitespace();
     let mut number = || words.next()?.parse::<u64>().ok();
     let (netns, algorithm, state) = (number()? as u32, number()? as usize, number()? as usize);
@@ -131,6 +158,7 @@ fn parse(line: &str, names: &HashMap<u32, String>) -> Option<Connection> {
     // The kernel's "no limit" of either width.
     let limit = |bytes: u64| (bytes < u64::from(u32::MAX)).then(|| 8 * bytes);
     Some(Connection {
+        time_s,
         netns,
         namespace: names.get(&netns).cloned(),
         algorithm: ALGORITHMS.get(algorithm.checked_sub(1)?)?,
@@ -164,7 +192,7 @@ mod tests {
         let line = "4026531840 1 1 40000 5201 10.0.0.1 10.0.0.5 24500000 0 4 10486 20250000 20655000 70103 \
                     18446744073709551615 99 1448 4 196000 2 123456";
         let names = HashMap::from([(4_026_531_840, "n0".to_owned())]);
-        let found = parse(line, &names).unwrap();
+        let found = parse(line, 1.0, &names).unwrap();
         assert_eq!(
             (found.namespace.as_deref(), found.algorithm, found.state),
             (Some("n0"), "fh_tcp_ap", "established")
@@ -176,8 +204,11 @@ mod tests {
         assert_eq!((found.hops, found.rate_bps, found.application_rate_bps), (Some(4), Some(560_824), None));
         assert_eq!((found.rtt_s, found.srtt_s, found.interval_s), (Some(0.0245), 0.0245, Some(0.020655)));
         assert!((found.variation - 0.01).abs() < 1e-4);
-        assert_eq!(parse(&line.replace("10.0.0.5", "fd00::5"), &names).unwrap().remote.to_string(), "[fd00::5]:5201");
-        assert_eq!(parse("1 2 3", &names), None);
-        assert_eq!(parse(&format!("{line} 1"), &names), None);
+        assert_eq!(
+            parse(&line.replace("10.0.0.5", "fd00::5"), 1.0, &names).unwrap().remote.to_string(),
+            "[fd00::5]:5201"
+        );
+        assert_eq!(parse("1 2 3", 1.0, &names), None);
+        assert_eq!(parse(&format!("{line} 1"), 1.0, &names), None);
     }
 }

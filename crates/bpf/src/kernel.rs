@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Versions on which everything was tried, docs/kernel.md; others may do as well.
-pub const TRIED: [&str; 1] = ["6.18"];
+pub const TRIED: [&str; 2] = ["6.12", "6.18"];
 
 /// What is known of the running kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,8 +3,8 @@
 #[cfg(target_os = "linux")]
 mod program {
     use clap::{Args, Parser, Subcommand};
-    use fourhop_bpf::config::Config;
-    use fourhop_bpf::connections::{self, Connection};
+    use fourhop_bpf::config::{Config, time};
+    use fourhop_bpf::connections::{Connection, Reader};
     use fourhop_bpf::kernel::Kernel;
     use fourhop_bpf::loaded::{Loaded, PINS};
     use fourhop_bpf::route::{self, Change};
@@ -62,9 +62,12 @@ mod program {
         /// As JSON, one line each time.
         #[arg(long)]
         json: bool,
-        /// Again every second, until a signal ends it.
+        /// Again and again, until a signal ends it.
         #[arg(long)]
         watch: bool,
+        /// Time between two looks.
+        #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+        every: Dur,
         /// Show what of ours is in the kernel instead: programs and tables.
         #[arg(long, conflicts_with = "watch")]
         objects: bool,
@@ -94,7 +97,7 @@ mod program {
         json: bool,
     }
 
-    /// Between two looks at the connections.
+    /// Between two pages of figures.
     const TICK: Dur = Dur::from_secs(1);
 
     fn load(line: &LoadLine) -> Result<(), Error> {
@@ -139,21 +142,22 @@ mod program {
         }
         println!("loaded {names}; a signal unloads them");
         let _ = std::io::stdout().flush();
-        wait(poller, || {
+        let mut reader = Reader::default();
+        wait(poller, TICK, || {
             if let Some(server) = server {
-                server.publish(figures::page(&connections::all()?));
+                server.publish(figures::page(&reader.read()?));
             }
             Ok(())
         })
     }
 
-    /// Does something every second until a signal that ends programs.
-    fn wait(poller: &mut Poller, mut work: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    /// Does something again and again until a signal that ends programs.
+    fn wait(poller: &mut Poller, tick: Dur, mut work: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let clock = Clock::start();
         let mut ready = Vec::new();
         loop {
             work()?;
-            poller.wait(&clock, clock.now() + TICK, &mut ready)?;
+            poller.wait(&clock, clock.now() + tick, &mut ready)?;
             let ends = |event: &Ready| matches!(event, Ready::Signal(signal) if *signal != Signal::SIGCHLD);
             if ready.drain(..).any(|event| ends(&event)) {
                 return Ok(());
@@ -185,14 +189,15 @@ mod program {
             }
             return Ok(());
         }
-        let show = || {
-            let all = connections::all()?;
+        let mut reader = Reader::default();
+        let mut show = || {
+            let all = reader.read()?;
             let text = if line.json { json(&all) + "\n" } else { table(&all) };
             let clear = if line.watch && !line.json && std::io::stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
             let written = write!(std::io::stdout(), "{clear}{text}").and_then(|()| std::io::stdout().flush());
             written.map_err(|error| Error::Refused(format!("standard output: {error}")))
         };
-        if line.watch { wait(&mut Poller::new()?, show) } else { show() }
+        if line.watch { wait(&mut Poller::new()?, line.every, show) } else { show() }
     }
 
     fn json<T: Serialize + ?Sized>(what: &T) -> String {

@@ -119,9 +119,13 @@ impl Case {
         self.algorithm.on_hint(&mut self.window, &view, hint);
     }
 
-    /// The next round trip, in ns: most are near the base, some anywhere.
+    /// The next round trip, in ns: most are near the base, some anywhere, some the wired part alone or hardly more.
     pub fn round_trip(&mut self, random: &mut Random) -> u64 {
-        if random.below(20) == 0 { 1 + random.log(40) } else { 1 + self.base + random.below(self.spread) }
+        match random.below(20) {
+            0 => 1 + random.log(40),
+            1 => self.path.wired.as_nanos() + random.below(3),
+            _ => 1 + self.base + random.below(self.spread),
+        }
     }
 
     fn view(&self) -> View {

@@ -290,9 +290,13 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
         assert names() == []
         subprocess.run(["mount", "-t", "bpf", "bpf", folder], check=True)
         try:
+            (Path(folder) / "others").mkdir()
+            assert f"{folder}/others is there already" in cc("load", "--pin", f"{folder}/others").stderr
+            assert (Path(folder) / "others").is_dir()
             process = load("--config", load.config(f"{net.id}-n0"), "--pin", f"{folder}/cc")
             assert process.wait(timeout=20) == 0
-            assert f"loaded already, pinned in {folder}/cc" in cc("load").stderr
+            for words in ((), ("--pin", f"{folder}/cc")):
+                assert f"loaded already, pinned in {folder}/cc" in cc("load", *words).stderr
             route(net, "n0", "n2", "--set")
             sending = transfer(net, "n0", "n2", "-t", "4")
             assert cc("unload").returncode == 0

@@ -4,7 +4,7 @@ use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use serde::Serialize;
 
 /// Beginning of all our names.
-const OURS: &str = "fh_";
+pub(crate) const OURS: &str = "fh_";
 
 /// A program or a table.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]

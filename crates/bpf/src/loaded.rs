@@ -1,6 +1,7 @@
 //! Loading the programs into the kernel, and finding out what is loaded.
 
 use crate::config::{Config, Network};
+use crate::inventory::OURS;
 use crate::kernel::Kernel;
 use crate::{Error, Tried, layout};
 use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, PrintLevel, set_print};
@@ -122,7 +123,7 @@ impl Loaded {
     /// Lets everything stay loaded without this process, until [`unpin`].
     ///
     /// # Errors
-    /// If the folder is not in a file system of BPF; then nothing stays.
+    /// If the folder is not [`pinnable`]; then nothing stays.
     pub fn pin(mut self, folder: &Path) -> Result<(), Error> {
         let done = self.pin_links(folder);
         if done.is_err() {
@@ -136,7 +137,6 @@ impl Loaded {
     }
 
     fn pin_links(&mut self, folder: &Path) -> Result<(), Error> {
-        pinnable(folder)?;
         fs::create_dir(folder).map_err(|error| Error::Refused(format!("{}: {error}", folder.display())))?;
         for (name, link) in &mut self.links {
             let place = folder.join(&name[..]);
@@ -146,8 +146,14 @@ impl Loaded {
     }
 }
 
-/// Is the folder above this one where things can be pinned?
-fn pinnable(folder: &Path) -> Result<(), Error> {
+/// Can things be pinned in this folder, which [`Loaded::pin`] makes?
+///
+/// # Errors
+/// If it is there already, with whatever others have in it, or is not in a file system of BPF.
+pub fn pinnable(folder: &Path) -> Result<(), Error> {
+    if folder.exists() {
+        return Err(Error::Refused(format!("{} is there already: pin elsewhere", folder.display())));
+    }
     let above = folder.parent().unwrap_or(folder);
     let kind =
         nix::sys::statfs::statfs(above).map_err(|error| Error::Refused(format!("{}: {error}", above.display())))?;
@@ -164,13 +170,11 @@ fn pinnable(folder: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// If something cannot be removed.
-pub fn unpin(folder: &Path) -> Result<usize, Error> {
+pub fn unpin(folder: &Path) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::Refused(format!("{}: {error}", folder.display()));
-    let mut removed = 0;
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
-        removed += 1;
+    let entries = fs::read_dir(folder).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    for entry in entries.iter().filter(|entry| entry.file_name().to_string_lossy().starts_with(OURS)) {
+        fs::remove_file(entry.path()).map_err(failed)?;
     }
-    fs::remove_dir(folder).map_err(failed)?;
-    Ok(removed)
+    fs::remove_dir(folder).map_err(failed)
 }

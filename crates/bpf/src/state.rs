@@ -79,9 +79,7 @@ impl State {
     /// If something cannot be taken back.
     pub fn remove(&self) -> Result<(), Error> {
         match &self.pins {
-            Some(folder) if folder.exists() => {
-                loaded::unpin(folder)?;
-            }
+            Some(folder) if folder.exists() => loaded::unpin(folder)?,
             None if self.is_alive() && self.pid != std::process::id() => return self.end_process(),
             _ => {}
         }

@@ -6,7 +6,7 @@ mod program {
     use fourhop_bpf::config::{Config, time};
     use fourhop_bpf::connections::{Connection, Reader};
     use fourhop_bpf::kernel::Kernel;
-    use fourhop_bpf::loaded::{Loaded, PINS};
+    use fourhop_bpf::loaded::{Loaded, PINS, pinnable};
     use fourhop_bpf::route::{self, Change};
     use fourhop_bpf::state::{self, State};
     use fourhop_bpf::{Error, figures, inventory, settings};
@@ -109,6 +109,7 @@ mod program {
         if let Some(left) = state::make_room()? {
             eprintln!("restored what process {} had set, which was killed", left.pid);
         }
+        line.pin.as_deref().map_or(Ok(()), pinnable)?;
         // From here on signals do not end the process in the middle of something, nor a thread that is started after this.
         let mut poller = Poller::new()?;
         let server = line.metrics.map(Server::start).transpose().map_err(|error| {

@@ -1,8 +1,9 @@
 //! Bakes a fingerprint of the simulator's sources into the extension module. Stored results carry it, so an engine
 //! rebuilt from other code with the same version never mistakes them for its own.
 //!
-//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and Cargo.lock. It
-//! does not cover the compiler, the machine or the build profile, because results do not depend on them.
+//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and what Cargo.lock says
+//! of everything they depend on: a dependency of the programs for Linux makes no stored run stale. It does not cover the
+//! compiler, the machine or the build profile, because results do not depend on them.
 
 #![expect(clippy::disallowed_methods, reason = "it reads the sources; the wall is about what runs in a simulation")]
 
@@ -16,8 +17,9 @@ fn main() -> io::Result<()> {
     let mut names = BTreeSet::new();
     reach(&crates, "py", &mut names)?;
 
-    let mut files = vec![("Cargo.lock".to_owned(), crates.join("../Cargo.lock"))];
     println!("cargo::rerun-if-changed=../../Cargo.lock");
+    let lock = fs::read_to_string(crates.join("../Cargo.lock"))?;
+    let mut files = Vec::new();
     for name in &names {
         for part in ["Cargo.toml", "src"] {
             println!("cargo::rerun-if-changed=../{name}/{part}");
@@ -27,6 +29,9 @@ fn main() -> io::Result<()> {
     // By name, whatever order the file system lists them in.
     files.sort();
     let mut hash = Fnv::new();
+    for package in locked(&lock, "fourhop-py") {
+        hash.add(package.as_bytes());
+    }
     for (name, path) in &files {
         let content = fs::read(path)?;
         hash.add(name.as_bytes());
@@ -51,6 +56,27 @@ fn reach(crates: &Path, name: &str, names: &mut BTreeSet<String>) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// What the lock says of a package and of all that it depends on, in the order of the lock.
+fn locked<'a>(lock: &'a str, root: &str) -> Vec<&'a str> {
+    let packages: Vec<&str> = lock.split("[[package]]").skip(1).collect();
+    let mut reached = vec![false; packages.len()];
+    let mut open = vec![root.to_owned()];
+    while let Some(wanted) = open.pop() {
+        // A dependency is written `name`, or `name version` where the lock has several of that name.
+        let mut words = wanted.split(' ');
+        let (name, version) = (words.next().unwrap_or(""), words.next());
+        for (package, reached) in packages.iter().zip(&mut reached) {
+            let is = |key: &str, value: &str| package.contains(&format!("\n{key} = \"{value}\"\n"));
+            if !*reached && is("name", name) && version.is_none_or(|version| is("version", version)) {
+                *reached = true;
+                let dependencies = package.split_once("dependencies = [").map_or("", |(_, list)| list);
+                open.extend(dependencies.split('"').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+    }
+    packages.into_iter().zip(reached).filter_map(|(package, reached)| reached.then_some(package)).collect()
 }
 
 /// Adds the file at `path`, or every file below it.

@@ -135,8 +135,9 @@ impl Running {
         let refused = self.refused.iter().map(|(reason, &count)| (reason.name(), count)).collect();
         let drops = self.emulation.world.drops();
         let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        // Copies at radios are no packets; what the MAC gives up comes back to routing, which counts what it cannot save.
-        let reasons = DropReason::ALL.iter().filter(|reason| reason.layer() != Layer::Radio);
+        // Copies at radios and in the MAC are no packets; what the MAC gives up comes back to routing, which counts what it cannot
+        // save.
+        let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
         for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
             lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
         }

@@ -47,7 +47,7 @@ def test_every_packet_is_delivered_or_lost_for_a_reason(emulate: Starter, tap: b
     packets = net.end()["packets"]
     lost = sum(count for reasons in packets["lost"].values() for count in reasons.values())
     assert lost > 100
-    # Messages of relays about what they have lost are no packets of programs, and what is for all is delivered to several.
+    # What relays say of losses are no packets of programs, and what is for all is delivered to several.
     several = packets["told"] + (20 if tap else 0)
     assert 0 <= packets["delivered"] + lost - packets["taken"] <= several, packets
 

@@ -119,6 +119,22 @@ def test_a_device_that_is_removed_harms_nobody_else(emulate: Starter) -> None:
     assert report["packets"]["undelivered"] > 0
 
 
+def test_what_the_machine_held_up_is_said(emulate: Starter) -> None:
+    """The emulator is stopped for half a second: packets wait at devices, and nothing is due in the network."""
+    needs("ping")
+    net = emulate("--without-flows", hops=2)
+    ping = net.start("n0", "ping", "-i", "0.05", "-c", "60", "n2")
+    time.sleep(1)
+    net.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    net.process.send_signal(signal.SIGCONT)
+    ping.wait(20)
+    truth = net.end()["truth"]
+    assert truth["holds"] is False
+    assert "ms behind the clock" in truth["because"], truth
+    assert truth["behind_max_us"] > 300e3
+
+
 def test_garbage_from_a_node_is_counted_and_harms_nobody(emulate: Starter) -> None:
     needs("ping")
     net = emulate("--without-flows", "--tap", hops=1)

@@ -35,7 +35,7 @@ pub struct Truth {
     pub because: Option<String>,
     /// How long one packet of full size occupies the air, with everything that belongs to it.
     pub exchange_us: f64,
-    /// How far the network was behind the clock at most: how late one of its events was handled.
+    /// How far the network was behind the clock at most: how late one of its events was handled, or its devices looked at.
     pub behind_max_us: f64,
     /// The node to which the latest packet was delivered, and how late it was.
     pub latest: Option<(String, f64)>,

@@ -2,7 +2,7 @@
 
     benches/emulation.py [tcp|unbounded|udp|ping|size|fast|lateness ...]      # all, if none is named
 
-Needs root, iperf3, ping and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
+Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
 them. TCP is clamped by what its receiver offers: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
 it when data come, whatever is locked. Acknowledgements are not delayed (`quickack`), as in the simulated
 flows, and the least time-out is the kernel's 200 ms.
@@ -14,6 +14,7 @@ import itertools
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import fourhop
-from fourhop.emulation import Emulation
+from fourhop.emulation import Emulation, Node
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAIN = ROOT / "scenarios" / "chain-standard.toml"
@@ -187,6 +188,13 @@ def ping() -> None:
         compare(f"ping, {hops} hops", statistics.median(times) * 1e3, expected, "rtt_median_s")
 
 
+def serve(node: Node) -> None:
+    """Starts a server for one measurement, and waits until it listens."""
+    node.start("iperf3", "-s", "-1")
+    while ":5201 " not in node.run("ss", "-Hltn").stdout:
+        time.sleep(0.05)
+
+
 def size() -> None:
     """How many nodes a machine carries: ten simulated flows across, and one kernel's TCP over two hops."""
     for nodes in (10, 50, 120, 300):
@@ -199,7 +207,7 @@ def size() -> None:
         flows = "".join(flow.format(*pair) for pair in pairs)
         scenario = fourhop.Scenario(text + flows, "grid.toml")
         with fourhop.emulate(scenario) as net:
-            net["n2"].start("iperf3", "-s", "-1")
+            serve(net["n2"])
             net["n0"].run("iperf3", "-c", "n2", "-t", "15", timeout=60, check=False)
         print(carried(net.report))
 
@@ -211,7 +219,7 @@ def fast() -> None:
     for receivers in (range(0, 2, 2), range(0, 8, 2)):
         with fourhop.emulate(scenario, flows=False) as net, ThreadPoolExecutor(4) as threads:
             for n in receivers:
-                net[f"n{n}"].start("iperf3", "-s", "-1")
+                serve(net[f"n{n}"])
             clients = [(net[f"n{n + 1}"], f"n{n}") for n in receivers]
             for client in [threads.submit(a.run, "iperf3", "-c", b, "-t", "15", timeout=60) for a, b in clients]:
                 client.result()
@@ -224,7 +232,7 @@ def lateness() -> None:
     met = 0
     for seed in range(1, 11):
         with chain(4, seed) as net:
-            net["n4"].start("iperf3", "-s", "-1")
+            serve(net["n4"])
             net["n0"].run("iperf3", "-c", "n4", "-t", "10", timeout=60, check=False)
         late = net.report["lateness_us"]
         met += late["p50"] <= 150 and late["p99"] <= 500

@@ -1,19 +1,16 @@
 // ns-3.37's real-time scheduler on the networks of `benches/emulation.py size`: how late its events are. Prints one line.
 //
 // A grid of 200 m, 802.11b at 2 Mbit/s with RTS, two-ray ground, AODV, ten NewReno flows. An event every millisecond compares
-// the clock with the simulated time. Without devices of the kernel: Debian's package lacks the program that opens them for
-// TapBridge (tap-creator), so this is what the scheduler does before a packet has left it.
+// the clock with the simulated time. Without devices of the kernel, which taps.cc has: this is what the scheduler does before a
+// packet has left it.
 //
 //   realtime --rows=5 --columns=10 --seconds=15
 
+#include "grid.h"
+
 #include "ns3/aodv-module.h"
 #include "ns3/applications-module.h"
-#include "ns3/core-module.h"
 #include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
-#include "ns3/realtime-simulator-impl.h"
-#include "ns3/wifi-module.h"
 
 #include <sys/resource.h>
 
@@ -31,8 +28,7 @@ std::vector<double> lateMicros;
 void
 Look()
 {
-    auto simulator = DynamicCast<RealtimeSimulatorImpl>(Simulator::GetImplementation());
-    lateMicros.push_back((simulator->RealtimeNow() - Simulator::Now()).GetNanoSeconds() / 1e3);
+    lateMicros.push_back(LateMicros());
     Simulator::Schedule(MilliSeconds(1), &Look);
 }
 
@@ -49,34 +45,14 @@ main(int argc, char** argv)
     line.AddValue("columns", "of the grid", columns);
     line.AddValue("seconds", "of the run", seconds);
     line.Parse(argc, argv);
-    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::RealtimeSimulatorImpl"));
-    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(0));
+    ChooseRealTime();
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
 
     const uint32_t count = rows * columns;
     NodeContainer nodes;
     nodes.Create(count);
-    YansWifiChannelHelper air;
-    air.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    air.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel",
-                           "Frequency", DoubleValue(914e6), "HeightAboveZ", DoubleValue(1.5));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(air.Create());
-    phy.Set("TxPowerStart", DoubleValue(24.5));
-    phy.Set("TxPowerEnd", DoubleValue(24.5));
-    phy.Set("RxSensitivity", DoubleValue(-78.1)); // 550 m, what carrier sense hears
-    WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),
-                                 "ControlMode", StringValue("DsssRate1Mbps"));
-    WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac");
-    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
-    MobilityHelper places;
-    places.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(200), "DeltaY", DoubleValue(200),
-                                "GridWidth", UintegerValue(columns));
-    places.Install(nodes);
+    NetDeviceContainer devices = Radios(nodes, columns);
     AodvHelper aodv;
     InternetStackHelper internet;
     internet.SetRoutingHelper(aodv);

@@ -119,6 +119,22 @@ def test_a_device_that_is_removed_harms_nobody_else(emulate: Starter) -> None:
     assert report["packets"]["undelivered"] > 0
 
 
+def test_what_the_machine_held_up_is_said(emulate: Starter) -> None:
+    """The emulator is stopped for half a second: packets wait at devices, and nothing is due in the network."""
+    needs("ping")
+    net = emulate("--without-flows", hops=2)
+    ping = net.start("n0", "ping", "-i", "0.05", "-c", "60", "n2")
+    time.sleep(1)
+    net.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)
+    net.process.send_signal(signal.SIGCONT)
+    ping.wait(20)
+    truth = net.end()["truth"]
+    assert truth["holds"] is False
+    assert "ms behind the clock" in truth["because"], truth
+    assert truth["behind_max_us"] > 300e3
+
+
 def test_garbage_from_a_node_is_counted_and_harms_nobody(emulate: Starter) -> None:
     needs("ping")
     net = emulate("--without-flows", "--tap", hops=1)
@@ -268,8 +284,23 @@ def test_a_terminal_shows_flows_with_rates_and_round_trips(emulate: Starter) -> 
             process.terminate()
     os.close(end)
     os.close(terminal)
+    assert re.search(r"\d s   \d+ frames   \d+ packets taken, \d+ delivered, \d+ lost   late by \d+ us", shown)
     row = next(line for line in reversed(shown.splitlines()) if "RTT" in line)
     assert re.search(r"tcp +n0:\d+ +n1:5201 +\d+\.\d kbit/s   RTT \d+\.\d ms", row), row
+
+
+def test_a_shell_opens_in_a_node(emulate: Starter) -> None:
+    net = emulate("--without-flows", hops=1)
+    terminal, end = pty.openpty()
+    environ = os.environ | {"SHELL": "/bin/sh", "PS1": "$ "}
+    command = [str(program()), "exec", "--emulation", net.id, "n1"]
+    with subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env=environ, start_new_session=True) as shell:
+        os.write(terminal, b"echo in $FOURHOP_NODE of $FOURHOP_EMULATION; getent hosts self; exit 3\n")
+        shown = read_until(terminal, "10.0.0.2")
+        assert shell.wait(10) == 3
+    os.close(end)
+    os.close(terminal)
+    assert f"in n1 of {net.id}" in shown
 
 
 def read_until(terminal: int, word: str) -> str:

@@ -37,6 +37,54 @@ def test_iperf3(emulate: Starter, options: tuple[str, ...]) -> None:
     assert any(flow["protocol"] == ("udp" if "-u" in options else "tcp") for flow in report["flows"])
 
 
+@pytest.mark.parametrize("tap", [False, True], ids=["routed", "link"])
+def test_every_packet_is_delivered_or_lost_for_a_reason(emulate: Starter, tap: bool) -> None:
+    needs("iperf3")
+    options = ("--tap", "--set", "routing.protocol=static") if tap else ()
+    net = emulate("--without-flows", *options, hops=3)
+    net.iperf("n0", "n3", "-u", "-b", "2M", "-l", "1000", "-t", "3")
+    time.sleep(3)
+    packets = net.end()["packets"]
+    lost = sum(count for reasons in packets["lost"].values() for count in reasons.values())
+    assert lost > 100
+    # What relays say of losses are no packets of programs, and what is for all is delivered to several.
+    several = packets["told"] + (20 if tap else 0)
+    assert 0 <= packets["delivered"] + lost - packets["taken"] <= several, packets
+
+
+MULTICAST = """
+import socket, struct, sys
+group, own, role = "224.9.9.9", sys.argv[1], sys.argv[2]
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+if role == "send":
+    for n in range(5):
+        s.sendto(b"to all", (group, 5007))
+else:
+    s.bind((group, 5007))
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton(own))
+    print("ready", flush=True)
+    s.settimeout(float(sys.argv[3]))
+    print(s.recv(100).decode(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--tap",)], ids=["routed", "link"])
+def test_a_group_is_heard_over_one_hop(emulate: Starter, options: tuple[str, ...]) -> None:
+    net = emulate("--without-flows", *options, hops=2)
+    waiting = {"n1": "10", "n2": "4"}
+    listeners = {
+        node: net.start(node, sys.executable, "-c", MULTICAST, f"10.0.0.{int(node[1]) + 1}", "listen", seconds)
+        for node, seconds in waiting.items()
+    }
+    for listener in listeners.values():
+        assert listener.stdout is not None
+        assert listener.stdout.readline() == "ready\n"
+    assert net.run("n0", sys.executable, "-c", MULTICAST, "10.0.0.1", "send").returncode == 0
+    assert listeners["n1"].communicate(timeout=20)[0] == "to all\n"
+    assert "TimeoutError" in listeners["n2"].communicate(timeout=20)[0], "two hops away"
+
+
 def test_the_recipe_in_the_readme(emulate: Starter) -> None:
     needs("iperf3")
     assert emulate.running == []

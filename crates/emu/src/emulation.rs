@@ -203,6 +203,11 @@ impl Emulation {
         self.nodes.state()
     }
 
+    /// Frames on the air so far.
+    pub fn frames(&self) -> u64 {
+        self.world.frames()
+    }
+
     /// What was noticed while it was made.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

@@ -18,7 +18,8 @@ pub struct Packets {
     pub undelivered: u64,
     /// Sent by programs, but no matter for the network, by reason.
     pub refused: BTreeMap<&'static str, u64>,
-    /// Lost in the network, by layer and reason; copies of frames that a radio missed are not packets and not among them.
+    /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not among them: packets are
+    /// sent again or come back to routing, which counts what it cannot save.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     /// Messages of routers about lost packets (ICMP).
     pub told: u64,
@@ -34,7 +35,7 @@ pub struct Truth {
     pub because: Option<String>,
     /// How long one packet of full size occupies the air, with everything that belongs to it.
     pub exchange_us: f64,
-    /// How far the network was behind the clock at most: how late one of its events was handled.
+    /// How far the network was behind the clock at most: how late one of its events was handled, or its devices looked at.
     pub behind_max_us: f64,
     /// The node to which the latest packet was delivered, and how late it was.
     pub latest: Option<(String, f64)>,

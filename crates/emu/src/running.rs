@@ -31,6 +31,9 @@ const WATCHED: Dur = Dur::from_secs(1);
 const TURN: usize = 32;
 /// The loop looks at its devices at least this often, however far the world is behind the clock.
 const LONGEST: Dur = Dur::from_millis(5);
+/// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the machine
+/// does something else.
+const BEAT: Dur = Dur::from_millis(10);
 /// A network that was further behind than this was not that of the scenario, whatever single packets say.
 const BEHIND: Dur = Dur::from_millis(100);
 /// Programs that are asked to end have this long.
@@ -66,7 +69,7 @@ pub struct Running {
     lateness: Lateness,
     /// The longest lateness at each node.
     late_at: Vec<Dur>,
-    /// How late an event of the world was handled at most.
+    /// How late an event of the world was handled, or the loop woke, at most.
     behind_max: Dur,
     packets: Packets,
     refused: BTreeMap<Refused, u64>,
@@ -135,8 +138,9 @@ impl Running {
         let refused = self.refused.iter().map(|(reason, &count)| (reason.name(), count)).collect();
         let drops = self.emulation.world.drops();
         let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        // Copies at radios are no packets; what the MAC gives up comes back to routing, which counts what it cannot save.
-        let reasons = DropReason::ALL.iter().filter(|reason| reason.layer() != Layer::Radio);
+        // Copies at radios and in the MAC are no packets; what the MAC gives up comes back to routing, which counts what it cannot
+        // save.
+        let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
         for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
             lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
         }
@@ -222,9 +226,11 @@ impl Running {
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
                 false => {
-                    let at = due.max(now + tick).min(watched).min(end);
+                    let at = due.max(now + tick).min(watched).min(now + BEAT).min(end);
                     self.emulation.poller.wait(&self.clock, at, &mut ready)?;
-                    self.advance(self.clock.now().min(end));
+                    let awake = self.clock.now();
+                    self.behind_max = self.behind_max.max(awake.saturating_since(at));
+                    self.advance(awake.min(end));
                 }
             }
             for &event in &ready {

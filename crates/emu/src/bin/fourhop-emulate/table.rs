@@ -47,8 +47,9 @@ impl Table {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            "{:.0} s   {} packets taken, {} delivered, {lost} lost   late by {:.0} us (median), {:.0} us (99 %)",
+            "{:.0} s   {} frames   {} packets taken, {} delivered, {lost} lost   late by {:.0} us (median), {:.0} us (99 %)",
             now.as_secs_f64(),
+            running.emulation().frames(),
             packets.taken,
             packets.delivered,
             late.p50,

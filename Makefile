@@ -69,11 +69,11 @@ compiled: build linux
 	cargo test --locked --quiet --no-run $(TESTED)
 	cargo test --locked --quiet --no-run $(TESTED_LINUX)
 
-# One after another: each has the machine to itself, as far as the machine is ours. What is skipped is listed with the reason.
+# Two files at a time: programs in nodes wait for the clock more than they compute. What is skipped is listed with the reason.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
-	$(BIN)/pytest -m linux tests/linux
+	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \

@@ -134,7 +134,7 @@ def code_ahead(data: Data) -> Claim:
     "With delayed ACKs TCP-AP is 58 % ahead of NewReno",
     paper="about 58 %",
     assumed="partly: ahead",
-    because="short_paths_dominate_delayed",
+    because=["short_paths_dominate_delayed", "wait_slows"],
 )
 def ap_delayed_ahead(data: Data) -> Claim:
     return _ahead(data, "ap-da", "newreno-da", 1.58)
@@ -144,14 +144,14 @@ def ap_delayed_ahead(data: Data) -> Claim:
     "So is the authors' code with delayed ACKs",
     paper="about 58 %",
     assumed="partly: ahead",
-    because="short_paths_dominate_delayed",
+    because=["short_paths_dominate_delayed", "wait_slows"],
 )
 def code_delayed_ahead(data: Data) -> Claim:
     return _ahead(data, "ap-code-da", "newreno-da", 1.58)
 
 
 @study.cause(
-    "the total is that of the shortest paths; over single chains of 8 and 12 hops the same files gain 30 % and more"
+    "the total is that of the shortest paths; over single chains of 8 and 12 hops the same files are carried faster"
 )
 def short_paths_dominate(data: Data) -> Claim:
     gain = {
@@ -159,7 +159,7 @@ def short_paths_dominate(data: Data) -> Claim:
         for name in BOTH
         for n in HOPS[1:]
     }
-    return every(above(gain, 1.3))
+    return every(above(gain, 1.0))
 
 
 @study.cause(
@@ -171,7 +171,8 @@ def short_paths_dominate_delayed(data: Data) -> Claim:
 
 @study.cause("the wait of delayed ACKs slows TCP-AP over short paths: over a chain of 4 hops it has less with them")
 def wait_slows(data: Data) -> Claim:
-    return below(_on_chain(data, "ap-da", HOPS[0]) / _on_chain(data, "ap", HOPS[0]), 1.0)
+    kept = {LABELS[n]: _on_chain(data, f"{n}-da", HOPS[0]) / _on_chain(data, n, HOPS[0]) for n in BOTH}
+    return every(below(kept, 1.0))
 
 
 def _on_chain(data: Data, name: str, n: int) -> Sample:

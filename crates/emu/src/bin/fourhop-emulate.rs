@@ -65,7 +65,7 @@ mod program {
         /// Leave the flows of the scenario out.
         #[arg(long)]
         without_flows: bool,
-        /// Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp].
+        /// Every node receives as ad hoc TCP does, with the keys of section `adhoc_tcp`.
         #[arg(long)]
         adhoc_receivers: bool,
         /// Largest packet of the devices.

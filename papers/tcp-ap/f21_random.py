@@ -37,8 +37,8 @@ ANY = tuple(range(1, 11))
 
 # fmt: off
 ALIKE = (
-    3, 4, 10, 11, 12, 16, 23, 41, 43, 47, 50, 54, 58, 59, 60, 68, 70, 73, 74, 78, 79, 80, 81, 82, 88, 101, 109, 110, 117,
-    119,
+    3, 4, 10, 11, 12, 16, 23, 41, 43, 47, 50, 54, 58, 59, 60, 68, 70, 73, 74, 78, 79, 80, 81, 82, 88, 101, 109, 110,
+    117, 119,
 )
 # fmt: on
 """The first thirty seeds whose networks have one pair two hops apart and all other pairs farther apart."""

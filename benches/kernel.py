@@ -96,7 +96,7 @@ def once(hops: int, control: str, seed: int) -> dict[str, Any]:
 
 def chains() -> None:
     """Goodput, round trip and retransmissions by hops; the simulator's median beside."""
-    found: dict[str, list[dict[str, float]]] = {control: [] for control in CONTROLS}
+    found: dict[str, list[dict[str, list[float]]]] = {control: [] for control in CONTROLS}
     print("| hops | congestion control | kbit/s | simulator | round trip | sent again |\n|---|---|---|---|---|---|")
     with loaded():
         for hops in HOPS:
@@ -105,14 +105,15 @@ def chains() -> None:
                 with ThreadPoolExecutor(len(CONTROLS)) as threads:
                     rows.append(list(threads.map(lambda control: once(hops, control, seed), CONTROLS)))  # noqa: B023
             for n, (control, (transport, settings)) in enumerate(CONTROLS.items()):
-                mean = {key: statistics.mean(row[n][key] for row in rows) for key in rows[0][n]}
-                found[control].append(mean)
+                each = {key: [row[n][key] for row in rows] for key in rows[0][n]}
+                found[control].append(each)
+                mean = {key: statistics.mean(values) for key, values in each.items()}
                 expected = "-"
                 if transport is not None:
                     keys = ["tcp.window=none", "tcp.ack_policy=every-segment", "tcp.rto_min=200ms"]
                     runs = simulated(hops, f'transport = "{transport}"', "routing.protocol=static", *keys, *settings)
                     expected = f"{statistics.median(run['goodput_bps'] for run in runs) / 1e3:.1f}"
-                again = " to ".join(str(edge([row[n]["again"] for row in rows])) for edge in (min, max))
+                again = f"{min(each['again'])} to {max(each['again'])}"
                 print(
                     f"| {hops} | `{control}` | {mean['goodput']:.1f} | {expected} | {mean['rtt']:.0f} ms | {again} |",
                     flush=True,
@@ -122,18 +123,23 @@ def chains() -> None:
 
 
 def draw() -> None:
-    """The same as a picture."""
+    """The same as a picture: the mean of the seeds, and whiskers from the least to the most."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    found: dict[str, list[dict[str, float]]] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    found: dict[str, list[dict[str, list[float]]]] = json.loads(FIGURES.read_text(encoding="utf-8"))
     figure, axes = pyplot.subplots(1, 3, figsize=(9, 3), layout="constrained")
     labels = {"goodput": "goodput, kbit/s", "rtt": "round trip, ms", "again": f"segments sent again in {SECONDS} s"}
     for axis, (key, label) in zip(axes, labels.items(), strict=True):
-        for control, rows in found.items():
-            axis.plot(HOPS, [row[key] for row in rows], marker="o", label=control)
+        for n, (control, rows) in enumerate(found.items()):
+            mean = [statistics.mean(row[key]) for row in rows]
+            below = [m - min(row[key]) for m, row in zip(mean, rows, strict=True)]
+            above = [max(row[key]) - m for m, row in zip(mean, rows, strict=True)]
+            # Beside each other, so that none hides another.
+            places = [hops + 0.12 * (n - 1.5) for hops in HOPS]
+            axis.errorbar(places, mean, (below, above), marker="os^D"[n], markersize=5, capsize=3, label=control)
         axis.set(xlabel="hops", ylabel=label, xticks=HOPS, ylim=(0, None))
     axes[0].legend(frameon=False)
     figure.savefig(FIGURES.with_suffix(".png"), dpi=150, metadata={"Software": None})

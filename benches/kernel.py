@@ -147,14 +147,14 @@ def draw() -> None:
 
 def gaps() -> None:
     """How far apart segments leave beside what the kernel was told when the first of the two left."""
-    for hops in (2, 4, 7):
+    for hops in HOPS:
         with chain(hops, 1, "static") as net, loaded(f"{net.id}-n0"), tempfile.NamedTemporaryFile() as capture:
             prepare(net, "n0", f"n{hops}", "fh_tcp_ap")
             words = ("tcpdump", "-i", "mesh0", "-U", "-s", "80", "-w", capture.name, "tcp dst port 5201")
             listening = net["n0"].start(*words, output=subprocess.DEVNULL)
             with ThreadPoolExecutor(1) as thread:
                 sending = thread.submit(transfer, net, "n0", f"n{hops}")
-                watch = [PROGRAM, "status", "--json", "--watch", "--every", "10ms"]
+                watch = [PROGRAM, "status", "--json", "--watch", "--every", "2ms"]
                 with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
                     sending.add_done_callback(lambda _: watching.terminate())
                     lines, _ = watching.communicate()

@@ -157,7 +157,7 @@ def _given_up(data: Data, name: str) -> Estimate:
     return ratio(less(_shortest), less(total(goodputs)))
 
 
-@study.cause("more than half of the cost falls on the one flow over two hops, to which NewReno leaves most")
+@study.cause("more than half of the cost falls on the one flow over two hops")
 def shortest_gives_most(data: Data) -> Claim:
     return above(_given_up(data, "ap"), 0.5)
 

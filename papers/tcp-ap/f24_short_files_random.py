@@ -66,7 +66,7 @@ def far(profile: Profile) -> Sweep:
 @study.sweep
 def single(profile: Profile) -> Sweep:
     base = chain(profile, traffic={"app": "files", "mean_pause": "1s", "connection": "same"}, **LENGTH)
-    return Sweep(variants=compared(base, *SHOWN), over={"topology.hops": HOPS}, runs=5)
+    return Sweep(variants=compared(base, *SHOWN), over={"topology.hops": HOPS}, runs=20)
 
 
 @study.chart
@@ -150,16 +150,14 @@ def code_delayed_ahead(data: Data) -> Claim:
     return _ahead(data, "ap-code-da", "newreno-da", 1.58)
 
 
-@study.cause(
-    "the total is that of the shortest paths; over single chains of 8 and 12 hops the same files are carried faster"
-)
+@study.cause("the gain is one of long paths: over single chains of 8 and 12 hops the same files gain 30 % and more")
 def short_paths_dominate(data: Data) -> Claim:
     gain = {
         f"{LABELS[name]}, {n} hops": _on_chain(data, name, n) / _on_chain(data, "newreno", n)
         for name in BOTH
         for n in HOPS[1:]
     }
-    return every(above(gain, 1.0))
+    return every(above(gain, 1.3))
 
 
 @study.cause(

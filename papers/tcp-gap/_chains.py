@@ -106,8 +106,8 @@ def check_causes(study: Study, up_to: float) -> None:
         return about(best(data, "gap-code"), up_to)
 
     @study.cause(
-        "over routes that never break TCP-GAP gains less than half as much over 4 to 8 hops: the gain depends on how "
-        "often NewReno takes a link for broken"
+        "over routes that never break TCP-GAP gains less than half as much over 4 to 8 hops: the gain depends on links "
+        "that AODV takes for broken"
     )
     def gain_is_routes(data: Data) -> Claim:
         return below(peak(list(over_still(data, LONG).values())), 1.0 + (best(data).value - 1.0) / 2)

@@ -146,6 +146,8 @@ section! {
         beta: u32, Kind::Int(0, 1_000) => cc.beta;
         /// Vegas: with more slow start ends.
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
+        /// CUBIC: does HyStart++ (RFC 9406) end the first slow start, when round trips grow?
+        hystart: bool, Kind::Bool => cc.hystart;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Rate-based pacing: which round trip is divided.

@@ -74,11 +74,11 @@ impl Builder {
                     self.problems.push(resolved.problem("node", found, "each node once"));
                 }
             }
-            if let Some(name) = &keys.name {
-                if let Some(wrong) = wrong_name(name, keys, !names.insert(name)) {
-                    let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
-                    self.problems.push(resolved.problem("name", wrong, allowed));
-                }
+            if let Some(name) = &keys.name
+                && let Some(wrong) = wrong_name(name, keys, !names.insert(name))
+            {
+                let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
+                self.problems.push(resolved.problem("name", wrong, allowed));
             }
             if !on_ground && keys.antenna_height.is_some() {
                 let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other law looks at heights";

@@ -27,6 +27,7 @@ use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
@@ -182,7 +183,7 @@ pub struct C3tcp {
     /// What the link layers of those do that take part.
     pub rule: OptionsRule,
     /// Nodes that do not.
-    pub unaware: Vec<NodeId>,
+    pub unaware: BTreeSet<NodeId>,
     /// What theirs do.
     pub unaware_rule: OptionsRule,
 }

@@ -1,4 +1,4 @@
-//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: two system calls that no crate wraps,
+//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: four system calls that no crate wraps,
 //! and what runs between fork and exec.
 //!
 //! | module | what |
@@ -9,6 +9,7 @@
 //! | [`namespace`] | network namespaces with a name |
 //! | [`netlink`] | interfaces, addresses and routes, many at a time |
 //! | [`device`] | TUN and TAP devices |
+//! | [`capture`] | what passes a device |
 //! | [`lateness`] | a histogram of delays |
 //! | [`metrics`] | figures for Prometheus |
 //! | [`user`] | namespaces for those who are not root |
@@ -16,6 +17,8 @@
 //!
 //! Elsewhere than on Linux the crate is empty but for [`lateness`] and [`metrics`].
 
+#[cfg(target_os = "linux")]
+pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod clock;
 #[cfg(target_os = "linux")]

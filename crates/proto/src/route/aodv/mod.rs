@@ -285,6 +285,11 @@ impl Aodv {
         self.usages.of(dst)
     }
 
+    /// The same for every destination it had packets for, in order of address.
+    pub fn usages(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
+        self.usages.iter()
+    }
+
     /// This node's address.
     pub fn addr(&self) -> Ipv4Addr {
         self.addr

@@ -8,6 +8,7 @@ use crate::kernel::{self, Kernel};
 use crate::port::Port;
 use crate::report::Report;
 use crate::signal::Signals;
+use crate::signal::emulator::written;
 use crate::traffic::{Mac, Traffic};
 use crate::{Error, figures};
 use fourhop_live::clock::Clock;
@@ -33,6 +34,8 @@ const SIGNALS: u32 = 2_002;
 
 /// How often its state is published.
 const TICK: Dur = Dur::from_secs(1);
+/// After a change of routes, sooner.
+const SOON: Dur = Dur::from_millis(100);
 /// After so many datagrams or packets of one source it is another's turn.
 const TURN: usize = 64;
 /// No datagram of AODV is longer, nor a packet of IPv4.
@@ -75,6 +78,8 @@ struct Daemon {
     clock: Clock,
     kept: Kept,
     figures: Figures,
+    /// Have routes changed since the state was published?
+    changed: bool,
     /// Reused.
     tasks: Vec<Task>,
     buffer: Vec<u8>,
@@ -135,8 +140,22 @@ pub fn run(config: Config) -> Result<(), Error> {
     let engine = Engine::new(config, keys, numbers, jitter(address));
     let (tasks, buffer, bytes) = (Vec::new(), vec![0; BUFFER], Vec::new());
     let figures = Figures::default();
-    let mut daemon =
-        Daemon { engine, ports, kernel, traffic, signals, watch, poller, clock, kept, figures, tasks, buffer, bytes };
+    let mut daemon = Daemon {
+        engine,
+        ports,
+        kernel,
+        traffic,
+        signals,
+        watch,
+        poller,
+        clock,
+        kept,
+        figures,
+        changed: false,
+        tasks,
+        buffer,
+        bytes,
+    };
     let done = daemon.serve();
     let ended = daemon.end();
     done.and(ended)
@@ -190,6 +209,9 @@ impl Daemon {
             }
             if self.signals.next_timeout().is_some_and(|at| at <= now) {
                 self.read_signals(now)?;
+            }
+            if std::mem::take(&mut self.changed) {
+                ticked = ticked.min(now + SOON);
             }
             if now >= ticked {
                 ticked = now + tick;
@@ -351,9 +373,13 @@ impl Daemon {
         for task in tasks.drain(..) {
             match task {
                 Task::Up { destination, next_hop, interface } => {
+                    self.changed = true;
                     self.kernel.up(destination, next_hop, self.ports[interface].device);
                 }
-                Task::Down { destination } => self.kernel.down(destination),
+                Task::Down { destination } => {
+                    self.changed = true;
+                    self.kernel.down(destination);
+                }
                 Task::Send(datagram) => {
                     let from = self.engine.config().address;
                     for (number, port) in self.ports.iter().enumerate() {
@@ -381,10 +407,7 @@ impl Daemon {
 
     fn report(&mut self, now: Time) -> Report {
         self.figures.kernel_refused = self.kernel.refused;
-        let mac = |address| {
-            let mac = self.traffic.mac(address)?;
-            Some(mac.map(|byte| format!("{byte:02x}")).join(":"))
-        };
+        let mac = |address| self.traffic.mac(address).map(written);
         Report::new(now, &self.engine, &self.figures, mac)
     }
 }

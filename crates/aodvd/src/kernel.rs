@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::kept::Variable;
 use crate::port::Port;
 use fourhop_live::device::{Device, Kind};
-use fourhop_live::netlink::{Batch, Own, Owner};
+use fourhop_live::netlink::{Batch, Own, Owner, mtu};
 use fourhop_live::{Tried, namespace};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -65,7 +65,7 @@ impl Kernel {
         let owner = config.system.owner();
         let mut batch = Batch::default();
         // What comes back from the device goes on by one of the interfaces, whole.
-        batch.up(device, ports.iter().filter_map(|port| mtu(&port.name)).min());
+        batch.up(device, ports.iter().filter_map(|port| mtu(port.device).ok()).min());
         for (table, networks) in [(owner.table, &config.mesh), (MAIN, &config.outside)] {
             for network in networks {
                 let to = (network.0.addr(), network.0.bits());
@@ -107,6 +107,11 @@ impl Kernel {
     }
 }
 
+/// Has this machine a device of that name, in the namespace of this thread?
+pub fn has_device(name: &str) -> bool {
+    if_nametoindex(name).is_ok()
+}
+
 /// Does this machine have the address?
 pub fn is_local(address: Ipv4Addr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
@@ -119,10 +124,6 @@ pub fn absent(config: &Config) -> String {
         "address: found {address}, which this machine does not have, allowed: one that it has (ip addr add {address}/32 \
          dev {first})"
     )
-}
-
-fn mtu(device: &str) -> Option<u32> {
-    fs::read_to_string(format!("/sys/class/net/{device}/mtu")).ok()?.trim().parse().ok()
 }
 
 /// What forwarding over a mesh needs of the kernel.

@@ -8,7 +8,7 @@ mod own;
 pub mod stations;
 pub mod watch;
 
-pub use ask::{Entry, Metric, segments};
+pub use ask::{Entry, Metric, mac, mtu, segments};
 pub use own::{Own, Owner};
 
 use crate::{Error, Tried};

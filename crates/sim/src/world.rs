@@ -15,7 +15,7 @@ use fourhop_proto::mac::Due;
 use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
 use fourhop_proto::phy::{Arrival, TxId, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
-use fourhop_units::{NodeId, Time};
+use fourhop_units::{NodeId, Time, Watt};
 
 /// A frame on the air, or one that has been.
 #[derive(Debug, Default)]
@@ -197,7 +197,14 @@ impl World {
 
     /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.
     pub fn drain_delivered(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet)> {
+        self.outside.powers.clear();
         self.outside.delivered.drain(..)
+    }
+
+    /// The powers with which the frames were received that brought the packets of the next [`World::drain_delivered`], in their
+    /// order; of one that came by no radio it means nothing.
+    pub fn delivered_powers(&self) -> &[Watt] {
+        &self.outside.powers
     }
 
     /// Takes the packets of attached hosts that were lost at IP, each with the node, which has a host attached, and the reason:
@@ -389,6 +396,7 @@ impl World {
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);
                 if !self.outside.outputs.is_empty() {
+                    self.outside.power = neighbour.power;
                     self.outside.take_outputs(now, neighbour.node);
                     plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
                     limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);

@@ -107,7 +107,7 @@ restored by the next start if the daemon was killed.
         let config = Config::read(file)?;
         let mut wrong = Vec::new();
         for name in &config.interfaces {
-            if !Path::new("/sys/class/net").join(name).exists() {
+            if !kernel::has_device(name) {
                 wrong.push(format!("interfaces: found {name:?}, allowed: a device of this machine"));
             }
         }

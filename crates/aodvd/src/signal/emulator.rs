@@ -3,11 +3,10 @@
 
 use crate::Error;
 use crate::traffic::Mac;
-use fourhop_live::{Error as Failure, Tried};
+use fourhop_live::{Error as Failure, Tried, netlink};
 use fourhop_units::Dbm;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, send, socket};
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -31,19 +30,17 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Connects as the node that has these interfaces: the emulator knows it by the MAC address of the first.
+    /// Connects as the node that has this device: the emulator knows it by the MAC address.
     ///
     /// # Errors
     /// If no emulator listens there.
-    pub fn connect(path: &Path, interfaces: &[String]) -> Result<Emulator, Error> {
+    pub fn connect(path: &Path, first: u32) -> Result<Emulator, Error> {
         let failed = || format!("signal.emulator: {}: no emulator listens there", path.display());
-        let first = interfaces.first().map_or("", String::as_str);
-        let mac = fs::read_to_string(format!("/sys/class/net/{first}/address"))
-            .tried(|| format!("MAC address of {first}"))?;
+        let mac = written(netlink::mac(first)?);
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Unix, SockType::SeqPacket, flags, None).tried(failed)?;
         UnixAddr::new(path).and_then(|address| connect(socket.as_raw_fd(), &address)).tried(failed)?;
-        send(socket.as_raw_fd(), mac.trim().as_bytes(), MsgFlags::MSG_NOSIGNAL).tried(failed)?;
+        send(socket.as_raw_fd(), mac.as_bytes(), MsgFlags::MSG_NOSIGNAL).tried(failed)?;
         Ok(Emulator { socket })
     }
 
@@ -96,6 +93,11 @@ pub fn mac(text: &str) -> Option<Mac> {
     parts.next().is_none().then_some(mac)
 }
 
+/// The inverse of [`mac`].
+pub fn written(mac: Mac) -> String {
+    mac.map(|byte| format!("{byte:02x}")).join(":")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +105,7 @@ mod tests {
     #[test]
     fn news_are_lines_of_text() {
         let station = [2, 0, 0, 0, 0, 0x1f];
+        assert_eq!(written(station), "02:00:00:00:00:1f");
         assert_eq!(news("signal 02:00:00:00:00:1f -71.25"), Some(News::Signal(station, Dbm(-71.25))));
         assert_eq!(news("failed 02:00:00:00:00:1f"), Some(News::Failed(station)));
         for other in ["", "signal", "signal 02:00:00:00:00 -1", "signal 02:00:00:00:00:1f nan", "failed x", "else 1 2"]

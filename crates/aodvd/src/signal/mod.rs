@@ -72,7 +72,7 @@ impl Signals {
             }
             Source::Emulator => {
                 let path = config.signal.emulator.as_deref().unwrap_or_else(|| "".as_ref());
-                From::Emulator(Box::new(Emulator::connect(path, &config.interfaces)?))
+                From::Emulator(Box::new(Emulator::connect(path, devices[0])?))
             }
         };
         let (strengths, given_up) = (BTreeMap::new(), BTreeMap::new());

@@ -16,8 +16,9 @@ pub struct Outside {
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
     /// The power with which the frame of each of them was received, in their order.
     pub powers: Vec<Watt>,
-    /// That of the last frame that gave a node something to put out.
-    pub power: Watt,
+    /// That of the last frame for each node with a radio that has a host attached, and for those before it: the layers above the
+    /// radio take less time than another frame.
+    pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     /// What a node has just put out.
@@ -33,7 +34,7 @@ impl Outside {
             wired,
             delivered: Vec::new(),
             powers: Vec::new(),
-            power: Watt(0.0),
+            heard: Vec::new(),
             lost: Vec::new(),
             outputs: Vec::new(),
             tap,
@@ -46,7 +47,7 @@ impl Outside {
             match output {
                 Output::Deliver(packet) => {
                     self.delivered.push((node, packet));
-                    self.powers.push(self.power);
+                    self.powers.push(self.heard.get(node.index()).copied().unwrap_or(Watt(0.0)));
                 }
                 Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
                 Output::Wire { port, packet } => self.wired.send(now, node, port, packet, &mut self.tap),

@@ -180,7 +180,11 @@ impl World {
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
             Some(host) => self.outside.wired.host_mut(host).attach(),
-            None => self.nodes[node.index()].attach(),
+            None => {
+                self.nodes[node.index()].attach();
+                let count = self.outside.heard.len().max(node.index() + 1);
+                self.outside.heard.resize(count, Watt(0.0));
+            }
         }
     }
 
@@ -390,13 +394,15 @@ impl World {
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
+                if let Some(power) = self.outside.heard.get_mut(node) {
+                    *power = neighbour.power;
+                }
                 let node = &mut self.nodes[node];
                 node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
                 self.queue.set(slot, timer);
                 if !self.outside.outputs.is_empty() {
-                    self.outside.power = neighbour.power;
                     self.outside.take_outputs(now, neighbour.node);
                     plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
                     limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);

@@ -340,7 +340,7 @@ fn a_gateway_that_observes_holds_nothing() {
     let mut script = Script::new(observing);
     paced(&mut script, 0, 0, 60_000);
     script.left();
-    (1..4).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
     assert_eq!((script.left().len(), script.gateway.held()), (3, 0));
     assert!(script.interval(0).is_some());
     assert_eq!(script.gateway.counters().held_back, 0);
@@ -351,13 +351,13 @@ fn a_gateway_that_observes_holds_nothing() {
 fn other_options_hold_for_flows_that_are_there() {
     let mut script = Script::new(config());
     paced(&mut script, 0, 0, 60_000);
-    (1..4).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
-    assert_eq!(script.gateway.held(), 2);
+    (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    assert_eq!(script.gateway.held(), 3);
     let mut out = Vec::new();
     script.gateway.handle_config(ms(120), Config { flow_packets: 9, ..config() }, &mut out);
-    assert_eq!((out.len(), script.gateway.held()), (0, 2), "pacing goes on");
+    assert_eq!((out.len(), script.gateway.held()), (0, 3), "pacing goes on");
     script.gateway.handle_config(ms(120), Config { observe: true, flows: 1, ..config() }, &mut out);
-    assert_eq!((out.len(), script.gateway.held(), script.gateway.flows()), (2, 0, 1));
+    assert_eq!((out.len(), script.gateway.held(), script.gateway.flows()), (3, 0, 1));
     assert!(script.interval(0).is_some());
     script.gateway.handle_config(ms(130), Config { pacing: false, ..config() }, &mut out);
     assert_eq!(script.interval(0), None);

@@ -269,7 +269,7 @@ impl World {
     fn wired_event(&mut self, slot: Slot) {
         let first = self.nodes.len();
         let slot = slot.0 as usize - first;
-        self.timers += u64::from(slot < self.outside.wired.hosts().len());
+        self.timers += u64::from(self.outside.wired.is_timer_due(self.now, slot));
         let mut up = std::mem::take(&mut self.up);
         self.outside.handle_wired_event(self.now, slot, &mut up);
         for (gateway, packet) in up.drain(..) {

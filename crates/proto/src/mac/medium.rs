@@ -214,9 +214,10 @@ impl Medium {
         self.backoff.is_some()
     }
 
-    /// Has the back-off run out? Then it is over.
+    /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it is
+    /// noticed depends on when the station is asked.
     pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
-        let granted = self.backoff_ends(rules).is_some_and(|at| at <= now);
+        let granted = self.access_timeout(rules).is_some_and(|at| at <= now);
         if granted {
             self.backoff = None;
         }

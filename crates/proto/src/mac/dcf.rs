@@ -247,8 +247,19 @@ impl Dcf {
 
     /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
-        let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
-        Time::earlier_of(exchange, medium.access_timeout(&self.rules))
+        Time::earlier_of(self.exchange_timeout(), medium.access_timeout(&self.rules))
+    }
+
+    /// The same without the wait for access.
+    #[inline]
+    pub fn exchange_timeout(&self) -> Option<Time> {
+        Time::earlier_of(self.sifs_ends, self.state_ends)
+    }
+
+    /// What the medium around the station is to know of the options.
+    #[inline]
+    pub fn medium_rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one

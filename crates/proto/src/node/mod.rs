@@ -29,7 +29,7 @@ mod wired_side;
 
 pub use account::{Account, Drops, Layers};
 pub use ages::{AgeLog, Ages};
-pub use ear::{Ear, Heard, Rules};
+pub use ear::{Begun, Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use link_drops::LinkDrops;

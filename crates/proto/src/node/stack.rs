@@ -242,7 +242,8 @@ impl Node {
     /// When [`Node::handle_timeout`] has to be called.
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
-        Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)
+        let access = ear.access_timeout(self.mac.medium_rules());
+        Time::earlier_of(Time::earlier_of(self.mac.exchange_timeout(), access), self.upper_timeout)
     }
 
     /// The medium has become busy before an access that needed no back-off.
@@ -267,6 +268,7 @@ impl Node {
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
     pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+        ear.settle(now, self.mac.medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
@@ -290,10 +292,11 @@ impl Node {
     /// at most. Without one, what was there stays.
     #[inline(always)]
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Vec<Output>) -> Due {
+        ear.settle(now, self.mac.medium_rules());
         let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
-                ear.receiver.transmit_started();
+                ear.transmit_started();
             }
             self.perform_mac(now, out);
         }

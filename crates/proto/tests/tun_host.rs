@@ -3,7 +3,7 @@
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{Begun, Config, Ear, Heard, Node, Output, Rules};
+use fourhop_proto::node::{Begun, Buffers, Config, Ear, Heard, Node, Output, Rules};
 use fourhop_proto::phy::Radiated;
 use fourhop_proto::route::{Aodv, Config as AodvConfig, Router, StaticRoutes};
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
@@ -41,7 +41,7 @@ struct Line {
     air: Vec<Copy>,
     /// Packets that hosts got, as bytes, with the station and the time.
     got: Vec<(Time, usize, Vec<u8>)>,
-    outputs: Vec<Output>,
+    buffers: Buffers,
 }
 
 impl Line {
@@ -59,18 +59,18 @@ impl Line {
             rules: Rules::new(config.phy, &config.mac),
             air: Vec::new(),
             got: Vec::new(),
-            outputs: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
     fn send(&mut self, now: Time, from: usize, bytes: &[u8]) {
         let packet = Ipv4Packet::from_bytes(bytes).expect("hosts send packets");
-        self.nodes[from].handle_local(now, packet, &mut self.ears[from], &mut self.outputs);
+        self.nodes[from].handle_local(now, packet, &mut self.ears[from], &mut self.buffers);
         self.take_outputs(now, from);
     }
 
     fn take_outputs(&mut self, now: Time, node: usize) {
-        for output in self.outputs.drain(..) {
+        for output in self.buffers.outputs.drain(..) {
             // What is lost at a node whose host could say so is counted there, too.
             if matches!(output, Output::Lost { .. }) {
                 continue;
@@ -91,7 +91,7 @@ impl Line {
                 let Copy { to, from, frame, .. } = self.air.remove(place);
                 let (src, for_us) = (NodeId(from as u32), frame.dst == STATIONS[to].mac);
                 if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut self.outputs);
+                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut self.buffers);
                     self.take_outputs(now, to);
                 }
                 continue;
@@ -99,7 +99,7 @@ impl Line {
             let due = |n: &usize| self.nodes[*n].next_timeout(&self.ears[*n]).is_some_and(|at| at <= now);
             let n = (0..self.nodes.len()).find(due).expect("somebody's timer is due");
             let mut frame = None;
-            self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut frame, &mut self.outputs);
+            self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut frame, &mut self.buffers);
             self.take_outputs(now, n);
             if let Some(frame) = frame {
                 self.radiate(now, n, &frame);

@@ -4,7 +4,7 @@
 use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::node::Output;
+use fourhop_proto::node::{Buffers, Output};
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
 
@@ -16,8 +16,8 @@ pub struct Outside {
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
-    /// What a node has just put out.
-    pub outputs: Vec<Output>,
+    /// What a node has just put out, and what it works with.
+    pub buffers: Buffers,
     /// Sees frames and packets on wires; `None` costs nothing.
     pub tap: Option<Box<dyn Tap>>,
 }
@@ -25,12 +25,12 @@ pub struct Outside {
 impl Outside {
     /// Nothing has happened yet.
     pub fn new(wired: Wired, tap: Option<Box<dyn Tap>>) -> Outside {
-        Outside { wired, delivered: Vec::new(), lost: Vec::new(), outputs: Vec::new(), tap }
+        Outside { wired, delivered: Vec::new(), lost: Vec::new(), buffers: Buffers::default(), tap }
     }
 
     /// Passes on what `node` has just put out.
     pub fn take_outputs(&mut self, now: Time, node: NodeId) {
-        for output in self.outputs.drain(..) {
+        for output in self.buffers.outputs.drain(..) {
             match output {
                 Output::Deliver(packet) => self.delivered.push((node, packet)),
                 Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
@@ -41,7 +41,7 @@ impl Outside {
 
     /// Handles the event that is due in a slot of the wired side. Packets for gateways go to `up`.
     pub fn handle_wired_event(&mut self, now: Time, slot: usize, up: &mut Vec<(NodeId, Ipv4Packet)>) {
-        if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.outputs, &mut self.tap) {
+        if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.buffers.outputs, &mut self.tap) {
             self.take_outputs(now, host);
         }
     }

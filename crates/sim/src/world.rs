@@ -13,7 +13,7 @@ use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Account, Begun, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
+use fourhop_proto::node::{Account, Begun, Buffers, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
 use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time};
@@ -213,7 +213,7 @@ impl World {
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {
             Some(host) => {
-                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.outputs);
+                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.buffers.outputs);
                 self.take_outputs(node);
             }
             None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
@@ -282,7 +282,7 @@ impl World {
         if let Some(receiver) = self.receivers.get_mut(index) {
             ear.settle_at(self.now, receiver, &self.rules.medium);
         }
-        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.outputs);
+        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
@@ -308,19 +308,19 @@ impl World {
     }
 
     /// Delivers something to a node other than over the air.
-    fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Vec<Output>)) {
+    fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Buffers)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         if let Some(receiver) = self.receivers.get_mut(id.index()) {
             ear.settle_at(self.now, receiver, &self.rules.medium);
         }
-        call(node, self.now, ear, &mut self.outside.outputs);
+        call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
         self.take_outputs(id);
     }
 
     /// Passes on what `node` has just put out.
     fn take_outputs(&mut self, node: NodeId) {
-        if !self.outside.outputs.is_empty() {
+        if !self.outside.buffers.outputs.is_empty() {
             self.outside.take_outputs(self.now, node);
             plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
         }
@@ -440,11 +440,11 @@ impl World {
                 continue;
             }
             let (slot, node) = (Slot(neighbour.node.0), &mut self.nodes[node]);
-            node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);
+            node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.buffers);
             // What this node waited for has come or has begun: its next timer is seldom the one it had.
             let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
             self.queue.set(slot, timer);
-            if !self.outside.outputs.is_empty() {
+            if !self.outside.buffers.outputs.is_empty() {
                 self.outside.take_outputs(now, neighbour.node);
                 plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
                 limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);

@@ -4,7 +4,7 @@ use crate::common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{self, Begun, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
+use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::Radiated;
 use fourhop_proto::route::{self, Aodv, Router};
 use fourhop_proto::wire::{AodvMessage, Body, Frame, FrameKind, Payload, RoutingMessage};
@@ -90,7 +90,7 @@ impl Pair {
             let ends = self.air.iter().map(|&(_, end, ..)| end).min();
             let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(&self.ears[n])).min();
             let Some(now) = ends.into_iter().chain(timers).min().filter(|&now| now <= end) else { return };
-            let (mut out, mut outputs) = (None, Vec::new());
+            let (mut out, mut outputs) = (None, Buffers::default());
             let mut actor = None;
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);

@@ -33,7 +33,7 @@ pub use ear::{Begun, Ear, Heard, Rules};
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use link_drops::LinkDrops;
-pub use stack::{Config, Node};
+pub use stack::{Buffers, Config, Node, SharedConfig};
 pub use wired_side::WiredSide;
 
 use crate::drop::DropReason;

@@ -1,8 +1,7 @@
 //! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
-use super::Output;
 use super::ear::Ear;
-use super::stack::Node;
+use super::stack::{Buffers, Node};
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
@@ -12,7 +11,7 @@ use fourhop_units::{MacAddr, Time};
 
 impl Node {
     /// A packet has come in by a wire; only a gateway gets any.
-    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
         ear.settle(now, self.mac.medium_rules());
         let Some(wired) = &mut self.wired else { return };
         wired.ports.received += 1;
@@ -21,7 +20,7 @@ impl Node {
             self.deliver(now, packet, out);
         } else if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
-            self.local.tell_lost(packet, reason, out);
+            self.local.tell_lost(packet, reason, &mut out.outputs);
         } else if stays_wired {
             self.send_wired(packet, out);
         } else {
@@ -32,7 +31,7 @@ impl Node {
     }
 
     /// A packet from a neighbour.
-    pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+    pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         let leaves = self.leaves_by_wire(&packet);
         let ends = leaves || packet.dst == self.local.transports.addr();
         let meta = &mut packet.meta;
@@ -74,7 +73,7 @@ impl Node {
     }
 
     /// What modules that acknowledge by themselves have to send and to deliver.
-    pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+    pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Buffers) {
         let Some(modules) = &mut self.modules else { return };
         let mut packets = ccm::table::Packets::default();
         modules.handle_timeout(now, &mut packets);
@@ -86,24 +85,25 @@ impl Node {
         }
     }
 
-    fn deliver(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
-        let mut made = self.scratch.packets.take();
-        if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, out) {
+    fn deliver(&mut self, now: Time, packet: Ipv4Packet, out: &mut Buffers) {
+        let mut made = out.packets.take();
+        if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, &mut out.outputs)
+        {
             self.drops.count(reason);
         }
         self.send_made(now, &mut made, out);
-        self.scratch.packets.give(made);
+        out.packets.give(made);
     }
 
     /// Sends what the transports have made.
-    pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Vec<Output>) {
+    pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Buffers) {
         for packet in made.drain(..) {
             self.send(now, packet, out);
         }
     }
 
     /// Sends a packet that originates at this node.
-    pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
+    pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Buffers) {
         if self.leaves_by_wire(&packet) {
             return self.send_wired(packet, out);
         }
@@ -115,7 +115,7 @@ impl Node {
         self.route(now, packet, out);
     }
 
-    fn route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Buffers) {
         self.with_router(now, out, |router, actions| {
             if packet.is_for_all() {
                 actions.push(route::Action::Send { packet, next_hop: NextHop::Broadcast });
@@ -126,17 +126,17 @@ impl Node {
     }
 
     /// A packet from neighbour `from` leaves the mesh.
-    fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+    fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
-            return self.local.tell_lost(packet, reason, out);
+            return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
 
     /// A packet goes through the gateway.
-    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Buffers) {
         let hops = self.router.hops(if from == Side::Wired { packet.dst } else { packet.src });
         let rate = self.mac.config().data_rate;
         self.with_wired(now, out, |wired, actions| wired.handle_packet(now, from, packet, hops, rate, actions));
@@ -146,11 +146,11 @@ impl Node {
     pub(super) fn with_wired(
         &mut self,
         now: Time,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
         call: impl FnOnce(&mut WiredSide, &mut Vec<Action<Ipv4Packet>>),
     ) {
         let Some(wired) = &mut self.wired else { return };
-        let mut actions = self.scratch.crossing.take();
+        let mut actions = out.crossing.take();
         call(wired, &mut actions);
         for action in actions.drain(..) {
             match action {
@@ -161,13 +161,13 @@ impl Node {
                 Action::Drop { reason, .. } => self.drops.count(reason),
             }
         }
-        self.scratch.crossing.give(actions);
+        out.crossing.give(actions);
     }
 
     /// A packet for a node without a radio.
-    fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Buffers) {
         if let Some(wired) = &mut self.wired
-            && let Err(reason) = wired.ports.send(packet, out)
+            && let Err(reason) = wired.ports.send(packet, &mut out.outputs)
         {
             self.drops.count(reason);
         }

@@ -19,6 +19,7 @@ use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, Stream, Time, Watt};
+use std::sync::Arc;
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,6 +46,20 @@ impl Config {
     }
 }
 
+/// The same as nodes keep it: nodes made from one share its memory.
+#[derive(Clone, Debug)]
+pub struct SharedConfig {
+    mac: Arc<mac::Config>,
+    link: Arc<net::Config>,
+    ttl: u8,
+}
+
+impl From<&Config> for SharedConfig {
+    fn from(config: &Config) -> SharedConfig {
+        SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
+    }
+}
+
 /// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
 /// entered again before its first buffer is back: each has as many as that has ever needed.
 #[derive(Debug)]
@@ -67,8 +82,12 @@ impl<T> Default for Pool<T> {
     }
 }
 
+/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to all of
+/// its nodes.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub struct Buffers {
+    /// What the node has put out; the driver takes it.
+    pub outputs: Vec<Output>,
     mac: Vec<mac::Action>,
     link: Pool<net::Action>,
     route: Pool<route::Action>,
@@ -81,7 +100,7 @@ pub(super) struct Scratch {
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
 /// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
-/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`]. Each `handle_*` may change `next_timeout`.
+/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`] in the [`Buffers`] that the driver lends. Each `handle_*` may change `next_timeout`.
 /// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
@@ -103,13 +122,14 @@ pub struct Node {
     link_drops: Vec<LinkDrops>,
     /// Earliest timer of the layers above the MAC.
     upper_timeout: Option<Time>,
-    pub(super) scratch: Scratch,
 }
 
 impl Node {
     /// A node with nothing to do. `backoff` gives its random back-offs.
-    pub fn new(addresses: Addresses, backoff: Stream, config: &Config, router: Router) -> Node {
+    pub fn new(addresses: Addresses, backoff: Stream, config: impl Into<SharedConfig>, router: Router) -> Node {
         let Addresses { ip, mac } = addresses;
+        let config = config.into();
+        let data_rate = config.mac.data_rate;
         Node {
             mac_addr: mac,
             mac: Dcf::new(mac, config.mac, backoff),
@@ -117,14 +137,13 @@ impl Node {
             red: None,
             upper_timeout: router.next_timeout(),
             router,
-            local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
+            local: Local::new(Transports::new(ip, config.ttl, data_rate)),
             modules: None,
             meter: None,
             wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
-            scratch: Scratch::default(),
         }
     }
 
@@ -254,11 +273,11 @@ impl Node {
     /// The ear has heard `frame` with this power, and it is for this node.
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Vec<Output>) {
-        self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
-        if !self.scratch.mac.is_empty() {
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Buffers) {
+        self.mac.handle_reception(now, frame, &mut ear.medium, &mut out.mac);
+        if !out.mac.is_empty() {
             if self.router.wants_signals() || self.router.wants_rates() {
-                self.tell_link(now, power);
+                self.tell_link(now, power, out);
             }
             self.perform_mac(now, out);
             self.refresh_upper();
@@ -267,7 +286,7 @@ impl Node {
     }
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
-    pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
         ear.settle(now, self.mac.medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
@@ -276,8 +295,8 @@ impl Node {
     }
 
     /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
-    fn tell_link(&mut self, now: Time, power: Watt) {
-        for action in &self.scratch.mac {
+    fn tell_link(&mut self, now: Time, power: Watt, out: &Buffers) {
+        for action in &out.mac {
             if let mac::Action::Deliver { msdu, from } = action
                 && let Payload::Ipv4(packet) = &msdu.payload
                 && packet.is_routing()
@@ -291,9 +310,9 @@ impl Node {
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
     /// at most. Without one, what was there stays.
     #[inline(always)]
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Vec<Output>) -> Due {
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Buffers) -> Due {
         ear.settle(now, self.mac.medium_rules());
-        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
+        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -309,13 +328,13 @@ impl Node {
         if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
-    fn upper_layers(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.link.next_timeout()) {
-            let mut actions = self.scratch.link.take();
+            let mut actions = out.link.take();
             self.link.handle_timeout(now, &mut actions);
             self.perform_link(now, &mut actions, out);
-            self.scratch.link.give(actions);
+            out.link.give(actions);
         }
         if due(self.router.next_timeout()) {
             self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
@@ -326,10 +345,10 @@ impl Node {
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        let mut made = self.scratch.packets.take();
+        let mut made = out.packets.take();
         self.local.transports.handle_timeout(now, &mut made);
         self.send_made(now, &mut made, out);
-        self.scratch.packets.give(made);
+        out.packets.give(made);
     }
 
     pub(super) fn refresh_upper(&mut self) {
@@ -346,7 +365,7 @@ impl Node {
 
     /// Gives the MAC the head of the queue if it has nothing to send.
     #[inline(always)]
-    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Buffers) {
         if self.mac.is_ready()
             && let Some(msdu) = self.next_for_mac(now)
         {
@@ -379,8 +398,8 @@ impl Node {
         Some(msdu)
     }
 
-    fn perform_mac(&mut self, now: Time, out: &mut Vec<Output>) {
-        let mut actions = core::mem::take(&mut self.scratch.mac);
+    fn perform_mac(&mut self, now: Time, out: &mut Buffers) {
+        let mut actions = core::mem::take(&mut out.mac);
         for action in actions.drain(..) {
             match action {
                 mac::Action::Deliver { msdu, from } => {
@@ -403,7 +422,7 @@ impl Node {
                 mac::Action::Discarded(reason) => self.drops.count(reason),
             }
         }
-        self.scratch.mac = actions;
+        out.mac = actions;
     }
 
     fn link_failed(
@@ -412,7 +431,7 @@ impl Node {
         packet: Ipv4Packet,
         next_hop: Ipv4Addr,
         reason: DropReason,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
     ) {
         self.crossings.given_back += 1;
         self.with_router(now, out, |router, actions| {
@@ -420,7 +439,7 @@ impl Node {
         });
     }
 
-    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Vec<Output>) {
+    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
         for action in actions.drain(..) {
             match action {
                 net::Action::Deliver { packet, from } => {
@@ -440,12 +459,12 @@ impl Node {
     pub(super) fn with_router(
         &mut self,
         now: Time,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
         call: impl FnOnce(&mut Router, &mut Vec<route::Action>),
     ) {
-        let mut actions = self.scratch.route.take();
+        let mut actions = out.route.take();
         call(&mut self.router, &mut actions);
-        let mut link_actions = self.scratch.link.take();
+        let mut link_actions = out.link.take();
         for action in actions.drain(..) {
             match action {
                 route::Action::Send { packet, next_hop } => {
@@ -458,15 +477,15 @@ impl Node {
                 route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
                 route::Action::Drop { packet, reason } => {
                     self.drops.count(reason);
-                    self.local.tell_lost(packet, reason, out);
+                    self.local.tell_lost(packet, reason, &mut out.outputs);
                 }
                 // Nobody mirrors the routes of a node that forwards by itself.
                 route::Action::RouteUp { .. } | route::Action::RouteDown { .. } => {}
             }
         }
         self.perform_link(now, &mut link_actions, out);
-        self.scratch.link.give(link_actions);
-        self.scratch.route.give(actions);
+        out.link.give(link_actions);
+        out.route.give(actions);
     }
 
     /// The node's MAC address.

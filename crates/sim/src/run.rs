@@ -6,7 +6,7 @@ use crate::paced_udp::PacedUdp;
 use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
 use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
-use crate::trace::{CaptureForm, FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
+use crate::trace::{Aside, CaptureForm, FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::ccm::{self, Ccm};
@@ -87,7 +87,9 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
                 let number = scenario.number(end.node);
                 options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
             });
-            Some(PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?)
+            let files = PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?;
+            let interest = files.interest();
+            Some(Aside::new(files, interest))
         }
         None => None,
     };

@@ -1,9 +1,11 @@
 //! Outputs of a run besides its numbers: captures and time series.
 
+mod aside;
 mod capture_files;
 mod pcap;
 mod series;
 
+pub use aside::{Aside, Interest};
 pub use pcap::{CaptureForm, PcapFolder};
 pub use series::{Column, FLOW_COLUMNS, FlowSample, SeriesFiles, SeriesPaths, SeriesSink};
 

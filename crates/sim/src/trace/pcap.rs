@@ -10,7 +10,7 @@
 //! sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
-use super::{Tap, WireEnd};
+use super::{Interest, Tap, WireEnd};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
@@ -64,6 +64,11 @@ impl PcapFolder {
         wires.sort_by_key(|&(end, _)| end);
         let files = Some(files);
         Ok(PcapFolder { files, radios, wires, lost: form.lost, frequency_mhz, buffer: Vec::new(), error: None })
+    }
+
+    /// What of a run it looks at.
+    pub fn interest(&self) -> Interest {
+        Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses: self.lost }
     }
 
     /// A frame that `node` sent, or received with a power, rightly or not.

@@ -1,0 +1,190 @@
+//! A tap whose work is done on a thread of its own: the run notes what happens, the thread puts it into the form of the
+//! files and writes them. What is written is the same, because the thread sees the same calls in the same order.
+
+use super::{Tap, WireEnd};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::wire::{Frame, Ipv4Packet};
+use fourhop_units::{NodeId, Time, Watt};
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Calls handed over together: an exchange between threads costs as much as noting dozens of them.
+const BATCH: usize = 512;
+/// Batches under way, after which the run waits for the thread: some hundred kilobytes.
+const BATCHES: usize = 4;
+
+/// One call of a tap.
+enum Call {
+    Sent(Time, NodeId, Frame),
+    Received(Time, NodeId, Watt, Frame),
+    Lost(Time, NodeId, Watt, Frame, DropReason),
+    Wired(Time, WireEnd, Ipv4Packet),
+}
+
+/// Hands the calls of a tap to a thread.
+pub struct Aside {
+    batch: Vec<Call>,
+    /// `None` once the run is over.
+    calls: Option<SyncSender<Vec<Call>>>,
+    /// Batches that the thread has worked off, to be filled again.
+    empty: Receiver<Vec<Call>>,
+    worker: Option<JoinHandle<io::Result<()>>>,
+    interest: Interest,
+}
+
+/// What a tap looks at; the rest is not noted for it.
+#[derive(Clone, Debug)]
+pub struct Interest {
+    /// Whether it looks at each of the nodes with radios.
+    pub nodes: Vec<bool>,
+    /// Does it look at lost copies, of which there are many?
+    pub losses: bool,
+}
+
+impl Aside {
+    /// `tap` on a thread of its own.
+    pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Aside {
+        let (calls, theirs) = sync_channel::<Vec<Call>>(BATCHES);
+        let (back, empty) = sync_channel(BATCHES);
+        let worker = std::thread::spawn(move || {
+            for mut batch in theirs {
+                batch.drain(..).for_each(|call| match call {
+                    Call::Sent(now, node, frame) => tap.sent(now, node, &frame),
+                    Call::Received(now, node, power, frame) => tap.received(now, node, power, &frame),
+                    Call::Lost(now, node, power, frame, reason) => tap.lost(now, node, power, &frame, reason),
+                    Call::Wired(now, end, packet) => tap.wired(now, end, &packet),
+                });
+                // More than can be used again are let go.
+                let _ = back.try_send(batch);
+            }
+            tap.finish()
+        });
+        Aside { batch: Vec::with_capacity(BATCH), calls: Some(calls), empty, worker: Some(worker), interest }
+    }
+
+    fn looks_at(&self, node: NodeId) -> bool {
+        self.interest.nodes.get(node.index()).is_some_and(|&looks| looks)
+    }
+
+    fn note(&mut self, call: Call) {
+        self.batch.push(call);
+        if self.batch.len() == BATCH {
+            let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
+            self.hand_over(next);
+        }
+    }
+
+    fn hand_over(&mut self, next: Vec<Call>) {
+        let batch = std::mem::replace(&mut self.batch, next);
+        // A thread that is gone has panicked, which shows at the end.
+        let _ = self.calls.as_ref().map(|calls| calls.send(batch));
+    }
+}
+
+impl Tap for Aside {
+    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+        if self.looks_at(node) {
+            self.note(Call::Sent(now, node, frame.clone()));
+        }
+    }
+
+    fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame) {
+        if self.looks_at(node) {
+            self.note(Call::Received(now, node, power, frame.clone()));
+        }
+    }
+
+    fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
+        if self.interest.losses && self.looks_at(node) {
+            self.note(Call::Lost(now, node, power, frame.clone(), reason));
+        }
+    }
+
+    fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
+        self.note(Call::Wired(now, end, packet.clone()));
+    }
+
+    /// # Panics
+    /// If the tap did, with its message.
+    fn finish(&mut self) -> io::Result<()> {
+        self.hand_over(Vec::new());
+        self.calls = None;
+        match self.worker.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Aside {
+    /// What a stopped run has noted is written, too; and no file grows any more when this is gone.
+    fn drop(&mut self) {
+        self.hand_over(Vec::new());
+        self.calls = None;
+        let _ = self.worker.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::wire::FrameKind;
+    use fourhop_units::{Dur, Rate};
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down the calls, and fails at the end.
+    struct Log(Arc<Mutex<Vec<String>>>);
+
+    impl Tap for Log {
+        fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+            self.0.lock().unwrap().push(format!("{now:?} {node} sends {:?}", frame.kind));
+        }
+        fn received(&mut self, now: Time, node: NodeId, power: Watt, _frame: &Frame) {
+            self.0.lock().unwrap().push(format!("{now:?} {node} receives {power:?}"));
+        }
+        fn lost(&mut self, now: Time, node: NodeId, _power: Watt, _frame: &Frame, reason: DropReason) {
+            self.0.lock().unwrap().push(format!("{now:?} {node} loses {reason:?}"));
+        }
+        fn finish(&mut self) -> io::Result<()> {
+            Err(io::Error::other("the disk is full"))
+        }
+    }
+
+    fn cts() -> Frame {
+        let (dst, src) = (NodeId(1).mac(), NodeId(0).mac());
+        let airtime = Dur::from_micros(304);
+        Frame { dst, src, duration: airtime, rate: Rate::kbps(1_000), airtime, kind: FrameKind::Cts }
+    }
+
+    fn calls(tap: &mut dyn Tap) {
+        for step in 0..3_000 {
+            let (now, node) = (Time::from_millis(step), NodeId(step as u32 % 3));
+            tap.sent(now, node, &cts());
+            tap.received(now, node, Watt(step as f64), &cts());
+            tap.lost(now, node, Watt(0.0), &cts(), DropReason::Collision);
+        }
+    }
+
+    #[test]
+    fn the_thread_sees_the_same_calls_in_the_same_order() {
+        let [here, there]: [Arc<Mutex<Vec<String>>>; 2] = Default::default();
+        calls(&mut Log(here.clone()));
+        let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: true });
+        calls(&mut aside);
+        assert_eq!(aside.finish().unwrap_err().to_string(), "the disk is full");
+        assert_eq!(*here.lock().unwrap(), *there.lock().unwrap());
+    }
+
+    #[test]
+    fn what_nobody_looks_at_is_not_noted() {
+        let seen = Arc::<Mutex<Vec<String>>>::default();
+        let mut aside = Aside::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: false });
+        calls(&mut aside);
+        drop(aside);
+        let seen = seen.lock().unwrap();
+        assert!(seen.iter().all(|call| call.contains(" 1 ") && !call.contains("loses")), "{:?}", &seen[..3]);
+        assert_eq!(seen.len(), 2_000, "a run that was stopped is written as far as it went");
+    }
+}

@@ -14,21 +14,52 @@ const BATCH: usize = 512;
 /// Batches under way, after which the run waits for the thread: some hundred kilobytes.
 const BATCHES: usize = 4;
 
-/// One call of a tap.
+/// One call of a tap; frames and packets are named by their places in the batch.
 enum Call {
-    Sent(Time, NodeId, Frame),
-    Received(Time, NodeId, Watt, Frame),
-    Lost(Time, NodeId, Watt, Frame, DropReason),
-    Wired(Time, WireEnd, Ipv4Packet),
+    Sent(Time, NodeId, usize),
+    Received(Time, NodeId, Watt, usize),
+    Lost(Time, NodeId, Watt, usize, DropReason),
+    Wired(Time, WireEnd, usize),
+}
+
+/// Calls in their order.
+#[derive(Default)]
+struct Batch {
+    calls: Vec<Call>,
+    /// One for all receivers of a frame that follow each other.
+    frames: Vec<Frame>,
+    packets: Vec<Ipv4Packet>,
+}
+
+impl Batch {
+    fn frame(&mut self, frame: &Frame) -> usize {
+        if self.frames.last() != Some(frame) {
+            self.frames.push(frame.clone());
+        }
+        self.frames.len() - 1
+    }
+
+    /// Makes the calls, and forgets them.
+    fn make(&mut self, tap: &mut impl Tap) {
+        let Batch { calls, frames, packets } = self;
+        calls.drain(..).for_each(|call| match call {
+            Call::Sent(now, node, frame) => tap.sent(now, node, &frames[frame]),
+            Call::Received(now, node, power, frame) => tap.received(now, node, power, &frames[frame]),
+            Call::Lost(now, node, power, frame, reason) => tap.lost(now, node, power, &frames[frame], reason),
+            Call::Wired(now, end, packet) => tap.wired(now, end, &packets[packet]),
+        });
+        frames.clear();
+        packets.clear();
+    }
 }
 
 /// Hands the calls of a tap to a thread.
 pub struct Aside {
-    batch: Vec<Call>,
+    batch: Batch,
     /// `None` once the run is over.
-    calls: Option<SyncSender<Vec<Call>>>,
+    calls: Option<SyncSender<Batch>>,
     /// Batches that the thread has worked off, to be filled again.
-    empty: Receiver<Vec<Call>>,
+    empty: Receiver<Batch>,
     worker: Option<JoinHandle<io::Result<()>>>,
     interest: Interest,
 }
@@ -38,29 +69,24 @@ pub struct Aside {
 pub struct Interest {
     /// Whether it looks at each of the nodes with radios.
     pub nodes: Vec<bool>,
-    /// Does it look at lost copies, of which there are many?
-    pub losses: bool,
+    /// Does it look at copies lost for this reason? There are many.
+    pub losses: fn(DropReason) -> bool,
 }
 
 impl Aside {
     /// `tap` on a thread of its own.
     pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Aside {
-        let (calls, theirs) = sync_channel::<Vec<Call>>(BATCHES);
+        let (calls, theirs) = sync_channel::<Batch>(BATCHES);
         let (back, empty) = sync_channel(BATCHES);
         let worker = std::thread::spawn(move || {
             for mut batch in theirs {
-                batch.drain(..).for_each(|call| match call {
-                    Call::Sent(now, node, frame) => tap.sent(now, node, &frame),
-                    Call::Received(now, node, power, frame) => tap.received(now, node, power, &frame),
-                    Call::Lost(now, node, power, frame, reason) => tap.lost(now, node, power, &frame, reason),
-                    Call::Wired(now, end, packet) => tap.wired(now, end, &packet),
-                });
+                batch.make(&mut tap);
                 // More than can be used again are let go.
                 let _ = back.try_send(batch);
             }
             tap.finish()
         });
-        Aside { batch: Vec::with_capacity(BATCH), calls: Some(calls), empty, worker: Some(worker), interest }
+        Aside { batch: Batch::default(), calls: Some(calls), empty, worker: Some(worker), interest }
     }
 
     fn looks_at(&self, node: NodeId) -> bool {
@@ -68,15 +94,14 @@ impl Aside {
     }
 
     fn note(&mut self, call: Call) {
-        self.batch.push(call);
-        if self.batch.len() == BATCH {
-            let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
-            self.hand_over(next);
+        self.batch.calls.push(call);
+        if self.batch.calls.len() == BATCH {
+            self.hand_over();
         }
     }
 
-    fn hand_over(&mut self, next: Vec<Call>) {
-        let batch = std::mem::replace(&mut self.batch, next);
+    fn hand_over(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, self.empty.try_recv().unwrap_or_default());
         // A thread that is gone has panicked, which shows at the end.
         let _ = self.calls.as_ref().map(|calls| calls.send(batch));
     }
@@ -85,30 +110,34 @@ impl Aside {
 impl Tap for Aside {
     fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
         if self.looks_at(node) {
-            self.note(Call::Sent(now, node, frame.clone()));
+            let frame = self.batch.frame(frame);
+            self.note(Call::Sent(now, node, frame));
         }
     }
 
     fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame) {
         if self.looks_at(node) {
-            self.note(Call::Received(now, node, power, frame.clone()));
+            let frame = self.batch.frame(frame);
+            self.note(Call::Received(now, node, power, frame));
         }
     }
 
     fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
-        if self.interest.losses && self.looks_at(node) {
-            self.note(Call::Lost(now, node, power, frame.clone(), reason));
+        if (self.interest.losses)(reason) && self.looks_at(node) {
+            let frame = self.batch.frame(frame);
+            self.note(Call::Lost(now, node, power, frame, reason));
         }
     }
 
     fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
-        self.note(Call::Wired(now, end, packet.clone()));
+        self.batch.packets.push(packet.clone());
+        self.note(Call::Wired(now, end, self.batch.packets.len() - 1));
     }
 
     /// # Panics
     /// If the tap did, with its message.
     fn finish(&mut self) -> io::Result<()> {
-        self.hand_over(Vec::new());
+        self.hand_over();
         self.calls = None;
         match self.worker.take().map(JoinHandle::join) {
             Some(Ok(written)) => written,
@@ -121,7 +150,7 @@ impl Tap for Aside {
 impl Drop for Aside {
     /// What a stopped run has noted is written, too; and no file grows any more when this is gone.
     fn drop(&mut self) {
-        self.hand_over(Vec::new());
+        self.hand_over();
         self.calls = None;
         let _ = self.worker.take().map(JoinHandle::join);
     }
@@ -171,7 +200,7 @@ mod tests {
     fn the_thread_sees_the_same_calls_in_the_same_order() {
         let [here, there]: [Arc<Mutex<Vec<String>>>; 2] = Default::default();
         calls(&mut Log(here.clone()));
-        let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: true });
+        let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: |_| true });
         calls(&mut aside);
         assert_eq!(aside.finish().unwrap_err().to_string(), "the disk is full");
         assert_eq!(*here.lock().unwrap(), *there.lock().unwrap());
@@ -180,7 +209,7 @@ mod tests {
     #[test]
     fn what_nobody_looks_at_is_not_noted() {
         let seen = Arc::<Mutex<Vec<String>>>::default();
-        let mut aside = Aside::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: false });
+        let mut aside = Aside::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: |_| false });
         calls(&mut aside);
         drop(aside);
         let seen = seen.lock().unwrap();

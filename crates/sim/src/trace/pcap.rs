@@ -68,7 +68,8 @@ impl PcapFolder {
 
     /// What of a run it looks at.
     pub fn interest(&self) -> Interest {
-        Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses: self.lost }
+        let losses = if self.lost { is_shown } else { |_| false };
+        Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses }
     }
 
     /// A frame that `node` sent, or received with a power, rightly or not.
@@ -100,7 +101,7 @@ impl Tap for PcapFolder {
     }
 
     fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
-        if self.lost && matches!(reason, DropReason::Collision | DropReason::FrameError) {
+        if self.lost && is_shown(reason) {
             self.frame(now, node, Some(power), frame, Some(reason));
         }
     }
@@ -116,6 +117,11 @@ impl Tap for PcapFolder {
         self.files.take().map_or(Ok(()), CaptureFiles::finish)?;
         self.error.take().map_or(Ok(()), Err)
     }
+}
+
+/// May a copy lost for this reason be included? Those that were too weak are not.
+fn is_shown(reason: DropReason) -> bool {
+    matches!(reason, DropReason::Collision | DropReason::FrameError)
 }
 
 /// Appends a radiotap header (radiotap.org): flags, rate, channel and, for received frames, the signal.

@@ -1,10 +1,10 @@
 //! A tap whose work is done on a thread of its own: the run notes what happens, the thread puts it into the form of the
 //! files and writes them. What is written is the same, because the thread sees the same calls in the same order.
 
-use super::{Tap, WireEnd};
+use super::{Copy, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::wire::{Frame, Ipv4Packet};
-use fourhop_units::{NodeId, Time, Watt};
+use fourhop_units::{NodeId, Time};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -16,15 +16,17 @@ const BATCHES: usize = 4;
 
 /// One call of a tap; frames and packets are named by their places in the batch.
 enum Call {
-    Sent(Time, NodeId, usize),
-    Received(Time, NodeId, Watt, usize),
-    Lost(Time, NodeId, Watt, usize, DropReason),
+    Sent(Time, NodeId, TxId, usize),
+    Received(Time, Copy, usize),
+    Lost(Time, Copy, usize, DropReason),
     Wired(Time, WireEnd, usize),
 }
 
 /// Calls in their order.
 #[derive(Default)]
 struct Batch {
+    /// When it was handed over.
+    now: Time,
     calls: Vec<Call>,
     /// One for all receivers of a frame that follow each other.
     frames: Vec<Frame>,
@@ -41,11 +43,11 @@ impl Batch {
 
     /// Makes the calls, and forgets them.
     fn make(&mut self, tap: &mut impl Tap) {
-        let Batch { calls, frames, packets } = self;
+        let Batch { calls, frames, packets, .. } = self;
         calls.drain(..).for_each(|call| match call {
-            Call::Sent(now, node, frame) => tap.sent(now, node, &frames[frame]),
-            Call::Received(now, node, power, frame) => tap.received(now, node, power, &frames[frame]),
-            Call::Lost(now, node, power, frame, reason) => tap.lost(now, node, power, &frames[frame], reason),
+            Call::Sent(now, node, tx, frame) => tap.sent(now, node, tx, &frames[frame]),
+            Call::Received(now, copy, frame) => tap.received(now, copy, &frames[frame]),
+            Call::Lost(now, copy, frame, reason) => tap.lost(now, copy, &frames[frame], reason),
             Call::Wired(now, end, packet) => tap.wired(now, end, &packets[packet]),
         });
         frames.clear();
@@ -79,12 +81,14 @@ impl Aside {
         let (calls, theirs) = sync_channel::<Batch>(BATCHES);
         let (back, empty) = sync_channel(BATCHES);
         let worker = std::thread::spawn(move || {
+            let mut ended = Time::ZERO;
             for mut batch in theirs {
+                ended = ended.max(batch.now);
                 batch.make(&mut tap);
                 // More than can be used again are let go.
                 let _ = back.try_send(batch);
             }
-            tap.finish()
+            tap.finish(ended)
         });
         Aside { batch: Batch::default(), calls: Some(calls), empty, worker: Some(worker), interest }
     }
@@ -93,7 +97,8 @@ impl Aside {
         self.interest.nodes.get(node.index()).is_some_and(|&looks| looks)
     }
 
-    fn note(&mut self, call: Call) {
+    fn note(&mut self, now: Time, call: Call) {
+        self.batch.now = now;
         self.batch.calls.push(call);
         if self.batch.calls.len() == BATCH {
             self.hand_over();
@@ -108,35 +113,36 @@ impl Aside {
 }
 
 impl Tap for Aside {
-    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+    fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         if self.looks_at(node) {
             let frame = self.batch.frame(frame);
-            self.note(Call::Sent(now, node, frame));
+            self.note(now, Call::Sent(now, node, tx, frame));
         }
     }
 
-    fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame) {
-        if self.looks_at(node) {
+    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
+        if self.looks_at(copy.node) {
             let frame = self.batch.frame(frame);
-            self.note(Call::Received(now, node, power, frame));
+            self.note(now, Call::Received(now, copy, frame));
         }
     }
 
-    fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
-        if (self.interest.losses)(reason) && self.looks_at(node) {
+    fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
+        if (self.interest.losses)(reason) && self.looks_at(copy.node) {
             let frame = self.batch.frame(frame);
-            self.note(Call::Lost(now, node, power, frame, reason));
+            self.note(now, Call::Lost(now, copy, frame, reason));
         }
     }
 
     fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
         self.batch.packets.push(packet.clone());
-        self.note(Call::Wired(now, end, self.batch.packets.len() - 1));
+        self.note(now, Call::Wired(now, end, self.batch.packets.len() - 1));
     }
 
     /// # Panics
     /// If the tap did, with its message.
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self, now: Time) -> io::Result<()> {
+        self.batch.now = now;
         self.hand_over();
         self.calls = None;
         match self.worker.take().map(JoinHandle::join) {
@@ -160,23 +166,23 @@ impl Drop for Aside {
 mod tests {
     use super::*;
     use fourhop_proto::wire::FrameKind;
-    use fourhop_units::{Dur, Rate};
+    use fourhop_units::{Dur, Rate, Watt};
     use std::sync::{Arc, Mutex};
 
     /// Writes down the calls, and fails at the end.
     struct Log(Arc<Mutex<Vec<String>>>);
 
     impl Tap for Log {
-        fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+        fn sent(&mut self, now: Time, node: NodeId, _tx: TxId, frame: &Frame) {
             self.0.lock().unwrap().push(format!("{now:?} {node} sends {:?}", frame.kind));
         }
-        fn received(&mut self, now: Time, node: NodeId, power: Watt, _frame: &Frame) {
-            self.0.lock().unwrap().push(format!("{now:?} {node} receives {power:?}"));
+        fn received(&mut self, now: Time, copy: Copy, _frame: &Frame) {
+            self.0.lock().unwrap().push(format!("{now:?} {} receives {:?}", copy.node, copy.power));
         }
-        fn lost(&mut self, now: Time, node: NodeId, _power: Watt, _frame: &Frame, reason: DropReason) {
-            self.0.lock().unwrap().push(format!("{now:?} {node} loses {reason:?}"));
+        fn lost(&mut self, now: Time, copy: Copy, _frame: &Frame, reason: DropReason) {
+            self.0.lock().unwrap().push(format!("{now:?} {} loses {reason:?}", copy.node));
         }
-        fn finish(&mut self) -> io::Result<()> {
+        fn finish(&mut self, _now: Time) -> io::Result<()> {
             Err(io::Error::other("the disk is full"))
         }
     }
@@ -190,9 +196,10 @@ mod tests {
     fn calls(tap: &mut dyn Tap) {
         for step in 0..3_000 {
             let (now, node) = (Time::from_millis(step), NodeId(step as u32 % 3));
-            tap.sent(now, node, &cts());
-            tap.received(now, node, Watt(step as f64), &cts());
-            tap.lost(now, node, Watt(0.0), &cts(), DropReason::Collision);
+            let copy = Copy { node, tx: TxId(0), power: Watt(step as f64) };
+            tap.sent(now, node, TxId(0), &cts());
+            tap.received(now, copy, &cts());
+            tap.lost(now, copy, &cts(), DropReason::Collision);
         }
     }
 
@@ -202,7 +209,7 @@ mod tests {
         calls(&mut Log(here.clone()));
         let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: |_| true });
         calls(&mut aside);
-        assert_eq!(aside.finish().unwrap_err().to_string(), "the disk is full");
+        assert_eq!(aside.finish(Time::from_secs(3)).unwrap_err().to_string(), "the disk is full");
         assert_eq!(*here.lock().unwrap(), *there.lock().unwrap());
     }
 

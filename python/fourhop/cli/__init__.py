@@ -25,6 +25,7 @@ from fourhop.cli import (
     schema,
     sweep,
     validate,
+    view,
 )
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plot.command,
     "best-rate": best_rate.command,
     "draw": draw.command,
+    "view": view.command,
     "explain": explain.command,
     "emulate": emulate.command,
     "exec": emulate.exec_command,

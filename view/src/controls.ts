@@ -180,7 +180,7 @@ export class Controls {
     const names = what === LOSS ? head.names.fate : head.names.reason;
     const flow = events.flow[at]! >= 0 ? `, ${head.flows[events.flow[at]!]!.name}` : "";
     this.say(`${WORDS[what]![0]!.toUpperCase()}${WORDS[what]!.slice(1)} at ${node >= 0 ? head.nodes[node]!.name : "?"}, ` +
-      `${instant(time, 1e3)} s${reason >= 0 ? `: ${names[reason]!}` : ""}${flow}.`);
+      `${instant(time, 1e6)} s${reason >= 0 ? `: ${names[reason]!}` : ""}${flow}.`);
   }
 
   /** The next or last frame of the chosen node. */
@@ -353,9 +353,16 @@ export class Controls {
     return { name, width, height, text: svg(width, height, draw) };
   }
 
+  /** A panel as PNG. */
+  async pngOf(name: string): Promise<Blob> {
+    by<HTMLSelectElement>("what").value = name;
+    const { width, height, text } = this.picture();
+    return png(text, width, height);
+  }
+
   private async save(asPng: boolean): Promise<void> {
-    const { name, width, height, text } = this.picture();
-    const blob = asPng ? await png(text, width, height) : new Blob([text], { type: "image/svg+xml" });
+    const { name, text } = this.picture();
+    const blob = asPng ? await this.pngOf(name) : new Blob([text], { type: "image/svg+xml" });
     const file = `fourhop-${name}-${instant(this.model.t, 1e6)}s.${asPng ? "png" : "svg"}`;
     save(file, blob);
     this.say(`Saved as ${file}.`);

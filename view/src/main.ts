@@ -6,7 +6,7 @@ import { Lanes } from "./lanes";
 import { legend } from "./legend";
 import { MapView } from "./map";
 import { duration, Model } from "./model";
-import { fitted } from "./pen";
+import { CanvasPen, fitted } from "./pen";
 import { Plots } from "./plots";
 import { Sequence } from "./sequence";
 import { Live, source } from "./source";
@@ -100,8 +100,9 @@ async function start(): Promise<void> {
   }
   draw();
   void trace.whole();
+  const canvasPen = (to: CanvasRenderingContext2D, width: number, height: number) => new CanvasPen(to, width, height);
   // What tests and scripts read: what was drawn, how long it took.
-  Object.assign(window, { fourhop: { trace, model, map, lanes, sequence, plots, controls, timings } });
+  Object.assign(window, { fourhop: { trace, model, map, lanes, sequence, plots, controls, timings, pen: canvasPen } });
 }
 
 start().catch((error: unknown) => {

@@ -95,12 +95,14 @@ export class MapView {
 
   private ranges(pen: Pen, scale: Scale, [x, y]: [number, number], colours: Palette): void {
     const { receive, sense } = this.trace.head.ranges;
-    for (const [range, name, dash] of [[receive, "receives", []], [sense, "senses", [6, 4]]] as const) {
+    for (const [range, name, dash, row] of [[receive, "receives", [], 10], [sense, "senses", [6, 4], 24]] as const) {
       if (!(range > 0)) continue;
       const radius = range * scale.size;
       pen.circle(scale.x(x), scale.y(y), radius, null, colours.faint, 1, [...dash]);
-      const up = scale.y(y) - radius;
-      if (up > 8) pen.text(`${name} ${Math.round(range)} m`, scale.x(x), up - 7, colours.faint, 10, "center");
+      // Above its circle, or at the edge where the circle leaves the picture.
+      const words = `${name} ${Math.round(range)} m`;
+      const across = Math.max(words.length * 3, Math.min(pen.width - words.length * 3, scale.x(x)));
+      pen.text(words, across, Math.max(row, scale.y(y) - radius - 7), colours.faint, 10, "center");
     }
   }
 

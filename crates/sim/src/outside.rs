@@ -34,6 +34,16 @@ impl Outside {
             match output {
                 Output::Deliver(packet) => self.delivered.push((node, packet)),
                 Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
+                Output::Noted(note) => {
+                    if let Some(tap) = &mut self.tap {
+                        tap.noted(now, node, &note);
+                    }
+                }
+                Output::Route { destination, way } => {
+                    if let Some(tap) = &mut self.tap {
+                        tap.route(now, node, destination, way);
+                    }
+                }
                 Output::Wire { port, packet } => self.wired.send(now, node, port, packet, &mut self.tap),
             }
         }
@@ -43,6 +53,9 @@ impl Outside {
     pub fn handle_wired_event(&mut self, now: Time, slot: usize, up: &mut Vec<(NodeId, Ipv4Packet)>) {
         if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.outputs, &mut self.tap) {
             self.take_outputs(now, host);
+            if let (Some(tap), Some(number)) = (&mut self.tap, host.wired_number()) {
+                tap.host(now, host, &self.wired.hosts()[number]);
+            }
         }
     }
 }

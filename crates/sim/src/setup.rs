@@ -253,6 +253,23 @@ impl Setup {
         ShortestPaths::cheapest(&costs)
     }
 
+    /// How far in metres a frame can be received, and is sensed, without walls, shadows and fading.
+    pub fn ranges_m(&self) -> (f64, f64) {
+        let propagation = self.radio.propagation(&self.node.phy);
+        (propagation.range_m(self.radio.link(&self.node.phy)), propagation.range_m(propagation.cutoff))
+    }
+
+    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the sender
+    /// goes on to another for each connection.
+    pub fn ports(index: usize, flow: &Flow) -> (u16, u16, bool) {
+        let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
+        let remote = match fresh {
+            true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
+            false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
+        };
+        (SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16, remote, fresh)
+    }
+
     /// The world at time zero for one seed, and where its flows end.
     ///
     /// # Errors
@@ -290,8 +307,10 @@ impl Setup {
             }
         };
         air.spread().check(self.node.mac.shortest_frame())?;
+        let recorded = tap.as_ref().is_some_and(|tap| tap.looks_closely());
+        let routers = routers.into_iter().map(|router| if recorded { router.with_route_changes() } else { router });
         let mut nodes: Vec<Node> =
-            routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
+            routers.enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -302,6 +321,12 @@ impl Setup {
                     None => side,
                 });
             }
+        }
+        if recorded {
+            let radios = nodes.len() as u32;
+            let step = radios + wired.hosts().len() as u32;
+            (1..).zip(&mut nodes).for_each(|(first, node)| node.record(first, step));
+            wired.record(1 + radios, step);
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {
             Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
@@ -412,12 +437,7 @@ fn connect(
     flow: &Flow,
     atp: Option<&atp::Config>,
 ) -> FlowEnds {
-    let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
-    let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
-    let remote = match fresh {
-        true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
-        false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
-    };
+    let (local, remote, fresh) = Setup::ports(index, flow);
     let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
     match &flow.traffic {

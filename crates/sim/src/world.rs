@@ -8,7 +8,7 @@ use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::outside::Outside;
-use crate::trace::Tap;
+use crate::trace::{Copy, Tap};
 use crate::wired::Wired;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac::Due;
@@ -74,6 +74,8 @@ impl World {
         for slot in 0..wired.slots() {
             queue.set(Slot((nodes.len() + slot) as u32), wired.next_event(slot));
         }
+        let mut tap = tap;
+        tap.iter_mut().for_each(|tap| tap.begun(&nodes));
         World {
             now: Time::ZERO,
             nodes,
@@ -170,9 +172,16 @@ impl World {
         sum
     }
 
+    /// Tells the tap that nothing more has happened so far.
+    pub fn touch_trace(&mut self) {
+        if let Some(tap) = &mut self.outside.tap {
+            tap.passed(self.now);
+        }
+    }
+
     /// Ends the trace and says whether it could be written.
     pub fn finish_trace(&mut self) -> Result<(), std::io::Error> {
-        self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish())
+        self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish(self.now))
     }
 
     /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had by
@@ -260,6 +269,9 @@ impl World {
             self.queue.push(slot, timer_key(slot.0, at));
         }
         self.take_outputs(NodeId(slot.0));
+        if self.outside.tap.is_some() {
+            self.show(NodeId(slot.0));
+        }
         if due == Due::Frame {
             self.begin_transmission(NodeId(slot.0), air, end);
         }
@@ -285,6 +297,19 @@ impl World {
         call(node, self.now, ear, &mut self.outside.outputs);
         self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
         self.take_outputs(id);
+        if self.outside.tap.is_some() {
+            self.show(id);
+        }
+    }
+
+    /// Shows a node with a radio to the tap.
+    #[cold]
+    fn show(&mut self, id: NodeId) {
+        let index = id.index();
+        let ear = &self.ears[index];
+        if let Some(tap) = &mut self.outside.tap {
+            tap.node(self.now, id, &self.nodes[index], ear, receiving(ear, self.receivers.get(index)));
+        }
     }
 
     /// Passes on what `node` has just put out.
@@ -301,10 +326,18 @@ impl World {
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
         let leaving = self.transmissions[index].leaving;
         let next = if self.receivers.is_empty() {
-            let next = if leaving { None } else { self.arrivals::<false>(index, limit) };
+            let next = match (leaving, self.outside.tap.is_some()) {
+                (true, _) => None,
+                (false, false) => self.arrivals::<false, false>(index, limit),
+                (false, true) => self.arrivals::<false, true>(index, limit),
+            };
             next.or_else(|| self.departures::<false>(index, limit))
         } else {
-            let next = if leaving { None } else { self.arrivals::<true>(index, limit) };
+            let next = match (leaving, self.outside.tap.is_some()) {
+                (true, _) => None,
+                (false, false) => self.arrivals::<true, false>(index, limit),
+                (false, true) => self.arrivals::<true, true>(index, limit),
+            };
             next.or_else(|| self.departures::<true>(index, limit))
         };
         match next {
@@ -317,7 +350,7 @@ impl World {
 
     #[inline(never)]
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
-    fn arrivals<const SINR: bool>(&mut self, index: usize, limit: Limit) -> Option<Key> {
+    fn arrivals<const SINR: bool, const TAPPED: bool>(&mut self, index: usize, limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let tx = TxId(index as u32);
         let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
@@ -344,6 +377,9 @@ impl World {
             };
             if lost {
                 self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
+            }
+            if TAPPED && let Some(tap) = &mut self.outside.tap {
+                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(neighbour.node.index())));
             }
         }
         self.copies += neighbours.len() as u64;
@@ -376,14 +412,17 @@ impl World {
                 ear.handle_departure(now, tx, frame, &self.rules)
             };
             if let Some(tap) = &mut self.outside.tap {
+                let copy = Copy { node: neighbour.node, tx, power: neighbour.power };
                 match heard {
-                    Heard::Lost(reason) => tap.lost(now, neighbour.node, neighbour.power, frame, reason),
-                    Heard::Overheard | Heard::ForUs => tap.received(now, neighbour.node, neighbour.power, frame),
+                    Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
+                    Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
                 }
+                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(node)));
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
-                let node = &mut self.nodes[node];
+                let index = node;
+                let node = &mut self.nodes[index];
                 node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);
                 // What this node waited for has come or has begun: its next timer is seldom the one it had.
                 let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
@@ -392,6 +431,10 @@ impl World {
                     self.outside.take_outputs(now, neighbour.node);
                     plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
                     limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+                }
+                if let Some(tap) = &mut self.outside.tap {
+                    let receiving = receiving(ear, self.receivers.get(index));
+                    tap.node(now, neighbour.node, &self.nodes[index], ear, receiving);
                 }
                 timer
             } else if ear.awaits_access() {
@@ -416,7 +459,7 @@ impl World {
         }
         let transmission = &mut self.transmissions[air as usize];
         if let (Some(tap), Some(frame)) = (&mut self.outside.tap, &transmission.frame) {
-            tap.sent(self.now, src, frame);
+            tap.sent(self.now, src, TxId(air), frame);
         }
         if self.air.begin(src, self.now).is_empty() {
             return;
@@ -460,6 +503,11 @@ fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
     while let Some(slot) = wired.take_changed() {
         queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));
     }
+}
+
+/// Is the receiver of a node, that of the ear or the one beside it, on a frame that it can so far decode?
+fn receiving(ear: &Ear, beside: Option<&sinr::Receiver>) -> bool {
+    beside.map_or_else(|| ear.is_receiving(), sinr::Receiver::is_receiving)
 }
 
 /// Place of a timer of node `node`.

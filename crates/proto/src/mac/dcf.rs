@@ -208,6 +208,11 @@ impl Dcf {
         &self.config
     }
 
+    /// When SIFS is over, if the station is between a frame that was for it and its own.
+    pub fn sifs_ends(&self) -> Option<Time> {
+        self.sifs_ends
+    }
+
     /// The MSDU in hand, if any.
     pub fn in_hand(&self) -> Option<&Msdu> {
         self.outgoing.as_ref().map(|outgoing| &outgoing.msdu)

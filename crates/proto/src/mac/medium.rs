@@ -39,6 +39,23 @@ impl Rules {
     }
 }
 
+/// What a station knows of its medium at an instant, for recorders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sight {
+    /// Does the receiver sense anything?
+    pub busy: bool,
+    /// Is an exchange of the station's own under way?
+    pub exchange: bool,
+    /// End of what it radiates.
+    pub radiates_until: Time,
+    /// End of the reservation by others.
+    pub nav: Time,
+    /// Since when the medium is idle, or from when on if nothing else happens; `None` if it is not going to be by itself.
+    pub idle_since: Option<Time>,
+    /// When the back-off that there is was drawn, and the slots that are left.
+    pub backoff: Option<(Time, u32)>,
+}
+
 /// The medium around one station.
 ///
 /// Call [`Medium::handle_arrival`] when a copy occupies the receiver, then [`Medium::handle_good_frame`] or
@@ -101,6 +118,18 @@ impl Medium {
     /// busy or an exchange is under way.
     fn idle_since(&self) -> Option<Time> {
         (!self.busy && !self.exchange).then(|| self.quiet_since.max(self.nav()).max(self.eifs_until))
+    }
+
+    /// All of it at once.
+    pub fn sight(&self) -> Sight {
+        Sight {
+            busy: self.busy,
+            exchange: self.exchange,
+            radiates_until: self.radiates_until,
+            nav: self.nav(),
+            idle_since: self.idle_since(),
+            backoff: self.backoff.map(|backoff| (backoff.drawn_at(), backoff.slots())),
+        }
     }
 
     /// Is it idle at `now`?

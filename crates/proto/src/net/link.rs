@@ -62,8 +62,13 @@ pub enum Action {
         /// Transmitter of the last hop.
         from: MacAddr,
     },
-    /// A packet died here.
-    Drop(DropReason),
+    /// A packet, or a message of ARP, died here.
+    Drop {
+        /// It.
+        payload: Payload,
+        /// Why.
+        reason: DropReason,
+    },
     /// A packet comes back: its next hop does not answer ARP.
     Unreachable {
         /// The packet.
@@ -130,8 +135,8 @@ impl Link {
             Lookup::Known(mac, packet) => self.send_down(now, mac, packet),
             Lookup::Ask(request, replaced) => {
                 self.send_arp(now, MacAddr::BROADCAST, request);
-                if replaced.is_some() {
-                    out.push(Action::Drop(DropReason::ArpDisplaced));
+                if let Some(packet) = replaced {
+                    out.push(Action::Drop { payload: Payload::Ipv4(packet), reason: DropReason::ArpDisplaced });
                 }
             }
             Lookup::GiveUp(packet, held) => {
@@ -168,7 +173,8 @@ impl Link {
     pub fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<Action>) {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
-        out.extend((0..self.queue.purge(mac)).map(|_| Action::Drop(DropReason::QueuePurged)));
+        let reason = DropReason::QueuePurged;
+        self.queue.purge(mac, |msdu| out.push(Action::Drop { payload: msdu.payload, reason }));
     }
 
     /// The next MSDU for the MAC.
@@ -189,7 +195,8 @@ impl Link {
             out.push(Action::Deliver { packet, from });
         }
         while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
-            out.extend(self.queue.enqueue(msdu).map(|(_, reason)| Action::Drop(reason)));
+            let lost = self.queue.enqueue(msdu);
+            out.extend(lost.map(|(msdu, reason)| Action::Drop { payload: msdu.payload, reason }));
         }
         if self.arp.next_timeout().is_some_and(|at| at <= now) {
             let mut requests = Vec::new();

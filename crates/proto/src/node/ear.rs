@@ -162,6 +162,11 @@ impl Ear {
         self.medium.access_timeout(&rules.medium)
     }
 
+    /// Is its receiver on a frame that it can so far decode?
+    pub fn is_receiving(&self) -> bool {
+        self.receiver.is_receiving()
+    }
+
     /// Copies received.
     pub fn received(&self) -> u64 {
         self.received

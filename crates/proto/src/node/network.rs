@@ -2,6 +2,7 @@
 
 use super::Output;
 use super::ear::Ear;
+use super::journal::{self, Step};
 use super::stack::Node;
 use super::wired_side::WiredSide;
 use crate::ccm;
@@ -20,6 +21,7 @@ impl Node {
             self.deliver(now, packet, out);
         } else if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
+            self.journal.note(&mut packet, Step::Dropped(reason), out);
             self.local.tell_lost(packet, reason, out);
         } else if stays_wired {
             self.send_wired(packet, out);
@@ -39,11 +41,17 @@ impl Node {
         if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
+        if self.journal.is_kept() {
+            let from = self.link.neighbour_ip(from);
+            self.journal.note(&mut packet, Step::Received(from), out);
+        }
         if ends && !self.end_options(now, leaves, &mut packet) {
+            self.journal.note(&mut packet, Step::Absorbed, out);
             return;
         }
         if packet.is_routing() {
             self.crossings.routing_received += 1;
+            self.journal.note(&mut packet, Step::Delivered, out);
             let sender = packet.src;
             self.with_router(now, out, |router, actions| router.handle_message(now, packet, sender, actions));
         } else if leaves {
@@ -85,10 +93,14 @@ impl Node {
         }
     }
 
-    fn deliver(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn deliver(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
+        self.journal.note(&mut packet, Step::Delivered, out);
+        let place = out.len();
         let mut made = self.scratch.packets.take();
         if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, out) {
             self.drops.count(reason);
+            // Whether anybody listens is known afterwards.
+            journal::revise(&mut out[..place], reason);
         }
         self.send_made(now, &mut made, out);
         self.scratch.packets.give(made);
@@ -103,12 +115,14 @@ impl Node {
 
     /// Sends a packet that originates at this node.
     pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
+        self.journal.note(&mut packet, Step::Created, out);
         if self.leaves_by_wire(&packet) {
             return self.send_wired(packet, out);
         }
         if let Some(modules) = &mut self.modules
             && !modules.handle_outgoing(now, &mut packet)
         {
+            self.journal.note(&mut packet, Step::Absorbed, out);
             return;
         }
         self.route(now, packet, out);
@@ -128,6 +142,7 @@ impl Node {
     fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
         if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
+            self.journal.note(&mut packet, Step::Dropped(reason), out);
             return self.local.tell_lost(packet, reason, out);
         }
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
@@ -157,7 +172,10 @@ impl Node {
                 Action::Forward { packet, to: Side::Wireless } => {
                     self.with_router(now, out, |router, actions| router.handle_entering(now, packet, actions));
                 }
-                Action::Drop { reason, .. } => self.drops.count(reason),
+                Action::Drop { mut packet, reason } => {
+                    self.drops.count(reason);
+                    self.journal.note(&mut packet, Step::Dropped(reason), out);
+                }
             }
         }
         self.scratch.crossing.give(actions);
@@ -166,7 +184,7 @@ impl Node {
     /// A packet for a node without a radio.
     fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
         if let Some(wired) = &mut self.wired
-            && let Err(reason) = wired.ports.send(packet, out)
+            && let Err(reason) = wired.ports.send(packet, &mut self.journal, out)
         {
             self.drops.count(reason);
         }

@@ -4,6 +4,7 @@ use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
 use super::endpoint::Endpoint;
+use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
 use super::transports::Transports;
@@ -101,6 +102,8 @@ pub struct Node {
     pub(super) drops: Drops,
     pub(super) crossings: Crossings,
     link_drops: Vec<LinkDrops>,
+    /// What it tells of its packets.
+    pub(super) journal: Journal,
     /// Earliest timer of the layers above the MAC.
     upper_timeout: Option<Time>,
     pub(super) scratch: Scratch,
@@ -124,6 +127,7 @@ impl Node {
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
+            journal: Journal::default(),
             scratch: Scratch::default(),
         }
     }
@@ -164,6 +168,12 @@ impl Node {
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
     pub fn add_meter(&mut self, config: atp::Config) {
         self.meter = Some(Box::new(atp::Meter::new(config)));
+    }
+
+    /// Lets the node tell what its packets and routes do ([`Output::Noted`], [`Output::Route`]). Packets that it sees first have
+    /// the numbers `first`, `first + step` and so on. Before anything happens.
+    pub fn record(&mut self, first: u32, step: u32) {
+        self.journal.begin(first, step);
     }
 
     /// Its modules of C3TCP, for inspection.
@@ -345,9 +355,12 @@ impl Node {
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
         if self.mac.is_ready()
-            && let Some(msdu) = self.next_for_mac(now)
+            && let Some(mut msdu) = self.next_for_mac(now, out)
         {
             self.crossings.link_to_mac += 1;
+            if let Payload::Ipv4(packet) = &mut msdu.payload {
+                self.journal.note(packet, Step::Head, out);
+            }
             self.mac.handle_packet(now, msdu, &mut ear.medium);
             if self.wired.is_some() {
                 let waiting = self.link.queue_len();
@@ -359,7 +372,7 @@ impl Node {
 
     /// The head of the queue that is not dropped early.
     #[inline(always)]
-    fn next_for_mac(&mut self, now: Time) -> Option<Msdu> {
+    fn next_for_mac(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Msdu> {
         if let Some(meter) = &mut self.meter {
             meter.handle_free(now);
         }
@@ -367,6 +380,9 @@ impl Node {
         if let Some(red) = &mut self.red {
             while red.drops(self.mac.counters().unanswered(), &msdu) {
                 self.drops.count(DropReason::LinkRed);
+                if let Payload::Ipv4(packet) = &mut msdu.payload {
+                    self.journal.note(packet, Step::Dropped(DropReason::LinkRed), out);
+                }
                 msdu = self.link.dequeue()?;
             }
         }
@@ -390,8 +406,10 @@ impl Node {
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
                     link_drops::count(&mut self.link_drops, &msdu);
-                    let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, self.link.neighbour_ip(msdu.dst))
-                    else {
+                    let next_hop = self.link.neighbour_ip(msdu.dst);
+                    let Payload::Ipv4(mut packet) = msdu.payload else { continue };
+                    let Some(next_hop) = next_hop else {
+                        self.journal.note(&mut packet, Step::Dropped(reason), out);
                         continue;
                     };
                     self.link_failed(now, packet, next_hop, reason, out);
@@ -406,12 +424,13 @@ impl Node {
     fn link_failed(
         &mut self,
         now: Time,
-        packet: Ipv4Packet,
+        mut packet: Ipv4Packet,
         next_hop: Ipv4Addr,
         reason: DropReason,
         out: &mut Vec<Output>,
     ) {
         self.crossings.given_back += 1;
+        self.journal.note(&mut packet, Step::Failed(reason), out);
         self.with_router(now, out, |router, actions| {
             router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
         });
@@ -424,7 +443,12 @@ impl Node {
                     self.crossings.link_to_network += 1;
                     self.handle_packet(now, packet, from, out);
                 }
-                net::Action::Drop(reason) => self.drops.count(reason),
+                net::Action::Drop { payload, reason } => {
+                    self.drops.count(reason);
+                    if let Payload::Ipv4(mut packet) = payload {
+                        self.journal.note(&mut packet, Step::Dropped(reason), out);
+                    }
+                }
                 net::Action::Unreachable { packet, next_hop } => {
                     self.crossings.link_given_back += 1;
                     self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved, out);
@@ -445,20 +469,25 @@ impl Node {
         let mut link_actions = self.scratch.link.take();
         for action in actions.drain(..) {
             match action {
-                route::Action::Send { packet, next_hop } => {
+                route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {
                         self.crossings.routing_sent += 1;
                     }
+                    self.journal.note_queued(&mut packet, next_hop, out);
                     self.crossings.network_to_link += 1;
                     self.link.handle_packet(now, packet, next_hop, &mut link_actions);
                 }
                 route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
-                route::Action::Drop { packet, reason } => {
+                route::Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
+                    self.journal.note(&mut packet, Step::Dropped(reason), out);
                     self.local.tell_lost(packet, reason, out);
                 }
-                // Nobody mirrors the routes of a node that forwards by itself.
-                route::Action::RouteUp { .. } | route::Action::RouteDown { .. } => {}
+                // Only recorders ask for these: nobody mirrors the routes of a node that forwards by itself.
+                route::Action::RouteUp { destination, next_hop, hops, .. } => {
+                    self.journal.route(destination, Some((next_hop, hops)), out);
+                }
+                route::Action::RouteDown { destination } => self.journal.route(destination, None, out),
             }
         }
         self.perform_link(now, &mut link_actions, out);

@@ -106,6 +106,11 @@ impl Receiver {
         self.slot.is_some() || (config.energy_detection && !self.aside.is_empty())
     }
 
+    /// Is it on a frame that it can so far decode?
+    pub fn is_receiving(&self) -> bool {
+        self.slot.is_some_and(|slot| slot.condition == Condition::Good)
+    }
+
     /// Copies on the air at this receiver.
     pub fn on_air(&self) -> usize {
         self.aside.len() + usize::from(self.slot.is_some())

@@ -10,8 +10,9 @@
 //! sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
-use super::{Tap, WireEnd};
+use super::{Copy, Tap, WireEnd};
 use fourhop_proto::drop::DropReason;
+use fourhop_proto::phy::TxId;
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
 use pcap_file::DataLink;
@@ -86,17 +87,17 @@ impl PcapFolder {
 }
 
 impl Tap for PcapFolder {
-    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+    fn sent(&mut self, now: Time, node: NodeId, _tx: TxId, frame: &Frame) {
         self.frame(now, node, None, frame, None);
     }
 
-    fn received(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame) {
-        self.frame(now, node, Some(power), frame, None);
+    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
+        self.frame(now, copy.node, Some(copy.power), frame, None);
     }
 
-    fn lost(&mut self, now: Time, node: NodeId, power: Watt, frame: &Frame, reason: DropReason) {
+    fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
         if self.lost && matches!(reason, DropReason::Collision | DropReason::FrameError) {
-            self.frame(now, node, Some(power), frame, Some(reason));
+            self.frame(now, copy.node, Some(copy.power), frame, Some(reason));
         }
     }
 
@@ -107,7 +108,7 @@ impl Tap for PcapFolder {
         self.record(self.wires[at].1, now, Direction::Unknown, None);
     }
 
-    fn finish(&mut self) -> Result<(), io::Error> {
+    fn finish(&mut self, _now: Time) -> Result<(), io::Error> {
         self.files.take().map_or(Ok(()), CaptureFiles::finish)?;
         self.error.take().map_or(Ok(()), Err)
     }

@@ -75,6 +75,11 @@ impl Receiver {
         energy || (self.config.cca_preamble && self.on_air.iter().any(|copy| copy.sensed))
     }
 
+    /// Does it follow a frame?
+    pub fn is_receiving(&self) -> bool {
+        self.followed.is_some()
+    }
+
     /// Copies on the air at this receiver.
     pub fn on_air(&self) -> usize {
         self.on_air.len()

@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
+from fourhop import Scenario, run
+from fourhop.trace import Request
 from fourhop.view import Blobs, Tables, write
 from tests import view_trace
 from tests.browser import CHROMIUM, Chromium
+from tests.conftest import ROOT, Command
 from tests.view_trace import MS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -269,3 +274,79 @@ def test_numbers_on_the_page_are_those_of_the_tables(browser: Chromium, page: Pa
     show(browser, page, "from=0&to=2500000000&t=0")
     frames = pl.DataFrame(view_trace.ROWS["frames"], schema=view_trace.SCHEMAS["frames"], orient="row")
     assert f"{len(frames)} frames" in browser.js("document.getElementById('about').textContent")
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain on which frames collide, and a network that moves, as the simulator traces them."""
+    folder = tmp_path_factory.mktemp("traced")
+    chain = Scenario.chain(hops=6, transport="newreno", duration="6s")
+    run(chain, trace=folder / "chain")
+    run(ROOT / "scenarios" / "random-waypoint.toml", trace=Request(folder / "moving", end="4s"))
+    for name in ("chain", "moving"):
+        write(Blobs(Tables(folder / name)), folder / f"{name}.html")
+    return folder
+
+
+def test_what_is_drawn_of_a_run_is_what_its_tables_say(browser: Chromium, traced: Path) -> None:
+    frames, receptions, mac = (
+        pd.read_parquet(traced / "chain" / f"{name}.parquet") for name in ("frames", "receptions", "mac")
+    )
+    for begin, end in ((0, 6000 * MS), (2000 * MS, 2400 * MS), (3017 * MS + 1, 3017 * MS + 90_001)):
+        show(browser, traced / "chain.html", f"from={begin}&to={end}&t={begin}")
+        shown = exported(browser, "lanes")[1]
+        assert shown["mode"] == "frames"
+        assert shown["frames"] == ((frames.start_ns < end) & (frames.end_ns >= begin)).sum()
+        meant = receptions.merge(frames[["frame", "dst"]], left_on=["frame", "node"], right_on=["frame", "dst"])
+        lost = meant[~meant.fate.isin(["received", "overheard"])]
+        assert shown["losses"] == ((lost.end_ns >= begin) & (lost.end_ns < end)).sum()
+        drawn = mac[mac.state != "transmitting"]
+        assert shown["states"] == ((drawn.start_ns >= begin) & (drawn.start_ns <= end)).sum()
+    assert (receptions.fate == "collision").sum() > 20, "a chain of six hops has collisions"
+    assert not browser.complaints
+
+
+def test_each_instant_of_the_map_is_what_the_tables_say(browser: Chromium, traced: Path) -> None:
+    frames = pd.read_parquet(traced / "chain" / "frames.parquet")
+    show(browser, traced / "chain.html", "from=2000000000&to=2400000000")
+    busiest = frames[(frames.start_ns > 2000 * MS) & (frames.start_ns < 2400 * MS)].start_ns
+    several = 0
+    for at in (busiest + 1).tolist()[::7]:
+        browser.js(f"fourhop.model.seek({at})")
+        on_air = frames[(frames.start_ns <= at) & (frames.end_ns > at)].frame.tolist()
+        assert sorted(exported(browser, "map")[1]["frames"]) == sorted(on_air)
+        several += len(on_air) > 1
+    assert several > 3, "some send at once"
+
+
+def test_nodes_are_where_the_tables_say(browser: Chromium, traced: Path) -> None:
+    positions = pd.read_parquet(traced / "moving" / "positions.parquet")
+    assert positions.groupby("node").x_m.nunique().max() > 5, "they move"
+    show(browser, traced / "moving.html")
+    for at in (0, 1234 * MS, 3900 * MS):
+        browser.js(f"fourhop.model.seek({at})")
+        places = exported(browser, "map")[1]["places"]
+        for node, way in positions.groupby("node"):
+            for axis, column in enumerate(("x_m", "y_m")):
+                assert places[node][axis] == pytest.approx(np.interp(at, way.time_ns, way[column]), abs=1e-6)
+
+
+def test_plots_have_each_value_of_the_sender(browser: Chromium, traced: Path) -> None:
+    tcp = pd.read_parquet(traced / "chain" / "tcp.parquet")
+    show(browser, traced / "chain.html")
+    plots = dict(browser.js("fourhop.plots.plots().map(plot => [plot.id, plot.lines.map(line => line.value)])"))
+    sender = tcp[(tcp.flow == 0) & (tcp.end == "sender")]
+    assert plots["window"][0] == sender.cwnd_segments.dropna().tolist()
+    assert plots["rtt"][1] == pytest.approx((sender.srtt_ns.dropna() / 1e6).tolist())
+    queues = pd.read_parquet(traced / "chain" / "queues.parquet")
+    longest = queues[queues.queue == "interface"].packets.max()
+    assert max(max(line) for line in plots["queue"]) == longest
+
+
+def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+    made = fourhop("view", chain, "--html", "page.html", "--set", "duration=2s", "--seed", "3")
+    assert made.returncode == 0, made.stderr
+    show(browser, tmp_path / "page.html")
+    assert browser.js("fourhop.trace.head.span[1]") == 2000 * MS
+    assert browser.js("fourhop.trace.head.seed") == 3
+    assert browser.js("document.title") == "chain · fourhop view"

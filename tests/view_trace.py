@@ -175,7 +175,7 @@ META: dict[str, Any] = {
             "dst_port": 2,
         }
     ],
-    "walls": [{"from": [100.0, 50.0], "to": [300.0, 50.0], "loss_db": 12.0}],
+    "walls": [{"corners_m": [[100.0, 50.0], [300.0, 50.0]], "loss_db": 12.0}],
     "tables": {},
     "result": {},
 }

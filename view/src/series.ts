@@ -68,7 +68,7 @@ export class Series {
     // What the receiver acknowledges is what it has in order: the receiver's own segments carry it.
     let had = -1;
     for (let row = 0; row < tcp.rows; row++) {
-      if (tcp.flow[row] !== flow || tcp.sender[row] !== 0 || tcp.ack[row]! < 0 || this.event(row) !== "sent") continue;
+      if (tcp.flow[row] !== flow || tcp.sender[row] !== 0 || tcp.ack[row]! < 0 || this.event(row) === "received") continue;
       const ack = tcp.ack[row]!;
       if (had >= 0 && ack > had) bins[Math.floor((tcp.time[row]! - first) / bin)]! += ack - had;
       had = Math.max(had, ack);

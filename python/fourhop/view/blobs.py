@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -137,8 +138,9 @@ class Blobs:
                 for flow in meta["flows"]
             ],
             "walls": [
-                dict(zip(("x1", "y1", "x2", "y2"), (*wall["from"], *wall["to"]), strict=True), loss_db=wall["loss_db"])
+                {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "loss_db": wall["loss_db"]}
                 for wall in meta.get("walls") or []
+                for (x1, y1), (x2, y2) in itertools.pairwise(wall["corners_m"])
             ],
             "names": {
                 "kind": columns.KINDS,
@@ -175,18 +177,18 @@ class Blobs:
 
     @functools.cached_property
     def _reasons(self) -> list[str]:
-        packets = self._tables.scan("packets")
+        packets = self._tables.find("packets")
         if packets is None:
             return []
         found = packets.filter(pl.col("reason").is_not_null()).select(pl.col("reason").cast(pl.String).unique().sort())
         return list(found.collect()["reason"])
 
     def _count(self, table: str) -> int:
-        scan = self._tables.scan(table)
+        scan = self._tables.find(table)
         return 0 if scan is None else int(scan.select(pl.len()).collect().item())
 
     def _end(self, table: str) -> int:
-        scan = self._tables.scan(table)
+        scan = self._tables.find(table)
         last = None if scan is None else scan.select(pl.col("end_ns").max()).collect().item()
         return 0 if last is None else int(last)
 
@@ -196,7 +198,7 @@ class Blobs:
         return self.span[0] if self.live else self._first
 
     def _read(self, table: str, wanted: pl.Expr, found: list[pl.Expr]) -> bytes:
-        scan = self._tables.scan(table)
+        scan = self._tables.find(table)
         if scan is None:
             names = [column.meta.output_name() for column in found]
             return _arrow(pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names}))

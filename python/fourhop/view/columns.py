@@ -10,14 +10,26 @@ import polars as pl
 KINDS = ("rts", "cts", "data", "ack")
 CONTENTS = (
     *("arp", "tcp-data", "tcp-ack", "tcp-syn", "tcp-fin", "tcp-rst", "udp", "atp-data", "atp-feedback"),
-    *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "hello", "probe", "other"),
+    *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "rrep-ack", "hello", "probe", "other"),
 )
 FATES = ("received", "overheard", "undecodable", "collision", "captured", "half-duplex", "frame-error")
 STATES = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs", "ifs", "counting", "frozen")
 PACKET_EVENTS = (
-    *("created", "queued", "head", "sent", "failed", "received", "wire-out", "wire-in", "delivered", "dropped"),
+    *(
+        "created",
+        "queued",
+        "head",
+        "sent",
+        "failed",
+        "received",
+        "wire-out",
+        "wire-in",
+        "delivered",
+        "absorbed",
+        "dropped",
+    ),
 )
-TCP_EVENTS = ("sent", "received", "timeout", "fast-retransmit", "window")
+TCP_EVENTS = ("sent", "resent", "received", "timeout", "fast-retransmit", "window")
 """What docs/trace.md names; the code of a name is its place."""
 
 

@@ -16,7 +16,7 @@ COLUMNS = ("time", "what", "node", "flow", "ref", "reason")
 
 def events(tables: Tables, nodes: Nodes, reasons: list[str], from_ns: int) -> pl.DataFrame:
     """All events since a time; `ref` is the frame that was lost or the packet that was dropped."""
-    scans = {name: tables.scan(name) for name in ("receptions", "frames", "packets", "tcp", "routes")}
+    scans = {name: tables.find(name) for name in ("receptions", "frames", "packets", "tcp", "routes")}
     parts = []
 
     def add(what: int, rows: pl.LazyFrame, ref: pl.Expr, reason: pl.Expr) -> None:

@@ -52,7 +52,7 @@ class Live:
         while True:
             try:
                 tables = Tables(self._folder)
-                newest = tables.files("mac")[-1:]
+                newest = [] if tables.find("mac") is None else tables.files("mac")[-1:]
                 if newest and newest != seen:
                     blobs = Blobs(tables, title=self._title, keep_ns=KEEP_NS)
                     for message in pushed(blobs, sent):

@@ -17,7 +17,7 @@ def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> 
     count = len(nodes.places)
     sums = np.zeros((4, count, bins))
     inside = pl.col("end_ns") >= span[0]
-    mac, receptions = tables.scan("mac"), tables.scan("receptions")
+    mac, receptions = tables.find("mac"), tables.find("receptions")
     if mac is not None:
         for channel, states in enumerate(_STATES):
             rows = mac.filter(inside & among("state", *states))

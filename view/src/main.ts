@@ -5,7 +5,7 @@ import { Details } from "./details";
 import { Lanes } from "./lanes";
 import { legend } from "./legend";
 import { MapView } from "./map";
-import { duration, Model } from "./model";
+import { duration, Model, PANELS } from "./model";
 import { CanvasPen, fitted } from "./pen";
 import { Plots } from "./plots";
 import { Sequence } from "./sequence";
@@ -40,7 +40,6 @@ async function start(): Promise<void> {
     by("#about").textContent = [head.profile, `seed ${head.seed}`, duration(trace.head.span[1] - trace.head.span[0]), ...counts].join(" · ");
   };
   const controls = new Controls(trace, model, { map, lanes, sequence, plots }, { mapCanvas, lanesCanvas, sequenceCanvas });
-  const wide = () => lanesCanvas.clientWidth > 0;
   let loaded = 0;
   // Only what is on the screen is drawn.
   const seen = new Set<string>(["map", "lanes"]);
@@ -51,11 +50,12 @@ async function start(): Promise<void> {
   for (const id of ["map", "lanes", "sequence", "plots"]) watch.observe(by(`#${id}`));
   const draw = (): void => {
     const before = performance.now();
-    if (seen.has("map")) map.draw(fitted(mapCanvas, 300));
-    // On a narrow screen these are not shown.
-    const heights = wide() ? [lanes.height(), sequence.height()] : [0, 0];
-    if (wide() && seen.has("lanes")) lanes.show(fitted(lanesCanvas, heights[0]!));
-    if (wide() && seen.has("sequence")) sequence.show(fitted(sequenceCanvas, heights[1]!), loaded);
+    for (const panel of PANELS) by(`#${panel}`).hidden = model.panels !== null && !model.panels.includes(panel);
+    by("main").classList.toggle("single", ["#map", "#details"].some((panel) => by(panel).hidden !== false));
+    if (mapCanvas.clientWidth > 0 && seen.has("map")) map.draw(fitted(mapCanvas, 300));
+    // On a narrow screen these two are not shown.
+    if (lanesCanvas.clientWidth > 0 && seen.has("lanes")) lanes.show(fitted(lanesCanvas, lanes.height()));
+    if (sequenceCanvas.clientWidth > 0 && seen.has("sequence")) sequence.show(fitted(sequenceCanvas, sequence.height()), loaded);
     if (seen.has("plots")) plots.draw();
     void details.draw();
     controls.show();

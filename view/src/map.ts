@@ -88,7 +88,7 @@ export class MapView {
     const [left, bottom, right, top] = this.trace.area();
     const around = 40;
     const wide = Math.max(right - left, 1), high = Math.max(top - bottom, 1);
-    const size = Math.min((pen.width - 2 * around) / wide, (pen.height - 2 * around) / high) * this.zoom;
+    const size = Math.max(Math.min((pen.width - 2 * around) / wide, (pen.height - 2 * around) / high), 1e-6) * this.zoom;
     const [cx, cy] = this.centre ?? [(left + right) / 2, (bottom + top) / 2];
     return { x: (m) => pen.width / 2 + (m - cx) * size, y: (m) => pen.height / 2 - (m - cy) * size, size };
   }

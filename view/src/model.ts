@@ -5,6 +5,8 @@ export interface Selected { kind: "frame" | "packet"; id: number }
 /** Simulated seconds in a second. */
 export const SPEEDS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10];
 
+export const PANELS = ["map", "details", "lanes", "sequence", "plots"];
+
 export class Model {
   /** The instant of the map, and the span of the time axis. */
   t: number;
@@ -20,6 +22,8 @@ export class Model {
   /** The node the keys go to in the time lines. */
   node = 0;
   selected: Selected | null = null;
+  /** The panels that are shown, by their names; null: all. An address alone says it: a page of text that embeds this one. */
+  panels: string[] | null = null;
   /** A live view moves with what comes. */
   follow = false;
   private readonly listeners: (() => void)[] = [];
@@ -80,6 +84,7 @@ export class Model {
     if (this.only) parts.push("only=1");
     if (this.nodes) parts.push(`nodes=${this.nodes.join(",")}`);
     parts.push(`speed=${this.speed}`);
+    if (this.panels) parts.push(`show=${this.panels.join(",")}`);
     if (this.selected) parts.push(`${this.selected.kind}=${this.selected.id}`);
     return parts.join("&");
   }
@@ -99,6 +104,8 @@ export class Model {
     this.only = said.get("only") === "1";
     const list = said.get("nodes")?.split(",").map(Number).filter((node) => Number.isInteger(node) && node >= 0 && node < nodes);
     this.nodes = list?.length ? list : null;
+    // A link within a page of text says only where to go.
+    if (said.has("show")) this.panels = said.get("show")!.split(",").filter((each) => PANELS.includes(each));
     const frame = number("frame"), packet = number("packet");
     if (frame !== null) this.selected = { kind: "frame", id: frame };
     else if (packet !== null) this.selected = { kind: "packet", id: packet };

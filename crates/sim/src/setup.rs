@@ -20,13 +20,14 @@ use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::OptionsRule;
-use fourhop_proto::net::{Addresses, LinkRed};
-use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
+use fourhop_proto::net::{self, Addresses, LinkRed, NeighbourhoodRed};
+use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
@@ -182,7 +183,7 @@ pub struct C3tcp {
     /// What the link layers of those do that take part.
     pub rule: OptionsRule,
     /// Nodes that do not.
-    pub unaware: Vec<NodeId>,
+    pub unaware: BTreeSet<NodeId>,
     /// What theirs do.
     pub unaware_rule: OptionsRule,
 }
@@ -373,8 +374,13 @@ impl Setup {
         if let Some(options) = self.atp {
             node.add_meter(options);
         }
-        if config.link.red.enabled {
-            node.add_link_red(LinkRed::new(config.link.red, Stream::new(seed, id, Purpose::LinkRed)));
+        let net::Config { red, nred, .. } = config.link;
+        if red.enabled || nred.enabled {
+            let random = |purpose| Stream::new(seed, id, purpose);
+            node.add_early_drops(EarlyDrops {
+                link: red.enabled.then(|| LinkRed::new(red, random(Purpose::LinkRed))),
+                neighbourhood: nred.enabled.then(|| NeighbourhoodRed::new(nred, random(Purpose::NeighbourhoodRed))),
+            });
         }
         node
     }

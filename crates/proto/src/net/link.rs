@@ -3,9 +3,9 @@
 
 use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
-use super::link_red;
 use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
+use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
 use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Payload};
@@ -26,8 +26,10 @@ pub struct Config {
     pub arp_retry: Option<Dur>,
     /// The interface queue.
     pub queue: queue::Config,
-    /// Early drops between queue and MAC, which the node does.
+    /// Early drops between queue and MAC by the MAC's retries, which the node does.
     pub red: link_red::Config,
+    /// Those by the load of the medium, which the node does, too.
+    pub nred: neighbourhood_red::Config,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -42,6 +44,7 @@ impl Config {
             arp_retry: None,
             queue: queue::Config { limit: 50, routing_first: true },
             red: link_red::Config::off(),
+            nred: neighbourhood_red::Config::off(),
             sizes: Sizes::Ns2,
         }
     }

@@ -57,7 +57,11 @@ impl Node {
         } else if leaves {
             self.leave_mesh(now, packet, from, out);
         } else if ends || packet.is_for_all() {
-            self.deliver(now, packet, out);
+            if self.take_notification(now, &packet) {
+                self.journal.note(&mut packet, Step::Delivered, out);
+            } else {
+                self.deliver(now, packet, out);
+            }
         } else {
             let from = self.link.neighbour_ip(from);
             self.with_router(now, out, |router, actions| router.handle_transit(now, packet, from, actions));

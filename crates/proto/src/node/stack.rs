@@ -3,6 +3,7 @@
 use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
+use super::early::EarlyDrops;
 use super::endpoint::Endpoint;
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
@@ -14,7 +15,7 @@ use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::gateway;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Addresses, Link, LinkRed};
+use crate::net::{self, Addresses, Link};
 use crate::phy;
 use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
@@ -89,8 +90,8 @@ pub struct Node {
     mac_addr: MacAddr,
     pub(super) mac: Dcf,
     pub(super) link: Link,
-    /// Early drops between the two, if they are in use.
-    red: Option<Box<LinkRed>>,
+    /// Early drops between the two, if there are any.
+    pub(super) early: Option<Box<EarlyDrops>>,
     pub(super) router: Router,
     pub(super) local: Local,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
@@ -117,7 +118,7 @@ impl Node {
             mac_addr: mac,
             mac: Dcf::new(mac, config.mac, backoff),
             link: Link::new(addresses, config.link),
-            red: None,
+            early: None,
             upper_timeout: router.next_timeout(),
             router,
             local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
@@ -153,11 +154,6 @@ impl Node {
     /// Its wired side, if it has one, for inspection.
     pub fn wired_side(&self) -> Option<&WiredSide> {
         self.wired.as_deref()
-    }
-
-    /// Lets packets be dropped early, before the MAC. Before anything happens.
-    pub fn add_link_red(&mut self, red: LinkRed) {
-        self.red = Some(Box::new(red));
     }
 
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
@@ -241,8 +237,19 @@ impl Node {
             ),
             network: held(
                 Layer::Network,
-                self.local.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires + emitted,
-                c.network_to_link + self.local.delivered + c.routing_received + to_wires + absorbed,
+                self.local.originated()
+                    + c.routing_sent
+                    + c.notifications_sent
+                    + c.link_to_network
+                    + c.given_back
+                    + from_wires
+                    + emitted,
+                c.network_to_link
+                    + self.local.delivered
+                    + c.routing_received
+                    + c.notifications_received
+                    + to_wires
+                    + absorbed,
                 self.router.held() + crossing,
             ),
             wire: Account::default(),
@@ -309,6 +316,9 @@ impl Node {
         }
         let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
         if upper_due {
+            if self.early.is_some() {
+                self.look_at_medium(now, ear, out);
+            }
             self.upper_layers(now, out);
             self.refresh_upper();
         }
@@ -348,6 +358,9 @@ impl Node {
         if let Some(modules) = &self.modules {
             at = Time::earlier_of(at, modules.next_timeout());
         }
+        if let Some(early) = &self.early {
+            at = Time::earlier_of(at, early.next_timeout());
+        }
         self.upper_timeout = at;
     }
 
@@ -377,11 +390,11 @@ impl Node {
             meter.handle_free(now);
         }
         let mut msdu = self.link.dequeue()?;
-        if let Some(red) = &mut self.red {
-            while red.drops(self.mac.counters().unanswered(), &msdu) {
-                self.drops.count(DropReason::LinkRed);
+        if self.early.is_some() {
+            while let Some(reason) = self.early_drop(now, &msdu) {
+                self.drops.count(reason);
                 if let Payload::Ipv4(packet) = &mut msdu.payload {
-                    self.journal.note(packet, Step::Dropped(DropReason::LinkRed), out);
+                    self.journal.note(packet, Step::Dropped(reason), out);
                 }
                 msdu = self.link.dequeue()?;
             }
@@ -398,6 +411,7 @@ impl Node {
             match action {
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
+                    self.count_carried(&msdu);
                     if matches!(msdu.payload, Payload::Arp(_)) {
                         self.crossings.arp_received += 1;
                     }

@@ -18,7 +18,7 @@ from tests.conftest import ROOT, Command
 
 MEDIUM = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs")
 
-# Networks of every kind: moving, wired, with hop-by-hop acknowledgements, with a radio of noise, with every kind of flow.
+# Networks of every kind: moving, wired, acknowledged hop by hop, with a radio of noise, with every kind of flow.
 NETWORKS: dict[str, tuple[str, list[str]]] = {
     "chain": ("chain.toml", ["duration=20s"]),
     "chain-standard": ("chain-standard.toml", ["duration=10s"]),

@@ -13,6 +13,7 @@ use crate::forecast::saturated_speed;
 use crate::members::{Member, members};
 use crate::nodes::{Network, Nodes, Plan};
 use crate::program::forbidden;
+use crate::radio::Radio;
 use crate::report::Report;
 use crate::running::Running;
 use crate::state::State;
@@ -56,6 +57,8 @@ pub struct Options {
     pub trace: Option<Request>,
     /// Where figures are served.
     pub metrics: Option<SocketAddr>,
+    /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
+    pub radio: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -70,6 +73,7 @@ impl Default for Options {
             pcap: None,
             trace: None,
             metrics: None,
+            radio: None,
         }
     }
 }
@@ -96,6 +100,7 @@ pub struct Emulation {
     pub(crate) world: World,
     pub(crate) carry: Carry,
     pub(crate) wires: Wires,
+    pub(crate) radio: Option<Radio>,
     pub(crate) mode: Mode,
     pub(crate) options: Options,
     pub(crate) seed: u64,
@@ -170,6 +175,11 @@ impl Emulation {
         let (world, _) = setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
         let id = options.id.clone().unwrap_or_else(made_up);
         check_id(&id, &members)?;
+        if options.radio.is_some() && mode != Mode::Link {
+            let why = "--radio: found it without --tap, allowed: with it, where the kernels route";
+            return Err(EmulationError::Unsuited(why.to_owned()));
+        }
+        let radio = options.radio.as_deref().map(Radio::start).transpose()?;
         let begun = Instant::now();
         let kind = if mode == Mode::Link { Kind::Tap } else { Kind::Tun };
         let mut state = State::new(&id, &scenario.file, &members);
@@ -196,6 +206,7 @@ impl Emulation {
             world,
             carry,
             wires,
+            radio,
             mode,
             options,
             seed,

@@ -6,7 +6,7 @@ use crate::wired::Wired;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::Output;
 use fourhop_proto::wire::Ipv4Packet;
-use fourhop_units::{NodeId, Time};
+use fourhop_units::{NodeId, Time, Watt};
 
 /// Everything that nodes hand packets to besides the air.
 pub struct Outside {
@@ -14,6 +14,11 @@ pub struct Outside {
     pub wired: Wired,
     /// Packets for attached hosts, until the driver of the world takes them.
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
+    /// The power with which the frame of each of them was received, in their order.
+    pub powers: Vec<Watt>,
+    /// That of the last frame for each node with a radio that has a host attached, and for those before it: the layers above the
+    /// radio take less time than another frame.
+    pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     /// What a node has just put out.
@@ -25,14 +30,25 @@ pub struct Outside {
 impl Outside {
     /// Nothing has happened yet.
     pub fn new(wired: Wired, tap: Option<Box<dyn Tap>>) -> Outside {
-        Outside { wired, delivered: Vec::new(), lost: Vec::new(), outputs: Vec::new(), tap }
+        Outside {
+            wired,
+            delivered: Vec::new(),
+            powers: Vec::new(),
+            heard: Vec::new(),
+            lost: Vec::new(),
+            outputs: Vec::new(),
+            tap,
+        }
     }
 
     /// Passes on what `node` has just put out.
     pub fn take_outputs(&mut self, now: Time, node: NodeId) {
         for output in self.outputs.drain(..) {
             match output {
-                Output::Deliver(packet) => self.delivered.push((node, packet)),
+                Output::Deliver(packet) => {
+                    self.delivered.push((node, packet));
+                    self.powers.push(self.heard.get(node.index()).copied().unwrap_or(Watt(0.0)));
+                }
                 Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
                 Output::Noted(note) => {
                     if let Some(tap) = &mut self.tap {

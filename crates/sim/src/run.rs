@@ -220,7 +220,7 @@ fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds)
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
     let (here, there) = (address(ends.sender.0), address(ends.receiver.0));
-    let ends = [(here.0, flow.local_port), (there.0, flow.remote_port)];
+    let ends = [(here.0.into(), flow.local_port), (there.0.into(), flow.remote_port)];
     let key = match (here.1, there.1) {
         (false, true) => FlowKey { wireless: ends[0], wired: ends[1] },
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },

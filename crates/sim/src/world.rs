@@ -15,7 +15,7 @@ use fourhop_proto::mac::Due;
 use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
 use fourhop_proto::phy::{Arrival, TxId, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
-use fourhop_units::{NodeId, Time};
+use fourhop_units::{NodeId, Time, Watt};
 
 /// A frame on the air, or one that has been.
 #[derive(Debug, Default)]
@@ -189,7 +189,11 @@ impl World {
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
             Some(host) => self.outside.wired.host_mut(host).attach(),
-            None => self.nodes[node.index()].attach(),
+            None => {
+                self.nodes[node.index()].attach();
+                let count = self.outside.heard.len().max(node.index() + 1);
+                self.outside.heard.resize(count, Watt(0.0));
+            }
         }
     }
 
@@ -206,7 +210,14 @@ impl World {
 
     /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.
     pub fn drain_delivered(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet)> {
+        self.outside.powers.clear();
         self.outside.delivered.drain(..)
+    }
+
+    /// The powers with which the frames were received that brought the packets of the next [`World::drain_delivered`], in their
+    /// order; of one that came by no radio it means nothing.
+    pub fn delivered_powers(&self) -> &[Watt] {
+        &self.outside.powers
     }
 
     /// Takes the packets of attached hosts that were lost at IP, each with the node, which has a host attached, and the reason:
@@ -421,6 +432,9 @@ impl World {
             }
             let slot = Slot(neighbour.node.0);
             let timer = if heard == Heard::ForUs {
+                if let Some(power) = self.outside.heard.get_mut(node) {
+                    *power = neighbour.power;
+                }
                 let index = node;
                 let node = &mut self.nodes[index];
                 node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);

@@ -106,6 +106,9 @@ mod program {
         /// Serve figures for Prometheus here, as 127.0.0.1:9464.
         #[arg(long, value_name = "ADDRESS:PORT")]
         metrics: Option<SocketAddr>,
+        /// With --tap: tell routing daemons here how strongly their nodes hear each frame, and what was given up.
+        #[arg(long, value_name = "PATH", requires = "tap")]
+        radio: Option<PathBuf>,
         /// Print the report as JSON when it ends.
         #[arg(long)]
         json: bool,
@@ -172,6 +175,7 @@ mod program {
             pcap: line.pcap,
             trace,
             metrics: line.metrics,
+            radio: line.radio,
         };
         let emulation = Emulation::new(&scenario, mode, options)?;
         for warning in emulation.warnings() {

@@ -2,6 +2,7 @@
 
 use super::Output;
 use super::ear::Ear;
+use super::journal::Step;
 use super::stack::Node;
 use crate::drop::DropReason;
 use crate::net::{LinkRed, NeighbourhoodRed, neighbourhood_red};
@@ -73,11 +74,12 @@ impl Node {
     }
 
     /// Takes a packet from a neighbour if it is a notification for neighbourhood RED.
-    pub(super) fn take_notification(&mut self, now: Time, packet: &Ipv4Packet) -> bool {
+    pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Vec<Output>) -> bool {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return false };
         let Some(pressure) = neighbourhood_red::read_notification(packet) else { return false };
         self.crossings.notifications_received += 1;
         nred.handle_notification(now, pressure);
+        self.journal.note(packet, Step::Delivered, out);
         true
     }
 }

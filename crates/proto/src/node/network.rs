@@ -57,9 +57,7 @@ impl Node {
         } else if leaves {
             self.leave_mesh(now, packet, from, out);
         } else if ends || packet.is_for_all() {
-            if self.take_notification(now, &packet) {
-                self.journal.note(&mut packet, Step::Delivered, out);
-            } else {
+            if !self.take_notification(now, &mut packet, out) {
                 self.deliver(now, packet, out);
             }
         } else {

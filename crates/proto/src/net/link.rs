@@ -12,6 +12,7 @@ use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Pay
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Delays, queue and ARP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +86,7 @@ pub enum Action {
 /// head of the queue to the MAC if that is ready.
 #[derive(Clone, Debug)]
 pub struct Link {
-    config: Config,
+    config: Arc<Config>,
     addresses: Addresses,
     arp: ArpTable,
     queue: InterfaceQueue,
@@ -98,12 +99,13 @@ pub struct Link {
 
 impl Link {
     /// An empty link layer of the station with these addresses.
-    pub fn new(addresses: Addresses, config: Config) -> Link {
+    pub fn new(addresses: Addresses, config: impl Into<Arc<Config>>) -> Link {
+        let config = config.into();
         Link {
-            config,
             addresses,
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
             queue: InterfaceQueue::new(config.queue),
+            config,
             down: VecDeque::new(),
             up: VecDeque::new(),
             arp_sent: 0,

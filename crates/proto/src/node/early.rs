@@ -1,9 +1,8 @@
 //! Early drops of a node, between its queue and its MAC: which kinds are in use, and what they are told.
 
-use super::Output;
 use super::ear::Ear;
 use super::journal::Step;
-use super::stack::Node;
+use super::stack::{Buffers, Node};
 use crate::drop::DropReason;
 use crate::net::{LinkRed, NeighbourhoodRed, neighbourhood_red};
 use crate::route::{self, NextHop};
@@ -63,7 +62,7 @@ impl Node {
     }
 
     /// Neighbourhood RED's part of a timer: looks at the medium and notifies the neighbours.
-    pub(super) fn look_at_medium(&mut self, now: Time, ear: &Ear, out: &mut Vec<Output>) {
+    pub(super) fn look_at_medium(&mut self, now: Time, ear: &Ear, out: &mut Buffers) {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return };
         let Some(pressure) = nred.handle_timeout(now, ear.medium.is_idle(now)) else { return };
         let packet = neighbourhood_red::notification(self.local.transports.addr(), pressure);
@@ -74,12 +73,12 @@ impl Node {
     }
 
     /// Takes a packet from a neighbour if it is a notification for neighbourhood RED.
-    pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Vec<Output>) -> bool {
+    pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Buffers) -> bool {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return false };
         let Some(pressure) = neighbourhood_red::read_notification(packet) else { return false };
         self.crossings.notifications_received += 1;
         nred.handle_notification(now, pressure);
-        self.journal.note(packet, Step::Delivered, out);
+        self.journal.note(packet, Step::Delivered, &mut out.outputs);
         true
     }
 }

@@ -6,10 +6,9 @@ use crate::Error;
 use crate::layout::{Destination, MAX_HISTORY, Path as Way};
 use fourhop_cc::tcp_ap::variation::Spread;
 use fourhop_cc::tcp_ap::{self, ShortPath};
+use fourhop_live::config::{self, Length, Network, Share, Speed, Whole, Wrong};
 use fourhop_units::{Dur, Rate};
-use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// Everything that a file says.
@@ -58,10 +57,6 @@ fn two_hundred() -> Setting {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setting(pub Option<u32>);
 
-/// A network, as "10.0.0.0/8".
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Network(pub IpAddr, pub u8);
-
 impl Default for Config {
     /// Without a file: whatever congestion controls of ours are used for is paced as the paper says, over links of 2 Mbit/s.
     fn default() -> Config {
@@ -85,13 +80,11 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or says what is not allowed: the error names file, line, key, what was found and what is allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
-        let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-        let config = text.and_then(|text| Config::parse(&text));
-        config.map_err(|what| Error::Config { file: file.to_owned(), what })
+        let said = config::read(file)?;
+        Ok(Config::new(said).map_err(|what| Wrong { file: file.to_owned(), what })?)
     }
 
-    fn parse(text: &str) -> Result<Config, String> {
-        let file: File = toml_edit::de::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    fn new(file: File) -> Result<Config, String> {
         if file.destination.is_empty() {
             return Err("[[destination]]: found none, allowed: at least one, as to = \"0.0.0.0/0\"".to_owned());
         }
@@ -222,86 +215,6 @@ impl Table {
     }
 }
 
-/// A whole number within bounds.
-#[derive(Clone, Copy)]
-struct Whole<const LEAST: u32, const MOST: u32>(u32);
-
-impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Whole<LEAST, MOST> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let found = i64::deserialize(from)?;
-        let allowed = format!("a whole number from {LEAST} to {MOST}");
-        let number = u32::try_from(found).ok().filter(|number| (LEAST..=MOST).contains(number));
-        number.map(Whole).ok_or_else(|| D::Error::invalid_value(Unexpected::Signed(found), &&allowed[..]))
-    }
-}
-
-/// Reads what stands in quotes; `allowed` says what may.
-fn quoted<'de, D: Deserializer<'de>, T>(
-    from: D,
-    allowed: &str,
-    read: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, D::Error> {
-    let found = String::deserialize(from)?;
-    read(&found).ok_or_else(|| D::Error::custom(format!("found {found:?}, allowed: {allowed}")))
-}
-
-/// A number and one of these units, of which each is so many times the smallest; a whole number of those.
-fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<u64> {
-    let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
-    let number: f64 = number.trim().parse().ok()?;
-    let value = (number * unit).round();
-    (0.0..1e18).contains(&value).then_some(value as u64)
-}
-
-/// A rate, as "2Mbps".
-struct Speed(Rate);
-
-impl<'de> Deserialize<'de> for Speed {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        const UNITS: [(&str, f64); 4] = [("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)];
-        quoted(from, "a rate from \"1bps\" to \"10Gbps\"", |text| {
-            let bps = with_unit(text, &UNITS).filter(|&bps| bps <= 10_000_000_000)?;
-            Rate::from_bps(bps).map(Speed)
-        })
-    }
-}
-
-/// A time, as "500ms".
-struct Length(Dur);
-
-impl<'de> Deserialize<'de> for Length {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        quoted(from, TIMES, |text| Some(Length(nanos(text)?)))
-    }
-}
-
-const TIMES: &str = "a time from \"0s\" to \"1000s\"";
-
-fn nanos(text: &str) -> Option<Dur> {
-    const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-    with_unit(text, &UNITS).filter(|&nanos| nanos <= 1_000_000_000_000).map(Dur::from_nanos)
-}
-
-/// A time of a command line.
-///
-/// # Errors
-/// What was found and what is allowed.
-pub fn time(text: &str) -> Result<Dur, String> {
-    nanos(text).ok_or_else(|| format!("found {text:?}, allowed: {TIMES}"))
-}
-
-/// A share in thousandths, as "70%".
-struct Share(u32);
-
-impl<'de> Deserialize<'de> for Share {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        quoted(from, "a share from \"0%\" to \"99.9%\"", |text| {
-            let share = with_unit(text, &[("%", 10.0)]).filter(|&share| share <= 999)?;
-            Some(Share(share as u32))
-        })
-    }
-}
-
 /// A number of hops, or "ttl".
 struct Hops(Option<u32>);
 
@@ -322,23 +235,6 @@ impl<'de> Deserialize<'de> for Hops {
             Either::Number(Whole(hops)) => Hops(Some(hops)),
             Either::Name(Ttl::Ttl) => Hops(None),
         })
-    }
-}
-
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        quoted(from, "a network as \"10.0.0.0/8\", or an address", Network::parse)
-    }
-}
-
-impl Network {
-    /// An address, alone or with how many of its bits count.
-    pub fn parse(text: &str) -> Option<Network> {
-        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.parse().ok()?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Some(most), |bits| bits.parse().ok())?;
-        (bits <= most).then_some(Network(address, bits))
     }
 }
 
@@ -366,6 +262,10 @@ impl<'de> Deserialize<'de> for Setting {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Config, String> {
+        config::parse(text).and_then(Config::new)
+    }
+
     #[test]
     fn a_file_says_what_the_scenario_of_the_same_keys_says() {
         let text = r#"
@@ -392,7 +292,7 @@ mod tests {
             profile = "authors-code"
             queue_limit = "0s"
         "#;
-        let config = Config::parse(text).unwrap();
+        let config = parse(text).unwrap();
         assert_eq!(config.cgroup.as_deref(), Some(Path::new("/sys/fs/cgroup/x")));
         let system = System {
             namespace: Some("n0".to_owned()),
@@ -434,14 +334,14 @@ mod tests {
             ("hops = 3", "10.0.0.0/8: rate: found nothing, allowed: the rate of the links"),
         ] {
             let text = format!("[[destination]]\nto = \"10.0.0.0/8\"\n{line}\n");
-            let error = Config::parse(&text).unwrap_err();
+            let error = parse(&text).unwrap_err();
             said.split('|').for_each(|said| assert!(error.contains(said), "{line}: {error}"));
         }
         for to in ["10.0.0.0/33", "10.0.0", "mesh", "10.0.0.0/-1"] {
-            let error = Config::parse(&format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n")).unwrap_err();
+            let error = parse(&format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n")).unwrap_err();
             assert!(error.contains("allowed: a network as \"10.0.0.0/8\""), "{error}");
         }
-        assert!(Config::parse("").unwrap_err().contains("[[destination]]: found none"));
+        assert!(parse("").unwrap_err().contains("[[destination]]: found none"));
         let error = Config::read(Path::new("/nonexistent.toml")).unwrap_err().to_string();
         assert!(error.starts_with("/nonexistent.toml: No such file"), "{error}");
     }
@@ -450,7 +350,7 @@ mod tests {
     fn the_file_in_the_documents_is_sound() {
         let text = include_str!("../../../docs/kernel.md");
         let (_, rest) = text.split_once("```toml\n").unwrap();
-        let config = Config::parse(rest.split_once("```").unwrap().0).unwrap();
+        let config = parse(rest.split_once("```").unwrap().0).unwrap();
         let (set, devices) = (System::default(), vec!["mesh0".to_owned()]);
         assert_eq!(config.systems, [System { namespace: Some("mesh".to_owned()), devices, ..set }], "as without them");
     }
@@ -459,6 +359,6 @@ mod tests {
     fn without_a_file_everything_is_paced_as_the_paper_says() {
         let config = Config::default();
         let parsed = ["0.0.0.0/0", "::/0"].map(|to| format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n"));
-        assert_eq!(config, Config::parse(&parsed.concat()).unwrap());
+        assert_eq!(config, parse(&parsed.concat()).unwrap());
     }
 }

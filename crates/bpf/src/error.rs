@@ -1,19 +1,13 @@
 //! Why something cannot be done.
 
-use std::path::PathBuf;
 use thiserror::Error as Explained;
 
 /// Why something cannot be done.
 #[derive(Explained, Debug)]
 pub enum Error {
     /// A file of parameters cannot be read, or says what is not allowed.
-    #[error("{}: {what}", .file.display())]
-    Config {
-        /// The file.
-        file: PathBuf,
-        /// What was found, and what is allowed.
-        what: String,
-    },
+    #[error(transparent)]
+    Config(#[from] fourhop_live::config::Wrong),
     /// This kernel, or this user, cannot do it.
     #[error("{0}")]
     Refused(String),

@@ -1,9 +1,10 @@
 //! Loading the programs into the kernel, and finding out what is loaded.
 
-use crate::config::{Config, Network};
+use crate::config::Config;
 use crate::inventory::OURS;
 use crate::kernel::Kernel;
 use crate::{Error, Tried, layout};
+use fourhop_live::config::Network;
 use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, PrintLevel, set_print};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;

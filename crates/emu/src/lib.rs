@@ -9,6 +9,7 @@
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
 //! | [`wires`] | wires between nodes whose kernels route |
+//! | [`radio`] | what radios hear, for routing daemons |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
 //! | [`fragments`] | packets that are too long for a frame, in pieces |
@@ -21,6 +22,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod behind;
 pub mod carry;
 pub mod emulation;
 mod error;
@@ -32,6 +34,7 @@ pub mod icmp;
 pub mod members;
 pub mod nodes;
 pub mod program;
+pub mod radio;
 pub mod report;
 mod running;
 pub mod state;

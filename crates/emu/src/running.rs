@@ -7,6 +7,7 @@ use crate::flows::{FlowReport, Flows};
 use crate::fragments::fragments;
 use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
+use crate::radio::Radio;
 use crate::report::{Machine, Packets, Report, Truth};
 use fourhop_live::clock::Clock;
 use fourhop_live::host::Reading;
@@ -18,7 +19,7 @@ use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::wire::bytes::Ipv4Head;
 use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
-use fourhop_units::{Dur, NodeId, Time};
+use fourhop_units::{Dur, NodeId, Time, Watt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::collections::BTreeMap;
@@ -38,6 +39,8 @@ const BEAT: Dur = Dur::from_millis(10);
 const BEHIND: Dur = Dur::from_millis(100);
 /// Programs that are asked to end have this long.
 const GRACE: Dur = Dur::from_secs(2);
+/// The number of the radio's socket among what can be read: no device has it.
+const RADIO: u32 = u32::MAX;
 /// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
 
@@ -81,6 +84,7 @@ pub struct Running {
     real_time: bool,
     /// Reused.
     delivered: Vec<(NodeId, Ipv4Packet)>,
+    powers: Vec<Watt>,
     wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
@@ -105,6 +109,7 @@ impl Running {
             warnings: emulation.warnings.clone(),
             real_time: false,
             delivered: Vec::new(),
+            powers: Vec::new(),
             wired: Vec::new(),
             lost: Vec::new(),
             bytes: Vec::new(),
@@ -166,6 +171,9 @@ impl Running {
         for (number, device) in self.emulation.nodes.devices().iter().enumerate() {
             self.emulation.poller.add(device, number as u32)?;
         }
+        if let Some(radio) = &self.emulation.radio {
+            self.emulation.poller.add(radio, RADIO)?;
+        }
         let mut child = self.start_command(&stop.command)?;
         // Last, so that threads and programs started before have the usual priority.
         let _awake = priority::awake();
@@ -180,7 +188,7 @@ impl Running {
         let machine = Reading::now().since(&before);
         let exit_status = child.and_then(|mut child| end_child(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
-            self.warnings.push(format!("the captures are not whole: {error}"));
+            self.warnings.push(format!("what was written of it is not whole: {error}"));
         }
         let report = self.report(ended, machine, exit_status);
         // Programs in the nodes go first, which takes a moment: the report does not wait for what they would send.
@@ -214,6 +222,7 @@ impl Running {
                 return Ok(Ending::Time);
             }
             if now >= watched {
+                self.emulation.world.touch_trace();
                 watch(self);
                 if let Some(server) = server {
                     server.publish(self.page());
@@ -235,6 +244,7 @@ impl Running {
             }
             for &event in &ready {
                 match event {
+                    Ready::Readable(RADIO) => self.emulation.radio.iter_mut().for_each(Radio::welcome),
                     Ready::Readable(number) => self.take(number as usize),
                     Ready::Signal(Signal::SIGCHLD) => {
                         if let Some(Ok(Some(_))) = child.as_mut().map(Child::try_wait) {
@@ -281,16 +291,21 @@ impl Running {
     fn hand_over(&mut self) {
         let mut delivered = std::mem::take(&mut self.delivered);
         let mut lost = std::mem::take(&mut self.lost);
+        let mut powers = std::mem::take(&mut self.powers);
+        powers.extend(self.emulation.world.delivered_powers());
         delivered.extend(self.emulation.world.drain_delivered());
         lost.extend(self.emulation.world.drain_lost());
-        for (node, packet) in delivered.drain(..) {
+        for ((node, packet), power) in delivered.drain(..).zip(powers.drain(..)) {
             let late = self.clock.now().saturating_since(self.now());
+            if let (Some(radio), Some(from)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.src)) {
+                radio.heard(node, from, power.to_dbm());
+            }
             self.deliver(node, &packet, late);
         }
         for (node, packet, reason) in lost.drain(..) {
             self.answer(node, &packet, reason);
         }
-        (self.delivered, self.lost) = (delivered, lost);
+        (self.delivered, self.powers, self.lost) = (delivered, powers, lost);
     }
 
     /// Hands to the kernels what has come out of wires.
@@ -344,6 +359,9 @@ impl Running {
         let Some(number) = self.number(node) else { return };
         // Between kernels that route, the network below loses frames, and says nothing of it.
         let routed = self.emulation.mode == Mode::Routed;
+        if let (Some(radio), Some(to)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.dst)) {
+            radio.failed(node, to);
+        }
         let now = self.now();
         let address = node.ipv4();
         if !routed || !self.allowances[number].take(now) {

@@ -1,23 +1,36 @@
-//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: two system calls that no crate wraps,
+//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: a few system calls that no crate wraps,
 //! and what runs between fork and exec.
 //!
 //! | module | what |
 //! |---|---|
+//! | [`config`] | files in TOML with quantities, errors that say what is allowed |
 //! | [`clock`] | the monotonic clock as the simulator's time |
 //! | [`poll`] | waiting for devices, an instant and signals in one place |
 //! | [`priority`] | the scheduling class of real-time programs |
 //! | [`namespace`] | network namespaces with a name |
 //! | [`netlink`] | interfaces, addresses and routes, many at a time |
+//! | [`nfqueue`] | packets that the filter hands over, and what becomes of them |
 //! | [`device`] | TUN and TAP devices |
+//! | [`capture`] | what passes a device |
 //! | [`lateness`] | a histogram of delays |
 //! | [`metrics`] | figures for Prometheus |
+//! | [`control`] | the state of a service, for who asks on the same machine |
+//! | [`service`] | what a service tells systemd |
+//! | [`privileges`] | giving up what a service need not be able to do |
+//! | [`screen`] | tables that are drawn again and again |
+//! | [`manual`] | manual pages |
 //! | [`user`] | namespaces for those who are not root |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
-//! Elsewhere than on Linux the crate is empty but for [`lateness`] and [`metrics`].
+//! Elsewhere than on Linux the crate is empty but for [`config`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
 
 #[cfg(target_os = "linux")]
+pub mod capture;
+#[cfg(target_os = "linux")]
 pub mod clock;
+pub mod config;
+#[cfg(target_os = "linux")]
+pub mod control;
 #[cfg(target_os = "linux")]
 pub mod device;
 #[cfg(target_os = "linux")]
@@ -25,15 +38,23 @@ mod error;
 #[cfg(target_os = "linux")]
 pub mod host;
 pub mod lateness;
+pub mod manual;
 pub mod metrics;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod netlink;
 #[cfg(target_os = "linux")]
+pub mod nfqueue;
+#[cfg(target_os = "linux")]
 pub mod poll;
 #[cfg(target_os = "linux")]
 pub mod priority;
+#[cfg(target_os = "linux")]
+pub mod privileges;
+pub mod screen;
+#[cfg(target_os = "linux")]
+pub mod service;
 #[cfg(target_os = "linux")]
 pub mod user;
 

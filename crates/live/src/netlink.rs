@@ -4,13 +4,17 @@
 //! each request, and with it most of the time that setting up a hundred namespaces takes.
 
 mod ask;
+mod own;
+pub mod stations;
+pub mod watch;
 
-pub use ask::{Entry, Metric, segments};
+pub(crate) use ask::attributes;
+pub use ask::{Entry, Metric, mac, mtu, segments};
+pub use own::{Own, Owner};
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
-use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
@@ -105,11 +109,16 @@ impl Batch {
     /// # Errors
     /// The first that the kernel refuses; those behind it have been tried, too.
     pub fn send(&self) -> Result<(), Error> {
+        self.send_but(&[])
+    }
+
+    /// Sends them; which the kernel refuses, by number.
+    fn exchange(&self) -> Result<Vec<(usize, Errno)>, Error> {
         let failed = || "cannot talk to the kernel's routing".to_owned();
         let (kind, protocol) = (SockType::Raw, SockProtocol::NetlinkRoute);
         let socket = socket(AddressFamily::Netlink, kind, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
         let mut buffer = [0; 16 * 1024];
-        let mut refused = None;
+        let mut refused = Vec::new();
         for part in self.requests.chunks(TOGETHER) {
             let (start, last) = (part[0].0, part[part.len() - 1].0);
             let end = last + length_at(&self.bytes, last).unwrap_or(0);
@@ -119,19 +128,13 @@ impl Batch {
                 let len = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
                 for (number, code) in acknowledgements(&buffer[..len]) {
                     answers += 1;
-                    if code != 0 && refused.is_none() {
-                        refused = Some((number as usize, Errno::from_raw(-code)));
+                    if code != 0 {
+                        refused.push((number as usize, Errno::from_raw(-code)));
                     }
                 }
             }
         }
-        match refused {
-            None => Ok(()),
-            Some((number, error)) => {
-                let name = self.requests.get(number).map_or("a request", |(_, name)| name);
-                Err(io::Error::from(error)).tried(|| name.to_owned())
-            }
-        }
+        Ok(refused)
     }
 
     fn begin(&mut self, kind: u16, flags: u16, name: impl FnOnce() -> String) {
@@ -156,16 +159,20 @@ impl Batch {
         self.bytes.extend(word.to_ne_bytes());
     }
 
-    /// `struct rtattr`: length with these four bytes, type, content, filled to a multiple of four.
     fn attribute(&mut self, kind: u16, content: &[u8]) {
-        self.bytes.extend((content.len() as u16 + 4).to_ne_bytes());
-        self.bytes.extend(kind.to_ne_bytes());
-        self.bytes.extend(content);
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        attribute(&mut self.bytes, kind, content);
     }
 }
 
-fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
+/// `struct rtattr` or `nlattr`: length with these four bytes, type, content, filled to a multiple of four.
+pub(crate) fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
+    bytes.extend((content.len() as u16 + 4).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(content);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+pub(crate) fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
     let length = bytes.get(start..start + 4)?;
     Some(u32::from_ne_bytes(length.try_into().ok()?) as usize)
 }

@@ -176,6 +176,7 @@ impl<S: SeriesSink> Sampler<S> {
         if now < self.next {
             return;
         }
+        let gateways: Vec<_> = gateways(world).collect();
         for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
             let (delivered, _) = received(world, ends);
             let module = module(world, ends);
@@ -185,7 +186,7 @@ impl<S: SeriesSink> Sampler<S> {
                 receiver: endpoint(world, ends.receiver),
                 capacity: module.and_then(|module| module.window().current(now)),
                 told_window: module.and_then(|module| module.window().written()),
-                gateway: at_gateway(world, ends),
+                gateway: at_gateway(world, &gateways, ends),
                 signal: world.nodes().get(flow.src.index()).and_then(|node| node.router().signal(flow.dst.ipv4())),
             };
             *before = delivered;
@@ -215,17 +216,17 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
 }
 
 /// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
-fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
+fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
     let (here, there) = (address(ends.sender.0), address(ends.receiver.0));
-    let ends = [(here.0, flow.local_port), (there.0, flow.remote_port)];
+    let ends = [(here.0.into(), flow.local_port), (there.0.into(), flow.remote_port)];
     let key = match (here.1, there.1) {
         (false, true) => FlowKey { wireless: ends[0], wired: ends[1] },
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
         _ => return None,
     };
-    gateways(world).filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
+    gateways.iter().filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod program {
     use clap::{Args, Parser, Subcommand};
-    use fourhop_bpf::config::{Config, time};
+    use fourhop_bpf::config::Config;
     use fourhop_bpf::connections::{Connection, Reader};
     use fourhop_bpf::kernel::Kernel;
     use fourhop_bpf::loaded::{Loaded, PINS, pinnable};
@@ -11,12 +11,14 @@ mod program {
     use fourhop_bpf::state::{self, State};
     use fourhop_bpf::{Error, figures, inventory, settings};
     use fourhop_live::clock::Clock;
+    use fourhop_live::config::time;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
+    use fourhop_live::screen;
     use fourhop_units::Dur;
     use nix::sys::signal::Signal;
     use serde::Serialize;
-    use std::io::{IsTerminal, Write};
+    use std::io::Write;
     use std::net::{IpAddr, SocketAddr};
     use std::path::PathBuf;
     use std::process::ExitCode;
@@ -194,8 +196,11 @@ mod program {
         let mut show = || {
             let all = reader.read()?;
             let text = if line.json { json(&all) + "\n" } else { table(&all) };
-            let clear = if line.watch && !line.json && std::io::stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
-            let written = write!(std::io::stdout(), "{clear}{text}").and_then(|()| std::io::stdout().flush());
+            let written = if line.watch && !line.json {
+                screen::show(&text)
+            } else {
+                write!(std::io::stdout(), "{text}").and_then(|()| std::io::stdout().flush())
+            };
             written.map_err(|error| Error::Refused(format!("standard output: {error}")))
         };
         if line.watch { wait(&mut Poller::new()?, line.every, show) } else { show() }
@@ -208,7 +213,7 @@ mod program {
 
     fn table(all: &[Connection]) -> String {
         let loaded = State::read().filter(State::holds);
-        let mut text =
+        let text =
             loaded.map_or("not loaded by fourhop-cc\n".to_owned(), |state| format!("loaded, {}\n", state.place()));
         if all.is_empty() {
             return text + "no paced connections\n";
@@ -243,15 +248,8 @@ mod program {
                 c.retransmissions.to_string(),
             ]
         });
-        let rows: Vec<_> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
-        let widths: Vec<usize> =
-            (0..head.len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
-        for row in rows {
-            let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-            text += cells.join("  ").trim_end();
-            text += "\n";
-        }
-        text
+        let rows: Vec<_> = rows.map(Vec::from).collect();
+        text + &screen::table(&head, &[], &rows)
     }
 
     fn route(line: &RouteLine) -> Result<(), Error> {

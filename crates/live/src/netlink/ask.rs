@@ -149,15 +149,38 @@ impl Entry {
 /// # Errors
 /// If there is no such device, or the kernel does not say.
 pub fn segments(device: u32) -> Result<u32, Error> {
+    let number = link(device, GSO_MAX_SEGS)?.and_then(|content| content.try_into().ok()).map(u32::from_ne_bytes);
+    number.ok_or_else(|| cut_off("the segments of the device"))
+}
+
+/// Largest packet of a device of this thread's namespace.
+///
+/// # Errors
+/// If there is no such device, or the kernel does not say.
+pub fn mtu(device: u32) -> Result<u32, Error> {
+    let number = link(device, libc::IFLA_MTU)?.and_then(|content| content.try_into().ok()).map(u32::from_ne_bytes);
+    number.ok_or_else(|| cut_off("the largest packet of the device"))
+}
+
+/// MAC address of a device of this thread's namespace.
+///
+/// # Errors
+/// If there is no such device, or it has none.
+pub fn mac(device: u32) -> Result<[u8; 6], Error> {
+    let mac = link(device, libc::IFLA_ADDRESS)?.and_then(|content| content.try_into().ok());
+    mac.ok_or_else(|| cut_off("the MAC address of the device"))
+}
+
+/// What the kernel says of a device under this number.
+fn link(device: u32, wanted: u16) -> Result<Option<Vec<u8>>, Error> {
     let mut batch = Batch::default();
     batch.begin(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16, || format!("device {device}"));
     batch.bytes.extend([0, 0, 0, 0]);
     [device, 0, 0].into_iter().for_each(|word| batch.word(word));
     batch.end();
     let answer = batch.ask()?;
-    let found = attributes(answer.get(LINK..).unwrap_or_default()).find(|(kind, _)| *kind == GSO_MAX_SEGS);
-    let number = found.and_then(|(_, content)| content.try_into().ok()).map(u32::from_ne_bytes);
-    number.ok_or_else(|| cut_off("the segments of the device"))
+    let found = attributes(answer.get(LINK..).unwrap_or_default()).find(|(kind, _)| *kind == wanted);
+    Ok(found.map(|(_, content)| content.to_vec()))
 }
 
 fn cut_off(what: &str) -> Error {
@@ -194,7 +217,7 @@ impl Batch {
 }
 
 /// Kind and content of each `struct rtattr`; what is cut off is left out.
-fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
         let kind = u16::from_ne_bytes([*bytes.get(2)?, *bytes.get(3)?]) & KIND;
@@ -225,6 +248,8 @@ mod tests {
         let entry = Entry::to(IpAddr::from([127, 0, 0, 1])).unwrap();
         assert_eq!((entry.device(), entry.via()), (Some(super::super::LOOPBACK), None));
         assert!(segments(super::super::LOOPBACK).unwrap() > 1);
+        assert!(mtu(super::super::LOOPBACK).unwrap() >= 1_500);
+        assert_eq!(mac(super::super::LOOPBACK).unwrap(), [0; 6]);
         assert!(segments(0x7fff_ffff).is_err());
     }
 

@@ -21,6 +21,7 @@ use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
+use std::sync::Arc;
 
 /// What the MAC asks of the layers above.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,7 +139,7 @@ pub(super) enum Answer {
 /// every event at the medium while it awaits access. `medium` is always that of this station.
 #[derive(Clone, Debug)]
 pub struct Dcf {
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
     rules: Rules,
     times: ExchangeTimes,
     answer_times: AnswerTimes,
@@ -164,10 +165,10 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// An idle station.
-    pub fn new(addr: MacAddr, config: Config, random: Stream) -> Dcf {
+    /// An idle station. Stations made from one `Arc` share its memory.
+    pub fn new(addr: MacAddr, config: impl Into<Arc<Config>>, random: Stream) -> Dcf {
+        let config = config.into();
         Dcf {
-            config,
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
@@ -179,6 +180,7 @@ impl Dcf {
             state: TxState::Idle,
             state_ends: None,
             cw: config.cw_min,
+            config,
             short_retries: 0,
             long_retries: 0,
             next_seq: 1,
@@ -252,8 +254,19 @@ impl Dcf {
 
     /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
-        let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
-        Time::earlier_of(exchange, medium.access_timeout(&self.rules))
+        Time::earlier_of(self.exchange_timeout(), medium.access_timeout(&self.rules))
+    }
+
+    /// The same without the wait for access.
+    #[inline]
+    pub fn exchange_timeout(&self) -> Option<Time> {
+        Time::earlier_of(self.sifs_ends, self.state_ends)
+    }
+
+    /// What the medium around the station is to know of the options.
+    #[inline]
+    pub fn medium_rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one

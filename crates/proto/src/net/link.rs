@@ -3,15 +3,16 @@
 
 use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
-use super::link_red;
 use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
+use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
 use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Delays, queue and ARP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,10 @@ pub struct Config {
     pub arp_retry: Option<Dur>,
     /// The interface queue.
     pub queue: queue::Config,
-    /// Early drops between queue and MAC, which the node does.
+    /// Early drops between queue and MAC by the MAC's retries, which the node does.
     pub red: link_red::Config,
+    /// Those by the load of the medium, which the node does, too.
+    pub nred: neighbourhood_red::Config,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -42,6 +45,7 @@ impl Config {
             arp_retry: None,
             queue: queue::Config { limit: 50, routing_first: true },
             red: link_red::Config::off(),
+            nred: neighbourhood_red::Config::off(),
             sizes: Sizes::Ns2,
         }
     }
@@ -82,7 +86,7 @@ pub enum Action {
 /// head of the queue to the MAC if that is ready.
 #[derive(Clone, Debug)]
 pub struct Link {
-    config: Config,
+    config: Arc<Config>,
     addresses: Addresses,
     arp: ArpTable,
     queue: InterfaceQueue,
@@ -95,12 +99,13 @@ pub struct Link {
 
 impl Link {
     /// An empty link layer of the station with these addresses.
-    pub fn new(addresses: Addresses, config: Config) -> Link {
+    pub fn new(addresses: Addresses, config: impl Into<Arc<Config>>) -> Link {
+        let config = config.into();
         Link {
-            config,
             addresses,
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
             queue: InterfaceQueue::new(config.queue),
+            config,
             down: VecDeque::new(),
             up: VecDeque::new(),
             arp_sent: 0,

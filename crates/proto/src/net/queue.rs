@@ -27,7 +27,7 @@ pub struct InterfaceQueue {
 impl InterfaceQueue {
     /// An empty queue.
     pub fn new(config: Config) -> InterfaceQueue {
-        InterfaceQueue { config, waiting: VecDeque::with_capacity(config.limit.min(1024)) }
+        InterfaceQueue { config, waiting: VecDeque::new() }
     }
 
     /// Packets waiting.

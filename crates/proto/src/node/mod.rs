@@ -16,6 +16,7 @@
 mod account;
 mod ages;
 mod ear;
+mod early;
 mod endpoint;
 mod endpoint_atp;
 mod host;
@@ -30,12 +31,13 @@ mod wired_side;
 
 pub use account::{Account, Drops, Layers};
 pub use ages::{AgeLog, Ages};
-pub use ear::{Ear, Heard, Rules};
+pub use ear::{Begun, Ear, Heard, Rules};
+pub use early::EarlyDrops;
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use journal::{Note, PacketKind, Step};
 pub use link_drops::LinkDrops;
-pub use stack::{Config, Node};
+pub use stack::{Buffers, Config, Node, SharedConfig};
 pub use wired_side::WiredSide;
 
 use crate::drop::DropReason;

@@ -58,6 +58,12 @@ counters! {
         pub hellos_received: u64,
         /// Acknowledgements of replies, sent because a reply asked for one.
         pub rrep_acks_sent: u64,
+        /// Acknowledgements of replies of this node.
+        pub rrep_acks_received: u64,
+        /// Neighbours blacklisted because they acknowledged no reply.
+        pub neighbours_blacklisted: u64,
+        /// Requests and HELLOs of blacklisted neighbours.
+        pub blacklisted_ignored: u64,
         /// Routes forgotten early to make room in a full table.
         pub routes_displaced: u64,
         /// Routes and searches for which a full table had no room.

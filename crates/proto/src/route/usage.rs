@@ -73,6 +73,11 @@ impl Usages {
         found.map_or(Usage::default(), |at| self.entries[at].usage)
     }
 
+    /// What its packets saw, by destination in order of address.
+    pub fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
+        self.entries.iter().map(|entry| (entry.dst, entry.usage))
+    }
+
     /// A packet made here leaves for `dst` through `next_hop`.
     pub fn note(&mut self, dst: Ipv4Addr, next_hop: Ipv4Addr) {
         let Some(entry) = self.entry(dst) else { return };

@@ -16,7 +16,6 @@ pub use tables::{Folder, Form, Rows, Sink};
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Ear, Host, Node, Note};
-use fourhop_proto::phy::TxId;
 use fourhop_proto::route::PortId;
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
@@ -111,6 +110,10 @@ impl Tap for Taps {
         self.0.iter_mut().map(|tap| tap.finish(now)).fold(Ok(()), Result::and)
     }
 }
+
+/// Names a transmission while any copy of it is on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TxId(pub u32);
 
 /// A copy of a frame at a node.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -10,9 +10,8 @@
 //! sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
-use super::{Copy, Tap, WireEnd};
+use super::{Copy, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::phy::TxId;
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
 use pcap_file::DataLink;

@@ -99,6 +99,11 @@ impl Wired {
         }
     }
 
+    /// Is `slot` that of a host which has something to do at `now`? It may be asked early.
+    pub fn is_timer_due(&self, now: Time, slot: usize) -> bool {
+        self.hosts.get(slot).and_then(Host::next_timeout).is_some_and(|at| at <= now)
+    }
+
     /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
     /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(

@@ -236,6 +236,14 @@ pub struct Config {
     /// breaks.
     pub repair_failure_reported: bool,
 
+    /// A neighbour that is lost without a packet of data, because its HELLOs stopped or a driver says so, begins the repair of
+    /// the routes over it that are in use by others: a kernel that forwards keeps the packet. With
+    /// [`RepairRule::WithinMaxRepairTtl`] alone. Off in both profiles, where packets tell.
+    pub repair_without_packet: bool,
+    /// Replies ask for a RREP-ACK, and a neighbour that has not sent it after this time, NEXT_HOP_WAIT, is blacklisted (RFC
+    /// 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None`, in both profiles: they do not ask.
+    pub reply_ack_wait: Option<Dur>,
+
     /// An AODV message that the link layer could not deliver breaks the link as a data packet does. ns-2: it does not.
     pub control_breaks_links: bool,
     /// A node whose own packet comes back buffers it and searches again. ns-2 drops it; the RFC leaves it open.
@@ -302,6 +310,8 @@ impl Config {
             repair_seqno_incremented: true,
             repair_deadline: RepairDeadline::DiscoveryPeriod,
             repair_failure_reported: true,
+            repair_without_packet: false,
+            reply_ack_wait: None,
             control_breaks_links: true,
             rediscover_at_source: true,
             purge_queue: false,
@@ -382,6 +392,11 @@ impl Config {
     pub fn delete_period(&self) -> Dur {
         let hello = self.hello.map_or(Dur::ZERO, |hello| hello.interval);
         self.active_route_timeout.max(hello).saturating_mul(5)
+    }
+
+    /// BLACKLIST_TIMEOUT: RREQ_RETRIES NET_TRAVERSAL_TIME (RFC 3561 section 10).
+    pub const fn blacklist_timeout(&self) -> Dur {
+        self.net_traversal_time().saturating_mul(self.rreq_retries as u64)
     }
 
     /// MAX_REPAIR_TTL: 0.3 NET_DIAMETER, rounded down (RFC 3561 section 10).

@@ -73,6 +73,10 @@ impl Aodv {
         if !watched {
             self.hello.neighbours.push((from, until));
         }
+        if self.is_blacklisted(from) {
+            self.counters.blacklisted_ignored += 1;
+            return;
+        }
         if !self.hears_directly(from) {
             return;
         }
@@ -98,7 +102,7 @@ impl Aodv {
         let Some(config) = self.hello.config else { return };
         while let Some(neighbour) = self.hello.pop_lost(now) {
             self.counters.neighbours_lost += 1;
-            self.break_link(now, neighbour, None, out);
+            self.lose_neighbour(now, neighbour, out);
         }
         if now < self.hello.next_at {
             return;

@@ -18,14 +18,17 @@
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
 //! | `metric` | not in the RFC: routes by ETX or ETT, and the probes that measure links |
 //! | `told` | route changes for a driver that mirrors them |
+//! | `oneway` | 6.8: RREP-ACK, the blacklist of one-way links |
 //! | `limits` | how much is remembered |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
-//! Replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS and ACK
-//! prove both directions. A reply that asks for an RREP-ACK gets one. Actions after a reboot (6.13), subnets of radios
-//! (7), several interfaces (6.14) and multicast are left out too. A relay that repairs one destination gives up the
-//! other routes over the broken link at once instead of flagging them as repairable (6.12 allows both). ICMP
+//! In both profiles replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS
+//! and ACK prove both directions; [`Config::reply_ack_wait`] has both for devices. A reply that asks for an RREP-ACK gets one.
+//! Of the actions after a reboot (6.13) the driver has the waiting; [`Aodv::with_numbers`] takes what it has kept. Subnets of
+//! radios (7) and multicast are left out, and so are several interfaces (6.14), of which a driver can make one. A relay that
+//! repairs after a data packet gives up the other routes over the broken link at once instead of flagging them as repairable
+//! (6.12 allows both). ICMP
 //! "destination unreachable" is not sent: the drop is reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
@@ -51,6 +54,7 @@ mod hello;
 mod lifetime;
 mod limits;
 mod metric;
+mod oneway;
 mod rate;
 mod repair;
 mod reply;
@@ -81,10 +85,12 @@ use delay::Delay;
 use fourhop_units::{Stream, Time};
 use hello::Hello;
 use metric::Links;
+use oneway::OneWay;
 use rate::RateLimit;
 use repair::Repairs;
 use seen::SeenRequests;
 use signal::Signals;
+use std::sync::Arc;
 use table::Table;
 use told::Told;
 
@@ -112,7 +118,7 @@ pub struct Aodv {
     plan: AddressPlan,
     /// What it answers for as a gateway; nothing at other nodes.
     served: Vec<Prefix>,
-    config: Config,
+    config: Arc<Config>,
     limits: Limits,
     /// Do packets carry a simulator's notes?
     notes: bool,
@@ -126,6 +132,7 @@ pub struct Aodv {
     delay: Delay,
     seen: SeenRequests,
     repairs: Repairs,
+    one_way: OneWay,
     hello: Hello,
     signals: Signals,
     links: Links,
@@ -142,9 +149,9 @@ pub struct Aodv {
 }
 
 impl Aodv {
-    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts.
-    pub fn new(addr: Ipv4Addr, config: Config, jitter: Stream) -> Aodv {
-        let mut jitter = jitter;
+    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Those made from one `Arc` share its memory.
+    pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, jitter: Stream) -> Aodv {
+        let (config, mut jitter) = (config.into(), jitter);
         let seqno = match config.own_seqno {
             OwnSeqno::Rfc => 0,
             OwnSeqno::Even => 2,
@@ -155,7 +162,6 @@ impl Aodv {
             addr,
             plan: AddressPlan::default(),
             served: Vec::new(),
-            config,
             limits: Limits::AMPLE,
             notes: false,
             jitter,
@@ -166,12 +172,14 @@ impl Aodv {
             delay: Delay::default(),
             seen: SeenRequests::default(),
             repairs: Repairs::default(),
+            one_way: OneWay::default(),
             hello,
             signals: Signals::default(),
             links,
             usages: Usages::new(Limits::AMPLE.routes),
             rreq_rate: RateLimit::new(config.rreq_rate_limit),
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
+            config,
             sweep_at: None,
             retry_at: None,
             told: None,
@@ -184,6 +192,12 @@ impl Aodv {
     /// answer took as long as the search it ends.
     pub fn with_notes(self) -> Aodv {
         Aodv { notes: true, ..self }
+    }
+
+    /// The same, which goes on from these numbers: its own sequence number and the ID of its next request, as
+    /// [`seqno`](Self::seqno) and [`rreq_id`](Self::rreq_id) gave them before a restart (RFC 3561 section 6.13).
+    pub fn with_numbers(self, seqno: u32, rreq_id: u32) -> Aodv {
+        Aodv { seqno, rreq_id, ..self }
     }
 
     /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
@@ -206,7 +220,7 @@ impl Aodv {
             AodvMessage::Rreq(rreq) => self.handle_request(now, rreq, envelope, out),
             AodvMessage::Rrep(rrep) => self.handle_reply(now, rrep, envelope, out),
             AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
-            AodvMessage::RrepAck => {}
+            AodvMessage::RrepAck => self.reply_acknowledged(from),
             AodvMessage::Probe(probe) => self.handle_probe(now, &probe, from),
         }
         self.tell_changes(now, begun, out);
@@ -226,12 +240,13 @@ impl Aodv {
         self.counters.link_failures += 1;
         self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
         let detects = self.config.link_layer_detection;
+        self.reply_failed(now, next_hop);
         match packet {
             Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
             packet => {
                 out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
                 if detects && self.config.control_breaks_links {
-                    self.break_link(now, next_hop, None, out);
+                    self.lose_neighbour(now, next_hop, out);
                 }
             }
         }
@@ -251,6 +266,7 @@ impl Aodv {
         while let Some(dst) = self.repairs.pop_due(now) {
             self.repair_timed_out(now, dst, out);
         }
+        self.one_way_timeout(now);
         self.hello_timeout(now, out);
         self.probe_timeout(now, out);
         self.tell_changes(now, begun, out);
@@ -259,6 +275,7 @@ impl Aodv {
     /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
     pub fn next_timeout(&self) -> Option<Time> {
         let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
+        let queues = Time::earlier_of(queues, self.one_way.next());
         let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
         let periodic = Time::earlier_of(self.hello.next(), self.links.next());
         Time::earlier_of(Time::earlier_of(queues, ticks), periodic)
@@ -267,6 +284,11 @@ impl Aodv {
     /// What this node's own packets for `dst` saw of routing.
     pub fn usage(&self, dst: Ipv4Addr) -> Usage {
         self.usages.of(dst)
+    }
+
+    /// The same for every destination it had packets for, in order of address.
+    pub fn usages(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
+        self.usages.iter()
     }
 
     /// This node's address.
@@ -282,6 +304,11 @@ impl Aodv {
     /// This node's sequence number.
     pub fn seqno(&self) -> u32 {
         self.seqno
+    }
+
+    /// ID of its next request.
+    pub fn rreq_id(&self) -> u32 {
+        self.rreq_id
     }
 
     /// The routing table in order of address, invalid routes included.

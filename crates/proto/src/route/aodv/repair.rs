@@ -28,10 +28,30 @@ impl Repairs {
 impl Aodv {
     /// The packet's route broke here and this node searches for another route.
     pub(super) fn start_repair(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        let dst = packet.dst;
-        let source = packet.src;
-        self.counters.repairs_started += 1;
+        let (dst, source) = (packet.dst, packet.src);
         self.hold(now, packet, out);
+        let source_hops = self.table.get(source).map_or(0, Route::known_hops);
+        self.begin_repair(now, dst, source_hops, out);
+    }
+
+    /// The link to a neighbour is broken, and no packet was lost with it: what [`Config::repair_without_packet`](super::Config::repair_without_packet) repairs goes
+    /// into repair, the other routes over it are lost.
+    pub(super) fn lose_neighbour(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
+        if self.config.repair_without_packet && self.config.repair == RepairRule::WithinMaxRepairTtl {
+            let most = self.config.max_repair_ttl();
+            let repaired = |route: &&Route| {
+                let carries = route.is_valid() && route.used && !route.precursors().is_empty();
+                carries && route.next_hop == neighbour && route.hops <= most
+            };
+            let all: Vec<_> = self.table.iter().filter(repaired).map(|route| route.dst).collect();
+            // Who sends is not known: what the packets have behind them counts as nothing.
+            all.into_iter().for_each(|dst| self.begin_repair(now, dst, 0, out));
+        }
+        self.break_link(now, neighbour, None, out);
+    }
+
+    fn begin_repair(&mut self, now: Time, dst: Ipv4Addr, source_hops: u8, out: &mut Vec<Action>) {
+        self.counters.repairs_started += 1;
         // Gateways answer with the number asked for: had it not moved on, theirs would count as no better than the broken
         // route, and the stale routes of neighbours as good as theirs.
         let incremented = self.config.repair_seqno_incremented || self.plan.is_outside(dst);
@@ -44,7 +64,6 @@ impl Aodv {
         match self.config.repair {
             RepairRule::WithinMaxRepairTtl => {
                 let last_hops = route.known_hops();
-                let source_hops = self.table.get(source).map_or(0, Route::known_hops);
                 let ttl = last_hops.max(source_hops / 2).saturating_add(self.config.local_add_ttl);
                 let ttl = ttl.min(self.config.net_diameter);
                 if let Err(allowed_at) = self.rreq_rate.try_pass(now) {

@@ -81,7 +81,6 @@ impl Aodv {
             route.add_precursor(next_hop, limit);
         }
         self.counters.rrep_forwarded += 1;
-        let packet = self.message(AodvMessage::Rrep(rrep), next_hop, envelope.ttl - 1, envelope.created);
-        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
+        self.send_reply(now, rrep, next_hop, envelope.ttl - 1, envelope.created, out);
     }
 }

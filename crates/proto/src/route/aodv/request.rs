@@ -1,6 +1,6 @@
 //! Requests of other nodes: duplicates, reverse routes, replies, relaying (RFC 3561 sections 6.5 and 6.6).
 
-use super::{Action, Aodv, Distance, Envelope, FirstSearch, NextHop, OwnSeqno, ReverseLifetime, RouteState, is_newer};
+use super::{Action, Aodv, Distance, Envelope, FirstSearch, OwnSeqno, ReverseLifetime, RouteState, is_newer};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep, Rreq};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -9,6 +9,10 @@ impl Aodv {
     /// A request has arrived.
     pub(super) fn handle_request(&mut self, now: Time, rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
         self.counters.rreq_received += 1;
+        if self.is_blacklisted(envelope.from) {
+            self.counters.blacklisted_ignored += 1;
+            return;
+        }
         let Some(distance) = self.distance(now, envelope.from, rreq.hop_count, rreq.cost) else {
             self.counters.unmeasured_ignored += 1;
             return;
@@ -32,10 +36,10 @@ impl Aodv {
         self.update_reverse_route(now, &rreq, distance, envelope.from, out);
         if rreq.destination == self.addr {
             let seqno = self.raised_seqno(rreq.destination_seqno);
-            self.reply_from_here(&rreq, seqno, envelope, out);
+            self.reply_from_here(now, &rreq, seqno, envelope, out);
         } else if self.serves(rreq.destination) {
             // For the choice of the number see `gateway`.
-            self.reply_from_here(&rreq, rreq.destination_seqno.unwrap_or(0), envelope, out);
+            self.reply_from_here(now, &rreq, rreq.destination_seqno.unwrap_or(0), envelope, out);
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
         } else if envelope.ttl > 1 {
@@ -95,13 +99,14 @@ impl Aodv {
         from: Ipv4Addr,
         out: &mut Vec<Action>,
     ) {
-        let config = self.config;
-        let until = match config.reverse_lifetime {
+        let reverse_lifetime = self.config.reverse_lifetime;
+        let until = match reverse_lifetime {
             ReverseLifetime::Minimal => {
-                let minimal = config
+                let minimal = self
+                    .config
                     .net_traversal_time()
                     .saturating_mul(2)
-                    .saturating_sub(config.node_traversal_time.saturating_mul(2 * u64::from(distance.hops)));
+                    .saturating_sub(self.config.node_traversal_time.saturating_mul(2 * u64::from(distance.hops)));
                 now + minimal
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
@@ -121,8 +126,8 @@ impl Aodv {
             return;
         }
         let searched = route.search.timeout.is_some();
-        if searched && matches!(config.reverse_lifetime, ReverseLifetime::Fixed(_)) {
-            route.expires = now + config.active_route_timeout;
+        if searched && matches!(reverse_lifetime, ReverseLifetime::Fixed(_)) {
+            route.expires = now + self.config.active_route_timeout;
         }
         let expires = route.expires;
         self.watch(expires);
@@ -150,7 +155,14 @@ impl Aodv {
     }
 
     /// Answers a request whose destination is this node, or is behind it.
-    fn reply_from_here(&mut self, rreq: &Rreq, destination_seqno: u32, envelope: Envelope, out: &mut Vec<Action>) {
+    fn reply_from_here(
+        &mut self,
+        now: Time,
+        rreq: &Rreq,
+        destination_seqno: u32,
+        envelope: Envelope,
+        out: &mut Vec<Action>,
+    ) {
         let rrep = Rrep {
             hop_count: 0,
             destination: rreq.destination,
@@ -161,7 +173,7 @@ impl Aodv {
             cost: self.path_cost(0),
         };
         self.counters.rreq_replied_as_destination += 1;
-        self.originate_reply(rrep, envelope.created, out);
+        self.originate_reply(now, rrep, envelope.created, out);
     }
 
     /// RFC 3561 section 6.6: an active route with a valid sequence number at least the requested one, and no D flag.
@@ -199,7 +211,7 @@ impl Aodv {
         };
         self.table.entry(rreq.originator).add_precursor(towards_destination, self.limits.neighbours);
         self.counters.rreq_replied_as_intermediate += 1;
-        self.originate_reply(rrep, envelope.created, out);
+        self.originate_reply(now, rrep, envelope.created, out);
         if rreq.gratuitous {
             let rrep = Rrep {
                 hop_count: from_originator.hops,
@@ -211,7 +223,7 @@ impl Aodv {
                 cost: self.path_cost(from_originator.cost),
             };
             self.counters.rrep_gratuitous += 1;
-            self.originate_reply(rrep, envelope.created, out);
+            self.originate_reply(now, rrep, envelope.created, out);
         }
     }
 
@@ -228,14 +240,13 @@ impl Aodv {
     }
 
     /// Sends a reply made here towards its originator.
-    fn originate_reply(&mut self, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
+    fn originate_reply(&mut self, now: Time, rrep: Rrep, created: Time, out: &mut Vec<Action>) {
         let Some(next_hop) = self.table.get(rrep.originator).filter(|r| r.has_next_hop()).map(|r| r.next_hop) else {
             self.counters.rrep_lost += 1;
             return;
         };
         self.counters.rrep_originated += 1;
-        let packet = self.message(AodvMessage::Rrep(rrep), next_hop, self.config.net_diameter, created);
-        out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
+        self.send_reply(now, rrep, next_hop, self.config.net_diameter, created, out);
     }
 
     /// RFC 3561 section 6.5: one hop further, asking for the newest number known on the way. The number kept here does

@@ -12,7 +12,7 @@ mod timeline;
 pub use flows::FlowAbout;
 
 use super::tables::{self, Sink, Tables};
-use super::{Copy, Request, Tap};
+use super::{Copy, Request, Tap, TxId};
 use crate::mobility::Mobility;
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::Setup;
@@ -20,7 +20,6 @@ use flows::Flows;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac;
 use fourhop_proto::node::{Ear, Endpoint, Host, Node, Note, PacketKind, Step};
-use fourhop_proto::phy::TxId;
 use fourhop_proto::wire::{Frame, FrameKind, Payload};
 use fourhop_units::{Dur, NodeId, Time};
 use meta::Meta;

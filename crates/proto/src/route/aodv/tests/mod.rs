@@ -1,5 +1,6 @@
 //! AODV clause by clause, as ns-2 does it, and under random topologies.
 
+mod devices;
 mod gateway;
 mod limits;
 mod metric;

@@ -1,0 +1,164 @@
+//! `fourhop-aodvd`: the routing daemon, and what shows its state.
+
+#[cfg(target_os = "linux")]
+mod program {
+    use clap::{Args, CommandFactory, Parser, Subcommand};
+    use fourhop_aodvd::config::{Config, System};
+    use fourhop_aodvd::report::Report;
+    use fourhop_aodvd::{Error, daemon, kernel};
+    use fourhop_live::clock::Clock;
+    use fourhop_live::poll::{Poller, Ready};
+    use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_units::Dur;
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+    use std::process::ExitCode;
+
+    /// Routes a wireless ad hoc network by AODV (RFC 3561) with a look at the signal.
+    #[derive(Parser)]
+    #[command(name = "fourhop-aodvd", version)]
+    struct Line {
+        #[command(subcommand)]
+        action: Action,
+    }
+
+    #[derive(Subcommand)]
+    enum Action {
+        /// Route until a signal ends it; then everything is as before.
+        Run(FileLine),
+        /// Say what is wrong with a file of configuration or with this machine, and what would be set.
+        Check(FileLine),
+        /// Show the valid routes of the running daemon.
+        Routes(ShowLine),
+        /// Show the nodes that the running daemon has heard.
+        Neighbours(ShowLine),
+        /// Show all of it, again and again.
+        Top(ShowLine),
+        /// Write the manual page.
+        #[command(hide = true)]
+        Manual,
+    }
+
+    #[derive(Args)]
+    struct FileLine {
+        /// The configuration, in TOML.
+        #[arg(long, value_name = "FILE", default_value = "/etc/fourhop/aodvd.toml")]
+        config: PathBuf,
+    }
+
+    #[derive(Args)]
+    struct ShowLine {
+        /// The socket of the daemon.
+        #[arg(long, value_name = "PATH")]
+        control: Option<PathBuf>,
+        /// As JSON: the whole state, whatever is shown.
+        #[arg(long)]
+        json: bool,
+    }
+
+    /// Between two pictures.
+    const TICK: Dur = Dur::from_secs(1);
+
+    const FILES: &str = "\
+/etc/fourhop/aodvd.toml: the configuration. The least is
+
+  address = \"10.0.0.1\"
+  interfaces = [\"wlan0\"]
+  mesh = [\"10.0.0.0/9\"]
+
+docs/aodvd.md of the sources has all keys.
+
+/var/lib/fourhop-aodvd/state.json: numbers that have to go on after a restart (RFC 3561 section 6.13), and what of the system is \
+restored by the next start if the daemon was killed.
+
+/run/fourhop-aodvd/control: the socket of the running daemon; whoever connects reads its state as JSON.";
+
+    fn ask(line: &ShowLine) -> Result<(String, Report), Error> {
+        let path = line.control.clone().unwrap_or_else(|| System::default().control);
+        let text = control::ask(&path)?;
+        let report = serde_json::from_str(&text).map_err(std::io::Error::from);
+        let report = report.tried(|| format!("{}: no daemon of this version", path.display()))?;
+        Ok((text, report))
+    }
+
+    fn show(line: &ShowLine, table: impl Fn(&Report) -> String) -> Result<(), Error> {
+        let (text, report) = ask(line)?;
+        write(&if line.json { text + "\n" } else { table(&report) })
+    }
+
+    fn write(text: &str) -> Result<(), Error> {
+        Ok(std::io::stdout().write_all(text.as_bytes()).tried(|| "standard output".to_owned())?)
+    }
+
+    fn top(line: &ShowLine) -> Result<(), Error> {
+        let (mut poller, clock, mut ready) = (Poller::new()?, Clock::start(), Vec::new());
+        loop {
+            let (text, report) = ask(line)?;
+            let text = if line.json { text + "\n" } else { report.overview() };
+            screen::show(&text).tried(|| "standard output".to_owned())?;
+            poller.wait(&clock, clock.now() + TICK, &mut ready)?;
+            if ready.drain(..).any(|event| matches!(event, Ready::Signal(_))) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn check(file: &Path) -> Result<ExitCode, Error> {
+        let config = Config::read(file)?;
+        let mut wrong = Vec::new();
+        for name in &config.interfaces {
+            if !kernel::has_device(name) {
+                wrong.push(format!("interfaces: found {name:?}, allowed: a device of this machine"));
+            }
+        }
+        if !kernel::is_local(config.address) {
+            wrong.push(kernel::absent(&config));
+        }
+        if !Path::new("/dev/net/tun").exists() {
+            wrong.push("there is no /dev/net/tun: the kernel lacks TUN devices".to_owned());
+        }
+        let changes = if config.system.variables { kernel::changes(&config) } else { Vec::new() };
+        for (variable, value) in &changes {
+            println!("would set {} from {} to {value}", variable.name, variable.before);
+        }
+        wrong.iter().for_each(|line| eprintln!("error: {}: {line}", file.display()));
+        if !wrong.is_empty() {
+            return Ok(ExitCode::from(2));
+        }
+        println!("{}: {} over {}", file.display(), config.address, config.interfaces.join(" "));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn page() -> Result<(), Error> {
+        let page = manual::page(Line::command(), &[("FILES", FILES)]);
+        let page = page.tried(|| "manual page".to_owned())?;
+        Ok(std::io::stdout().write_all(&page).tried(|| "standard output".to_owned())?)
+    }
+
+    /// The program.
+    pub fn main() -> ExitCode {
+        let done = match Line::parse().action {
+            Action::Run(line) => Config::read(&line.config).and_then(daemon::run).map(|()| ExitCode::SUCCESS),
+            Action::Check(line) => check(&line.config),
+            Action::Routes(line) => show(&line, Report::routes_table).map(|()| ExitCode::SUCCESS),
+            Action::Neighbours(line) => show(&line, Report::neighbours_table).map(|()| ExitCode::SUCCESS),
+            Action::Top(line) => top(&line).map(|()| ExitCode::SUCCESS),
+            Action::Manual => page().map(|()| ExitCode::SUCCESS),
+        };
+        done.unwrap_or_else(|error| {
+            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+            ExitCode::from(2)
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: the routing daemon needs Linux");
+    std::process::exit(2);
+}

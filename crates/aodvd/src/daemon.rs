@@ -1,0 +1,413 @@
+//! The daemon: sockets, kernel, signals and the clock in one loop around the [engine](crate::engine).
+
+use crate::authentication::Keys;
+use crate::config::Config;
+use crate::engine::{Arrival, Engine, Task};
+use crate::kept::Kept;
+use crate::kernel::{self, Kernel};
+use crate::port::Port;
+use crate::report::Report;
+use crate::signal::Signals;
+use crate::signal::emulator::written;
+use crate::traffic::{Mac, Traffic};
+use crate::{Error, figures};
+use fourhop_live::clock::Clock;
+use fourhop_live::netlink::watch::{Event, Watch};
+use fourhop_live::poll::{Poller, Ready};
+use fourhop_live::privileges::{self, Capability};
+use fourhop_live::service::Manager;
+use fourhop_live::{control, metrics, namespace};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::wire::{Ipv4Packet, encode};
+use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
+use nix::sys::signal::Signal;
+use nix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// What can be read, by number: interfaces from 0, what passes them from here.
+const TRAFFIC: u32 = 1_000;
+const CAUGHT: u32 = 2_000;
+const WATCH: u32 = 2_001;
+const SIGNALS: u32 = 2_002;
+
+/// How often its state is published.
+const TICK: Dur = Dur::from_secs(1);
+/// After a change of routes, sooner.
+const SOON: Dur = Dur::from_millis(100);
+/// After so many datagrams or packets of one source it is another's turn.
+const TURN: usize = 64;
+/// No datagram of AODV is longer, nor a packet of IPv4.
+const BUFFER: usize = 1 << 16;
+
+/// What the daemon has counted.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Packets without a route that the kernel handed over.
+    pub caught: u64,
+    /// Packets handed back.
+    pub released: u64,
+    /// Those that the kernel did not take.
+    pub release_failed: u64,
+    /// Messages that the kernel did not take.
+    pub send_failed: u64,
+    /// Changes of routes that the kernel has refused.
+    pub kernel_refused: u64,
+    /// Packets that passed the interfaces, as far as they were seen.
+    pub frames_seen: u64,
+    /// Links given up because ARP had no answer.
+    pub failures_arp: u64,
+    /// Because frames were given up.
+    pub failures_frames: u64,
+    /// Because their device went down.
+    pub failures_device: u64,
+    /// Packets that were lost, by reason.
+    pub lost: BTreeMap<&'static str, u64>,
+}
+
+/// A running daemon.
+struct Daemon {
+    engine: Engine,
+    ports: Vec<Port>,
+    kernel: Kernel,
+    traffic: Traffic,
+    signals: Signals,
+    watch: Watch,
+    poller: Poller,
+    clock: Clock,
+    kept: Kept,
+    figures: Figures,
+    /// Have routes changed since the state was published?
+    changed: bool,
+    /// Reused.
+    tasks: Vec<Task>,
+    buffer: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+/// The time in microseconds since 1970.
+fn wall() -> u64 {
+    // INVARIANT: Linux has this clock.
+    let now = clock_gettime(ClockId::CLOCK_REALTIME).expect("Linux has a clock of the day");
+    u64::try_from(now.tv_sec()).unwrap_or(0) * 1_000_000 + u64::try_from(now.tv_nsec()).unwrap_or(0) / 1_000
+}
+
+/// Nodes that are switched on together must not send together.
+fn jitter(address: Ipv4Addr) -> Stream {
+    Stream::new(wall() ^ u64::from(std::process::id()) << 40, NodeId(address.to_bits()), Purpose::RoutingJitter)
+}
+
+/// Makes the folder of a file and gives it to the user, if it is not there: one that is there is somebody's.
+fn prepare(file: &Path, user: &str) -> Result<(), Error> {
+    match file.parent() {
+        Some(folder) if !folder.exists() => Ok(privileges::folder(folder, user)?),
+        _ => Ok(()),
+    }
+}
+
+/// Runs until a signal ends it, and takes everything back.
+///
+/// # Errors
+/// If something it needs is missing, or goes away.
+pub fn run(config: Config) -> Result<(), Error> {
+    let system = config.system.clone();
+    if control::ask(&system.control).is_ok() {
+        let path = system.control.display();
+        return Err(Error::Refused(format!("system.control: found {path}, where another daemon listens")));
+    }
+    prepare(&system.control, &system.user)?;
+    prepare(&system.state, &system.user)?;
+    let mut kept = Kept::read(&system.state)?;
+    let (left, variables) = (kernel::clean(system.owner())?, kept.take_variables());
+    kernel::restore(&variables);
+    if left + variables.len() > 0 {
+        let variables = variables.len();
+        eprintln!("a daemon was killed: removed {left} routes and rules, restored {variables} variables");
+    }
+    let keys = config.authentication.as_ref().map(Keys::read).transpose();
+    let keys = keys.map_err(|what| Error::Refused(format!("authentication.keys: {what}")))?;
+    let ports = config.interfaces.iter().map(|name| Port::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let devices: Vec<u32> = ports.iter().map(|port| port.device).collect();
+    let signals = Signals::start(&config, &devices)?;
+    let watch = Watch::start()?;
+    let kernel = Kernel::start(&config, &ports)?;
+    // From here on a signal ends the loop and not the process, so that everything is taken back.
+    let poller = Poller::new()?;
+    let traffic = Traffic::start(&ports, 4 * config.limits.limits().neighbours, &poller, TRAFFIC)?;
+    let (address, numbers) = (config.address, kept.numbers(config.address));
+    let clock = Clock::start();
+    let engine = Engine::new(config, keys, numbers, jitter(address));
+    let (tasks, buffer, bytes) = (Vec::new(), vec![0; BUFFER], Vec::new());
+    let figures = Figures::default();
+    let mut daemon = Daemon {
+        engine,
+        ports,
+        kernel,
+        traffic,
+        signals,
+        watch,
+        poller,
+        clock,
+        kept,
+        figures,
+        changed: false,
+        tasks,
+        buffer,
+        bytes,
+    };
+    let done = daemon.serve();
+    let ended = daemon.end();
+    done.and(ended)
+}
+
+impl Daemon {
+    /// The loop.
+    fn serve(&mut self) -> Result<(), Error> {
+        let system = self.engine.config().system.clone();
+        self.prepare_kernel()?;
+        for (number, port) in (0..).zip(&self.ports) {
+            self.poller.add(port, number)?;
+        }
+        self.poller.add(&self.kernel.caught, CAUGHT)?;
+        self.poller.add(&self.watch, WATCH)?;
+        if let Some(source) = self.signals.source() {
+            self.poller.add(source, SIGNALS)?;
+        }
+        // Everything is open: what follows are routes, for which this suffices.
+        privileges::drop_to(&system.user, &[Capability::NetAdmin])?;
+        let control = control::Server::start(&system.control)?;
+        let server = system.metrics.map(metrics::Server::start).transpose();
+        let server = server.map_err(|error| {
+            Error::Refused(format!("system.metrics: found {:?}, which cannot be listened on: {error}", system.metrics))
+        })?;
+        let manager = Manager::find();
+        let tick = manager.watchdog().map_or(TICK, |watchdog| {
+            TICK.min(Dur::from_nanos(u64::try_from(watchdog.as_nanos() / 3).unwrap_or(u64::MAX)))
+        });
+        let publish = |daemon: &mut Daemon, now| {
+            let report = daemon.report(now);
+            if let Some(server) = &server {
+                server.publish(figures::page(&report));
+            }
+            // INVARIANT: text, numbers, and maps by text.
+            control.publish(serde_json::to_string(&report).expect("it has a form in JSON"));
+        };
+        publish(self, self.clock.now());
+        let (address, interfaces) = (self.engine.config().address, self.engine.config().interfaces.join(" "));
+        println!("routing for {address} over {interfaces}");
+        manager.ready(&format!("routing for {address} over {interfaces}"));
+        let (mut ready, mut ticked) = (Vec::new(), self.clock.now());
+        loop {
+            let now = self.clock.now();
+            if self.engine.next_timeout().is_some_and(|at| at <= now) {
+                self.engine.handle_timeout(now, wall(), &mut self.tasks);
+                self.perform();
+            }
+            if self.traffic.next_timeout().is_some_and(|at| at <= now) {
+                self.look(now, false)?;
+            }
+            if self.signals.next_timeout().is_some_and(|at| at <= now) {
+                self.read_signals(now)?;
+            }
+            if std::mem::take(&mut self.changed) {
+                ticked = ticked.min(now + SOON);
+            }
+            if now >= ticked {
+                ticked = now + tick;
+                publish(self, now);
+                manager.alive();
+            }
+            self.keep()?;
+            let timeouts = [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout()];
+            let at = timeouts.into_iter().flatten().fold(ticked, Time::min);
+            ready.clear();
+            self.poller.wait(&self.clock, at, &mut ready)?;
+            if self.take(&ready)? {
+                manager.stopping();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Numbers and variables are written down before anything is sent or set.
+    fn prepare_kernel(&mut self) -> Result<(), Error> {
+        let config = self.engine.config();
+        let changes = if config.system.variables { kernel::changes(config) } else { Vec::new() };
+        self.kept.set_variables(changes.iter().map(|(variable, _)| variable.clone()).collect());
+        self.kept.write_ahead(config.address, self.engine.numbers())?;
+        for (variable, value) in &changes {
+            namespace::set_variable(&variable.name, value)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) -> Result<(), Error> {
+        self.kept.keep_ahead(self.engine.config().address, self.engine.numbers())
+    }
+
+    /// Takes everything back.
+    fn end(mut self) -> Result<(), Error> {
+        let owner = self.engine.config().system.owner();
+        let cleaned = kernel::clean(owner);
+        kernel::restore(&self.kept.take_variables());
+        let kept = self.kept.write(self.engine.config().address, self.engine.numbers());
+        cleaned.map(drop).and(kept)
+    }
+
+    /// Takes what can be read. True if it is to end.
+    fn take(&mut self, ready: &[Ready]) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let readable = |number| ready.contains(&Ready::Readable(number));
+        // How strong a message was comes before the message.
+        if readable(SIGNALS) {
+            self.read_signals(now)?;
+        }
+        if readable(WATCH) {
+            self.hear_kernel(now);
+        }
+        for event in ready {
+            match *event {
+                Ready::Signal(signal) if signal != Signal::SIGCHLD => return Ok(true),
+                Ready::Readable(number) if (number as usize) < self.ports.len() => self.receive(number as usize)?,
+                Ready::Readable(CAUGHT) => self.catch(),
+                Ready::Readable(number) if (TRAFFIC..CAUGHT).contains(&number) => {
+                    self.traffic.passed(now, (number - TRAFFIC) as usize, &self.poller);
+                }
+                Ready::Readable(_) | Ready::Signal(_) => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Datagrams of an interface.
+    fn receive(&mut self, interface: usize) -> Result<(), Error> {
+        if self.signals.source().is_some() || self.signals.next_timeout().is_some() {
+            // Whose MAC address is whose, as the datagrams that wait say.
+            self.look(self.clock.now(), true)?;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..TURN {
+            let Some(got) = self.ports[interface].receive(&mut buffer) else { break };
+            let strength = self.traffic.mac(got.from).and_then(|mac| self.signals.strength(mac));
+            let arrival = Arrival { interface, from: got.from, to: got.to, ttl: got.ttl, strength };
+            let now = self.clock.now();
+            // What is refused is counted.
+            let _ = self.engine.handle_datagram(now, wall(), arrival, &buffer[..got.len], &mut self.tasks);
+            self.perform();
+        }
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    /// Packets for which the kernel has no route.
+    fn catch(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..TURN {
+            let Ok(Some(len)) = self.kernel.caught.receive(&mut buffer) else { break };
+            let Ok(packet) = Ipv4Packet::from_bytes(&buffer[..len]) else { continue };
+            self.figures.caught += 1;
+            let own = packet.src == self.engine.config().address || kernel::is_local(packet.src);
+            self.engine.handle_caught(self.clock.now(), wall(), packet, own, &mut self.tasks);
+            self.perform();
+        }
+        self.buffer = buffer;
+    }
+
+    /// Which routes the kernel has used.
+    fn look(&mut self, now: Time, all: bool) -> Result<(), Error> {
+        for used in self.traffic.look(now, all, &self.poller, TRAFFIC)? {
+            self.engine.handle_used(now, used.dst, used.src, used.from);
+        }
+        self.figures.frames_seen = self.traffic.seen;
+        Ok(())
+    }
+
+    fn read_signals(&mut self, now: Time) -> Result<(), Error> {
+        let mut failed: Vec<Mac> = Vec::new();
+        self.signals.read(now, &mut failed)?;
+        for mac in failed {
+            let Some(neighbour) = self.traffic.neighbour(mac) else { continue };
+            if self.engine.leads_over(neighbour) {
+                self.figures.failures_frames += 1;
+                self.fail(now, neighbour, DropReason::DataRetryLimit);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the kernel says of neighbours and devices.
+    fn hear_kernel(&mut self, now: Time) {
+        let mut events = Vec::new();
+        self.watch.read(&mut events);
+        for event in events {
+            match event {
+                Event::Unanswered { device, address } => {
+                    let ours = self.ports.iter().any(|port| port.device == device);
+                    if ours && self.engine.config().failures.arp && self.engine.leads_over(address) {
+                        self.figures.failures_arp += 1;
+                        self.fail(now, address, DropReason::ArpUnresolved);
+                    }
+                }
+                Event::Device { device, up: false } => {
+                    let Some(interface) = self.ports.iter().position(|port| port.device == device) else { continue };
+                    for neighbour in self.engine.next_hops(interface) {
+                        self.figures.failures_device += 1;
+                        self.fail(now, neighbour, DropReason::LinkBroken);
+                    }
+                }
+                // What was missed shows itself: HELLOs do not come.
+                Event::Device { .. } | Event::Missed => {}
+            }
+        }
+    }
+
+    fn fail(&mut self, now: Time, neighbour: Ipv4Addr, reason: DropReason) {
+        self.engine.handle_failure(now, wall(), neighbour, reason, &mut self.tasks);
+        self.perform();
+    }
+
+    /// Does what the engine wants.
+    fn perform(&mut self) {
+        let mut tasks = std::mem::take(&mut self.tasks);
+        for task in tasks.drain(..) {
+            match task {
+                Task::Up { destination, next_hop, interface } => {
+                    self.changed = true;
+                    self.kernel.up(destination, next_hop, self.ports[interface].device);
+                }
+                Task::Down { destination } => {
+                    self.changed = true;
+                    self.kernel.down(destination);
+                }
+                Task::Send(datagram) => {
+                    let from = self.engine.config().address;
+                    for (number, port) in self.ports.iter().enumerate() {
+                        let here = datagram.interface.is_none_or(|wanted| wanted == number);
+                        if here && port.send(from, datagram.to, datagram.ttl, &datagram.payload).is_err() {
+                            self.figures.send_failed += 1;
+                        }
+                    }
+                }
+                Task::Release { packet, interface } => {
+                    self.kernel.flush();
+                    self.bytes.clear();
+                    encode::packet(&packet, &mut self.bytes);
+                    match self.ports[interface].release(packet.dst, &self.bytes) {
+                        Ok(()) => self.figures.released += 1,
+                        Err(_) => self.figures.release_failed += 1,
+                    }
+                }
+                Task::Lost { reason, .. } => *self.figures.lost.entry(reason.name()).or_default() += 1,
+            }
+        }
+        self.kernel.flush();
+        self.tasks = tasks;
+    }
+
+    fn report(&mut self, now: Time) -> Report {
+        self.figures.kernel_refused = self.kernel.refused;
+        let mac = |address| self.traffic.mac(address).map(written);
+        Report::new(now, &self.engine, &self.figures, mac)
+    }
+}

@@ -1,0 +1,466 @@
+//! AODV with what a daemon puts around it, without clock, socket or kernel: datagrams in, datagrams and changes of routes out.
+//!
+//! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is its address; the interface
+//! it is reached by is the one where it was first heard, until it is silent there for the time of its HELLOs and heard at another.
+
+use crate::authentication::{Envelope, Fault, Keys};
+use crate::config::Config;
+use crate::guard::{Bucket, Originators, Refusal, plausible};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::route::{Action, AddressPlan, Aodv, NextHop, Signal};
+use fourhop_proto::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
+use fourhop_units::{Dbm, Dur, Stream, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+/// Position of an interface in the configuration.
+pub type Interface = usize;
+
+/// How a datagram came.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arrival {
+    /// Where.
+    pub interface: Interface,
+    /// Source address.
+    pub from: Ipv4Addr,
+    /// Destination address.
+    pub to: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+    /// How strongly, where that is known.
+    pub strength: Option<Dbm>,
+}
+
+/// A datagram that is to be sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Where; `None`: on every interface.
+    pub interface: Option<Interface>,
+    /// Destination address.
+    pub to: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+    /// What is in it.
+    pub payload: Vec<u8>,
+}
+
+/// What the driver has to do, in this order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Task {
+    /// Send it to port 654.
+    Send(Datagram),
+    /// Hand the packet of a program back to the kernel, which has a route for it now.
+    Release {
+        /// It.
+        packet: Ipv4Packet,
+        /// Where its next hop is.
+        interface: Interface,
+    },
+    /// The packet of a program is lost.
+    Lost {
+        /// It.
+        packet: Ipv4Packet,
+        /// Why.
+        reason: DropReason,
+    },
+    /// Give the kernel this route, in place of another to the same destination.
+    Up {
+        /// Where it leads.
+        destination: Ipv4Addr,
+        /// The neighbour.
+        next_hop: Ipv4Addr,
+        /// Where the neighbour is.
+        interface: Interface,
+    },
+    /// Take the kernel's route to it away.
+    Down {
+        /// Where it led.
+        destination: Ipv4Addr,
+    },
+}
+
+/// A node that was heard.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbour {
+    /// Where it is reached.
+    pub interface: Interface,
+    /// When it was last heard there.
+    pub heard: Time,
+    /// Messages of it that were taken.
+    pub messages: u64,
+    /// The strength of the last one, where known.
+    pub strength: Option<Dbm>,
+    /// Messages that may still come.
+    bucket: Bucket,
+    /// Time of its last authenticated message.
+    stamp: Option<u64>,
+}
+
+/// The daemon without its surroundings.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    config: Config,
+    /// Where addresses are, as AODV has it.
+    plan: AddressPlan,
+    aodv: Aodv,
+    keys: Option<Keys>,
+    neighbours: BTreeMap<Ipv4Addr, Neighbour>,
+    originators: Originators,
+    refusals: BTreeMap<Refusal, u64>,
+    /// Until then nothing is sent but route errors (RFC 3561 section 6.13).
+    quiet_until: Time,
+    /// Messages that were kept back until then.
+    pub kept_back: u64,
+    /// Routes of the kernel, with the interface that each was given.
+    routes: BTreeMap<Ipv4Addr, (Ipv4Addr, Interface)>,
+    actions: Vec<Action>,
+}
+
+/// What is kept over restarts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Numbers {
+    /// Own sequence number.
+    pub seqno: u32,
+    /// ID of the next request.
+    pub rreq_id: u32,
+    /// Time of the last authenticated message.
+    pub stamp: u64,
+}
+
+impl Engine {
+    /// A node that starts at zero. `numbers` are those from before; without them it waits (section 6.13).
+    pub fn new(config: Config, keys: Option<Keys>, numbers: Option<Numbers>, jitter: Stream) -> Engine {
+        let parameters = config.aodv();
+        let plan = config.plan();
+        let aodv = Aodv::new(config.address, parameters, jitter).with_plan(plan.clone()).with_route_changes();
+        let aodv = aodv.with_limits(config.limits.limits());
+        let aodv = match config.announce.is_empty() {
+            true => aodv,
+            false => aodv.with_gateway(config.announce.iter().map(|announced| announced.0)),
+        };
+        let waits = numbers.is_none() && config.routing.reboot_wait.unwrap_or(true);
+        let quiet_until = if waits { Time::ZERO + parameters.delete_period() } else { Time::ZERO };
+        let mut keys = keys;
+        let aodv = match numbers {
+            Some(numbers) => {
+                keys.iter_mut().for_each(|keys| keys.last = numbers.stamp);
+                aodv.with_numbers(numbers.seqno, numbers.rreq_id)
+            }
+            None => aodv,
+        };
+        Engine {
+            aodv,
+            plan,
+            config,
+            keys,
+            neighbours: BTreeMap::new(),
+            originators: Originators::default(),
+            refusals: BTreeMap::new(),
+            quiet_until,
+            kept_back: 0,
+            routes: BTreeMap::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// AODV itself, for inspection.
+    pub fn aodv(&self) -> &Aodv {
+        &self.aodv
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The nodes that were heard.
+    pub fn neighbours(&self) -> &BTreeMap<Ipv4Addr, Neighbour> {
+        &self.neighbours
+    }
+
+    /// What was not let in, by reason.
+    pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
+        &self.refusals
+    }
+
+    /// Routes as the kernel should have them: next hop and interface by destination.
+    pub fn routes(&self) -> &BTreeMap<Ipv4Addr, (Ipv4Addr, Interface)> {
+        &self.routes
+    }
+
+    /// What has to be kept for the next start.
+    pub fn numbers(&self) -> Numbers {
+        let stamp = self.keys.as_ref().map_or(0, |keys| keys.last);
+        Numbers { seqno: self.aodv.seqno(), rreq_id: self.aodv.rreq_id(), stamp }
+    }
+
+    /// Does it keep quiet after a start without its numbers?
+    pub fn is_quiet(&self, now: Time) -> bool {
+        now < self.quiet_until
+    }
+
+    /// When [`Engine::handle_timeout`] has something to do.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.aodv.next_timeout()
+    }
+
+    /// Does what is due. `clock` is the time in microseconds since 1970, for authentication, here and below.
+    pub fn handle_timeout(&mut self, now: Time, clock: u64, out: &mut Vec<Task>) {
+        self.call(now, clock, out, |aodv, now, actions| aodv.handle_timeout(now, actions));
+    }
+
+    /// A datagram has come to port 654.
+    ///
+    /// # Errors
+    /// If it is not let in; that is counted.
+    pub fn handle_datagram(
+        &mut self,
+        now: Time,
+        clock: u64,
+        arrival: Arrival,
+        payload: &[u8],
+        out: &mut Vec<Task>,
+    ) -> Result<(), Refusal> {
+        let before = self.neighbours.get(&arrival.from).map(|neighbour| neighbour.interface);
+        let message = self.admit(now, clock, arrival, payload);
+        self.follow(arrival.from, before, out);
+        let message = message.inspect_err(|&refusal| *self.refusals.entry(refusal).or_default() += 1)?;
+        if let Some(strength) = arrival.strength {
+            self.aodv.handle_signal(arrival.from, strength);
+        }
+        let dst = if arrival.to.is_broadcast() { Ipv4Packet::BROADCAST } else { self.config.address };
+        let (src, ttl, body) = (arrival.from, arrival.ttl, Body::Routing(message.into()));
+        let packet = Ipv4Packet { src, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
+        self.call(now, clock, out, |aodv, now, actions| aodv.handle_message(now, packet, src, actions));
+        Ok(())
+    }
+
+    /// If a neighbour is reached by another interface than before, so are its routes.
+    fn follow(&mut self, neighbour: Ipv4Addr, before: Option<Interface>, out: &mut Vec<Task>) {
+        let Some(now) = self.neighbours.get(&neighbour).map(|neighbour| neighbour.interface) else { return };
+        if before.is_none_or(|before| before == now) {
+            return;
+        }
+        for (&destination, (next_hop, interface)) in &mut self.routes {
+            if *next_hop == neighbour {
+                *interface = now;
+                out.push(Task::Up { destination, next_hop: neighbour, interface: now });
+            }
+        }
+    }
+
+    /// Looks at a datagram before AODV does.
+    fn admit(&mut self, now: Time, clock: u64, arrival: Arrival, payload: &[u8]) -> Result<AodvMessage, Refusal> {
+        let from = arrival.from;
+        if from == self.config.address {
+            return Err(Refusal::OwnAddress);
+        }
+        if !self.config.is_mesh(from) || self.plan.is_outside(from) {
+            return Err(Refusal::Stranger);
+        }
+        // Whoever is not authenticated has no place among the neighbours, where signing nodes stand.
+        let stamp = self.authenticate(clock, arrival, payload)?;
+        let (rate, lifetime) = (self.config.limits.rate(), self.neighbour_lifetime());
+        let neighbour = self.neighbour(now, arrival, rate)?;
+        if neighbour.interface != arrival.interface && now.saturating_since(neighbour.heard) > lifetime {
+            neighbour.interface = arrival.interface;
+        }
+        if !neighbour.bucket.take(now, rate) {
+            return Err(Refusal::TooFast);
+        }
+        let message = decode::aodv(payload).map_err(|_| Refusal::Malformed)?;
+        plausible(&self.aodv, &message, |address| self.config.is_routed(address), self.config.limits.seqno_step())?;
+        if let AodvMessage::Rreq(rreq) = &message
+            && rreq.originator != self.config.address
+            && !self.originators.take(
+                now,
+                rreq.originator,
+                self.config.limits.originator_rate(),
+                self.config.limits.limits().routes,
+            )
+        {
+            return Err(Refusal::Flood);
+        }
+        // INVARIANT: it was found or made above.
+        let neighbour = self.neighbours.get_mut(&from).expect("a neighbour");
+        neighbour.messages += 1;
+        neighbour.stamp = stamp.or(neighbour.stamp);
+        if neighbour.interface == arrival.interface {
+            neighbour.heard = now;
+            neighbour.strength = arrival.strength;
+        }
+        Ok(message)
+    }
+
+    fn authenticate(&self, clock: u64, arrival: Arrival, payload: &[u8]) -> Result<Option<u64>, Refusal> {
+        let (Some(keys), Some(config)) = (&self.keys, &self.config.authentication) else { return Ok(None) };
+        let envelope = Envelope { src: arrival.from, dst: arrival.to, ttl: arrival.ttl };
+        let last = self.neighbours.get(&arrival.from).and_then(|neighbour| neighbour.stamp);
+        match keys.verify(clock, last, envelope, payload) {
+            Ok(stamp) => Ok(Some(stamp)),
+            Err(Fault::Replayed) => Err(Refusal::Replayed),
+            Err(Fault::Missing) if !config.require => Ok(None),
+            Err(Fault::Missing | Fault::Wrong) => Err(Refusal::Unauthenticated),
+        }
+    }
+
+    /// How long a silent neighbour counts.
+    fn neighbour_lifetime(&self) -> Dur {
+        let config = self.aodv.config();
+        config.hello.map_or(config.active_route_timeout, |hello| hello.neighbour_lifetime())
+    }
+
+    /// The neighbour that has sent it. Of too many, the one that has been silent longest makes room, unless a route leads over it.
+    fn neighbour(&mut self, now: Time, arrival: Arrival, rate: u32) -> Result<&mut Neighbour, Refusal> {
+        let most = self.config.limits.limits().neighbours;
+        if self.neighbours.len() >= most && !self.neighbours.contains_key(&arrival.from) {
+            let used = |address: &Ipv4Addr| self.routes.values().any(|(next_hop, _)| next_hop == address);
+            let idle = self.neighbours.iter().filter(|(address, _)| !used(address));
+            let oldest = idle.min_by_key(|(_, neighbour)| neighbour.heard).map(|(&address, _)| address);
+            let Some(oldest) = oldest else { return Err(Refusal::TooFast) };
+            self.neighbours.remove(&oldest);
+        }
+        Ok(self.neighbours.entry(arrival.from).or_insert_with(|| Neighbour {
+            interface: arrival.interface,
+            heard: now,
+            messages: 0,
+            strength: arrival.strength,
+            bucket: Bucket::full(now, rate),
+            stamp: None,
+        }))
+    }
+
+    /// A packet for which the kernel has no route: of a program here, from behind this gateway, or of a node that believes in a route
+    /// over this one. The kernel has taken one from the time to live of those it forwards.
+    pub fn handle_caught(&mut self, now: Time, clock: u64, mut packet: Ipv4Packet, own: bool, out: &mut Vec<Task>) {
+        if !self.config.is_routed(packet.dst) || packet.dst.is_broadcast() || packet.dst.is_multicast() {
+            out.push(Task::Lost { packet, reason: DropReason::NoRoute });
+            return;
+        }
+        let served = self.config.announce.iter().any(|served| served.0.contains(packet.src));
+        let entering = served && self.plan.is_outside(packet.src);
+        if !own && !entering && self.is_quiet(now) {
+            // Section 6.13: somebody uses a route from before, so it begins to wait anew.
+            self.quiet_until = now + self.aodv.config().delete_period();
+        }
+        self.call(now, clock, out, |aodv, now, actions| match (own, entering) {
+            (true, _) => aodv.handle_outgoing(now, packet, actions),
+            (false, true) => aodv.handle_entering(now, packet, actions),
+            (false, false) => {
+                packet.ttl = packet.ttl.saturating_add(1);
+                aodv.handle_transit(now, packet, None, actions);
+            }
+        });
+    }
+
+    /// The kernel has forwarded for `dst`.
+    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Ipv4Addr, from: Option<Ipv4Addr>) {
+        self.aodv.handle_used(now, dst, Some(src), from);
+    }
+
+    /// The link to a neighbour is broken.
+    pub fn handle_failure(
+        &mut self,
+        now: Time,
+        clock: u64,
+        neighbour: Ipv4Addr,
+        reason: DropReason,
+        out: &mut Vec<Task>,
+    ) {
+        self.call(now, clock, out, |aodv, now, actions| {
+            aodv.handle_link_failure(now, None, neighbour, reason, actions);
+        });
+    }
+
+    /// Does a route lead over this neighbour?
+    pub fn leads_over(&self, neighbour: Ipv4Addr) -> bool {
+        self.routes.values().any(|&(next_hop, _)| next_hop == neighbour)
+    }
+
+    /// The neighbours of an interface that routes lead over, each once.
+    pub fn next_hops(&self, interface: Interface) -> BTreeSet<Ipv4Addr> {
+        let there = self.routes.values().filter(|&&(_, at)| at == interface);
+        there.map(|&(next_hop, _)| next_hop).collect()
+    }
+
+    /// How strongly a neighbour is received, smoothed, where AODV looks at that.
+    pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
+        self.aodv.signal(neighbour)
+    }
+
+    /// Lets AODV do something, and makes tasks of what it asks for.
+    fn call(
+        &mut self,
+        now: Time,
+        clock: u64,
+        out: &mut Vec<Task>,
+        call: impl FnOnce(&mut Aodv, Time, &mut Vec<Action>),
+    ) {
+        let mut actions = std::mem::take(&mut self.actions);
+        call(&mut self.aodv, now, &mut actions);
+        for action in actions.drain(..) {
+            self.perform(now, clock, action, out);
+        }
+        self.actions = actions;
+    }
+
+    fn perform(&mut self, now: Time, clock: u64, action: Action, out: &mut Vec<Task>) {
+        match action {
+            Action::Send { packet, next_hop } => match &packet.body {
+                Body::Routing(RoutingMessage::Aodv(message)) => {
+                    out.extend(self.datagram(now, clock, message, packet.ttl, next_hop).map(Task::Send));
+                }
+                _ => {
+                    let to = self.routes.get(&packet.dst);
+                    out.push(match to {
+                        Some(&(_, interface)) => Task::Release { packet, interface },
+                        None => Task::Lost { packet, reason: DropReason::NoRoute },
+                    });
+                }
+            },
+            Action::RouteUp { destination, next_hop, .. } => {
+                let interface = self.neighbours.get(&next_hop).map_or(0, |neighbour| neighbour.interface);
+                self.routes.insert(destination, (next_hop, interface));
+                out.push(Task::Up { destination, next_hop, interface });
+            }
+            Action::RouteDown { destination } => {
+                self.routes.remove(&destination);
+                out.push(Task::Down { destination });
+            }
+            Action::Drop { packet, reason } => out.push(Task::Lost { packet, reason }),
+            // The interface's queue is the kernel's.
+            Action::PurgeQueue { .. } => {}
+        }
+    }
+
+    /// A message as it is sent; `None` while it is quiet.
+    fn datagram(
+        &mut self,
+        now: Time,
+        clock: u64,
+        message: &AodvMessage,
+        ttl: u8,
+        next_hop: NextHop,
+    ) -> Option<Datagram> {
+        if self.is_quiet(now) && !matches!(message, AodvMessage::Rerr(_)) {
+            self.kept_back += 1;
+            return None;
+        }
+        let (interface, to) = match next_hop {
+            NextHop::Broadcast => (None, Ipv4Addr::BROADCAST),
+            NextHop::Unicast(neighbour) => {
+                let interface = self.neighbours.get(&neighbour).map_or(0, |neighbour| neighbour.interface);
+                (Some(interface), neighbour)
+            }
+        };
+        let mut payload = Vec::new();
+        encode::aodv(message, &mut payload);
+        if let Some(keys) = &mut self.keys {
+            keys.sign(clock, Envelope { src: self.config.address, dst: to, ttl }, &mut payload);
+        }
+        Some(Datagram { interface, to, ttl, payload })
+    }
+}
+
+#[cfg(test)]
+mod tests;

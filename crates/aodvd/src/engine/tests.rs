@@ -1,0 +1,230 @@
+//! Nodes on the bench, with datagrams handed over by the test.
+
+use super::*;
+use fourhop_proto::wire::{EchoMessage, Rrep, Rreq};
+use fourhop_units::{NodeId, Purpose};
+
+const CLOCK: u64 = 1_000_000;
+
+fn ip(n: u8) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, 0, n)
+}
+
+fn engine(n: u8, more: &str) -> Engine {
+    let text = format!("address = '10.0.0.{n}'\ninterfaces = ['a', 'b']\nmesh = ['10.0.0.0/24']\n{more}");
+    let config = Config::parse(&text).unwrap();
+    let numbers = Some(Numbers { seqno: 10, rreq_id: 1, stamp: 0 });
+    let jitter = Stream::new(1, NodeId(u32::from(n)), Purpose::RoutingJitter);
+    Engine::new(config, None, numbers, jitter)
+}
+
+fn bytes(message: &AodvMessage) -> Vec<u8> {
+    let mut payload = Vec::new();
+    encode::aodv(message, &mut payload);
+    payload
+}
+
+fn arrival(from: u8, to: Ipv4Addr) -> Arrival {
+    Arrival { interface: 0, from: ip(from), to, ttl: 5, strength: None }
+}
+
+fn rreq(originator: Ipv4Addr, seqno: u32, id: u32, destination: Ipv4Addr) -> AodvMessage {
+    AodvMessage::Rreq(Rreq {
+        hop_count: 0,
+        rreq_id: id,
+        destination,
+        destination_seqno: None,
+        originator,
+        originator_seqno: seqno,
+        destination_only: false,
+        gratuitous: false,
+        cost: None,
+    })
+}
+
+fn hello(n: u8) -> AodvMessage {
+    AodvMessage::Rrep(Rrep {
+        hop_count: 0,
+        destination: ip(n),
+        destination_seqno: 7,
+        originator: ip(n),
+        lifetime_ms: 2_000,
+        ack_required: false,
+        cost: None,
+    })
+}
+
+fn hear(engine: &mut Engine, now: Time, arrival: Arrival, message: &AodvMessage) -> (Result<(), Refusal>, Vec<Task>) {
+    let mut out = Vec::new();
+    let done = engine.handle_datagram(now, CLOCK, arrival, &bytes(message), &mut out);
+    (done, out)
+}
+
+fn sent(tasks: &[Task]) -> Vec<(AodvMessage, Option<Interface>, Ipv4Addr)> {
+    let datagrams = tasks.iter().filter_map(|task| if let Task::Send(datagram) = task { Some(datagram) } else { None });
+    datagrams.map(|one| (decode::aodv(&one.payload).unwrap(), one.interface, one.to)).collect()
+}
+
+fn packet(src: Ipv4Addr, dst: Ipv4Addr) -> Ipv4Packet {
+    let body = Body::Echo(EchoMessage { reply: false, ident: 7, number: 1, payload: 56 });
+    Ipv4Packet { src, dst, ttl: 63, ident: 1, body, meta: PacketMeta::default() }
+}
+
+const AT: Time = Time::from_secs(1);
+
+#[test]
+fn a_caught_packet_waits_for_its_route_and_leaves_by_the_interface_of_its_neighbour() {
+    let mut node = engine(1, "");
+    let mut out = Vec::new();
+    node.handle_caught(AT, CLOCK, packet(ip(1), ip(2)), true, &mut out);
+    let [(AodvMessage::Rreq(asked), None, Ipv4Addr::BROADCAST)] = sent(&out)[..] else { panic!("{out:?}") };
+    assert_eq!((asked.destination, asked.originator_seqno), (ip(2), 11));
+    let reply = AodvMessage::Rrep(Rrep {
+        hop_count: 0,
+        originator: ip(1),
+        lifetime_ms: 6_000,
+        ..match hello(2) {
+            AodvMessage::Rrep(rrep) => rrep,
+            _ => unreachable!(),
+        }
+    });
+    let (done, out) = hear(&mut node, AT, Arrival { interface: 1, ..arrival(2, ip(1)) }, &reply);
+    assert_eq!(done, Ok(()));
+    let up = Task::Up { destination: ip(2), next_hop: ip(2), interface: 1 };
+    assert_eq!(out, [up, Task::Release { packet: packet(ip(1), ip(2)), interface: 1 }]);
+}
+
+#[test]
+fn a_packet_of_another_without_a_route_makes_an_error_and_one_from_nowhere_nothing() {
+    let mut node = engine(1, "");
+    let mut out = Vec::new();
+    node.handle_caught(AT, CLOCK, packet(ip(3), ip(2)), false, &mut out);
+    assert!(matches!(&sent(&out)[..], [(AodvMessage::Rerr(_), None, _)]), "{out:?}");
+    out.clear();
+    for dst in [[192, 0, 2, 1].into(), Ipv4Addr::BROADCAST, [224, 0, 0, 1].into()] {
+        node.handle_caught(AT, CLOCK, packet(ip(1), dst), true, &mut out);
+    }
+    assert!(sent(&out).is_empty() && out.len() == 3, "{out:?}");
+}
+
+#[test]
+fn a_gateway_searches_for_nodes_that_are_asked_for_from_outside() {
+    let mut node = engine(1, "announce = ['192.0.2.0/24']");
+    let mut out = Vec::new();
+    node.handle_caught(AT, CLOCK, packet([192, 0, 2, 9].into(), ip(2)), false, &mut out);
+    assert!(matches!(&sent(&out)[..], [(AodvMessage::Rreq(asked), ..)] if asked.destination == ip(2)), "{out:?}");
+    let (_, out) = hear(&mut node, AT, arrival(3, Ipv4Addr::BROADCAST), &rreq(ip(3), 5, 1, [192, 0, 2, 9].into()));
+    let reply = sent(&out).into_iter().find(|(message, ..)| matches!(message, AodvMessage::Rrep(_)));
+    assert!(matches!(reply, Some((_, Some(0), to)) if to == ip(3)), "{out:?}");
+}
+
+#[test]
+fn forged_and_malformed_messages_are_counted_and_change_nothing() {
+    let mut node = engine(1, "[limits]\nseqno_step = 100");
+    let all = Ipv4Addr::BROADCAST;
+    assert!(hear(&mut node, AT, arrival(2, all), &rreq(ip(2), 5, 1, ip(1))).0.is_ok());
+    let before: Vec<_> = node.aodv().routes().cloned().collect();
+    let stranger = Arrival { from: [192, 0, 2, 1].into(), ..arrival(2, all) };
+    for (expected, arrival, message) in [
+        (Refusal::OwnAddress, arrival(1, all), hello(1)),
+        (Refusal::Stranger, stranger, hello(2)),
+        (Refusal::Impostor, arrival(2, all), rreq(ip(1), 4_000, 9, ip(3))),
+        (Refusal::NumberJump, arrival(2, all), rreq(ip(2), 5 + 101, 9, ip(3))),
+        (Refusal::ForeignTarget, arrival(2, all), rreq(ip(2), 6, 9, [192, 0, 2, 1].into())),
+    ] {
+        let (done, out) = hear(&mut node, AT, arrival, &message);
+        assert_eq!(done, Err(expected), "{message:?}");
+        assert!(out.is_empty());
+    }
+    // The own number, which an honest node asks for at most one ahead of what it was told.
+    let AodvMessage::Rreq(jump) = rreq(ip(2), 6, 10, ip(1)) else { unreachable!() };
+    let jump = AodvMessage::Rreq(Rreq { destination_seqno: Some(10 + 101), ..jump });
+    assert_eq!(hear(&mut node, AT, arrival(2, all), &jump).0, Err(Refusal::NumberJump));
+    let mut out = Vec::new();
+    assert_eq!(node.handle_datagram(AT, CLOCK, arrival(2, all), &[9, 9], &mut out), Err(Refusal::Malformed));
+    assert_eq!(node.aodv().routes().cloned().collect::<Vec<_>>(), before);
+    assert_eq!(node.refusals().values().sum::<u64>(), 7);
+    assert_eq!(node.numbers().seqno, 10);
+}
+
+#[test]
+fn a_flood_is_cut_to_its_rate_and_leaves_others_theirs() {
+    let mut node = engine(1, "[limits]\nrate = 50\noriginator_rate = 10\nneighbours = 4");
+    let all = Ipv4Addr::BROADCAST;
+    let mut taken = 0;
+    for n in 0..1_000 {
+        taken += u32::from(hear(&mut node, AT, arrival(2, all), &rreq(ip(2), 5 + n, n, ip(9))).0.is_ok());
+    }
+    assert_eq!(taken, 20, "two seconds' worth of its originator");
+    assert_eq!(hear(&mut node, AT, arrival(3, all), &rreq(ip(3), 5, 1, ip(9))).0, Ok(()));
+    let refusals = node.refusals();
+    assert!(refusals[&Refusal::Flood] == 80 && refusals[&Refusal::TooFast] == 900, "{refusals:?}");
+    // Sources that are invented fill no table.
+    for n in 10..200 {
+        let _ = hear(&mut node, AT, arrival(n, all), &hello(n));
+    }
+    assert!(node.neighbours().len() <= 4);
+}
+
+#[test]
+fn a_neighbour_that_falls_silent_at_one_interface_is_reached_by_the_other_with_its_routes() {
+    let mut node = engine(1, "");
+    let all = Ipv4Addr::BROADCAST;
+    assert!(hear(&mut node, AT, arrival(2, all), &hello(2)).0.is_ok());
+    let other = Arrival { interface: 1, ..arrival(2, all) };
+    let (_, out) = hear(&mut node, AT + Dur::from_millis(900), other, &hello(2));
+    assert!(out.is_empty() && node.neighbours()[&ip(2)].interface == 0, "it stays where it is heard");
+    let (_, out) = hear(&mut node, AT + Dur::from_millis(2_100), other, &hello(2));
+    assert!(out.contains(&Task::Up { destination: ip(2), next_hop: ip(2), interface: 1 }), "{out:?}");
+    assert_eq!(node.next_hops(1).into_iter().collect::<Vec<_>>(), [ip(2)]);
+    assert!(node.leads_over(ip(2)) && !node.leads_over(ip(3)));
+}
+
+#[test]
+fn without_its_numbers_it_keeps_quiet_for_delete_period() {
+    let config = Config::parse("address = '10.0.0.1'\ninterfaces = ['a']\nmesh = ['10.0.0.0/24']").unwrap();
+    let jitter = Stream::new(1, NodeId(1), Purpose::RoutingJitter);
+    let mut node = Engine::new(config, None, None, jitter);
+    let all = Ipv4Addr::BROADCAST;
+    let (_, out) = hear(&mut node, AT, arrival(2, all), &rreq(ip(2), 5, 1, ip(1)));
+    assert!(sent(&out).is_empty() && node.is_quiet(AT) && node.kept_back == 1);
+    assert!(out.contains(&Task::Up { destination: ip(2), next_hop: ip(2), interface: 0 }), "but it learns");
+    // Somebody sends through it: an error, and the wait begins anew.
+    let mut out = Vec::new();
+    let late = Time::from_secs(14);
+    node.handle_caught(late, CLOCK, packet(ip(2), ip(3)), false, &mut out);
+    assert!(matches!(&sent(&out)[..], [(AodvMessage::Rerr(_), ..)]));
+    assert!(node.is_quiet(Time::from_secs(28)) && !node.is_quiet(Time::from_secs(29)));
+    let (_, out) = hear(&mut node, Time::from_secs(29), arrival(2, all), &rreq(ip(2), 6, 2, ip(1)));
+    assert_eq!(sent(&out).len(), 1);
+}
+
+#[test]
+fn messages_are_signed_and_others_refused() {
+    let keys = "[authentication]\nsign_with = 1\nkeys = [{ id = 1, file = '/nonexistent' }]";
+    let make = |n: u8, require: bool| {
+        let text =
+            format!("address = '10.0.0.{n}'\ninterfaces = ['a']\nmesh = ['10.0.0.0/24']\n{keys}\nrequire = {require}");
+        let secret = Keys::one(1, b"a shared secret of thirty-two by");
+        let jitter = Stream::new(1, NodeId(u32::from(n)), Purpose::RoutingJitter);
+        let numbers = Some(Numbers { seqno: 10, rreq_id: 1, stamp: 0 });
+        Engine::new(Config::parse(&text).unwrap(), Some(secret), numbers, jitter)
+    };
+    let [mut one, mut two] = [make(1, true), make(2, true)];
+    let mut out = Vec::new();
+    one.handle_caught(AT, CLOCK, packet(ip(1), ip(2)), true, &mut out);
+    let Task::Send(asked) = out.remove(0) else { panic!() };
+    let came = Arrival { interface: 0, from: ip(1), to: asked.to, ttl: asked.ttl, strength: None };
+    assert_eq!(two.handle_datagram(AT, CLOCK, came, &asked.payload, &mut out), Ok(()));
+    assert_eq!(sent(&out).len(), 1, "it answers");
+    out.clear();
+    let again = two.handle_datagram(AT, CLOCK, came, &asked.payload, &mut out);
+    assert_eq!(again, Err(Refusal::Replayed));
+    let plain = hear(&mut two, AT, arrival(3, Ipv4Addr::BROADCAST), &hello(3));
+    assert_eq!(plain.0, Err(Refusal::Unauthenticated));
+    let mut tolerant = make(4, false);
+    assert_eq!(hear(&mut tolerant, AT, arrival(3, Ipv4Addr::BROADCAST), &hello(3)).0, Ok(()));
+    let mut changed = asked.payload.clone();
+    changed[3] ^= 1;
+    assert_eq!(tolerant.handle_datagram(AT, CLOCK, came, &changed, &mut out), Err(Refusal::Unauthenticated));
+}

@@ -1,0 +1,18 @@
+//! Why the daemon cannot run.
+
+use fourhop_live::config::Wrong;
+use thiserror::Error as Explained;
+
+/// Why the daemon cannot run.
+#[derive(Explained, Debug)]
+pub enum Error {
+    /// The file of its configuration cannot be read, or says what is not allowed.
+    #[error(transparent)]
+    Config(#[from] Wrong),
+    /// This machine lacks something, or something is not as it has to be.
+    #[error("{0}")]
+    Refused(String),
+    /// The system refuses something.
+    #[error(transparent)]
+    System(#[from] fourhop_live::Error),
+}

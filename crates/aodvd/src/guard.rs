@@ -1,0 +1,159 @@
+//! What is let in: the limits and checks that a message passes before AODV sees it.
+
+use fourhop_proto::route::Aodv;
+use fourhop_proto::route::aodv::is_newer;
+use fourhop_proto::wire::AodvMessage;
+use fourhop_units::{Dur, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+macro_rules! refusals {
+    ($($variant:ident, $name:literal, $doc:literal;)+) => {
+        /// Why a datagram is not handed to AODV.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Refusal { $(#[doc = $doc] $variant,)+ }
+
+        impl Refusal {
+            /// Name in what is shown.
+            pub const fn name(self) -> &'static str {
+                match self { $(Refusal::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+refusals! {
+    Malformed, "malformed", "No AODV message.";
+    Stranger, "stranger", "Its sender is no address of the mesh.";
+    OwnAddress, "own-address", "Somebody else sends from this node's address.";
+    Impostor, "impostor", "A request that names this node as its originator, with a number that it has not reached.";
+    ForeignTarget, "foreign-target", "About an address that is not of the mesh, nor behind gateways.";
+    NumberJump, "number-jump", "A sequence number that is farther from the known one than any node counts.";
+    TooFast, "too-fast", "Its sender has sent too many.";
+    Flood, "flood", "Its originator has sent too many requests.";
+    Unauthenticated, "unauthenticated", "It is not authenticated, or wrongly.";
+    Replayed, "replayed", "It is old: its authentication was used before.";
+}
+
+/// So many in a moment, and so many a second afterwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    /// What is in it, in thousandths of a message.
+    level: u64,
+    filled: Time,
+}
+
+impl Bucket {
+    /// Full: twice what a second brings.
+    pub fn full(now: Time, rate: u32) -> Bucket {
+        Bucket { level: u64::from(rate) * 2_000, filled: now }
+    }
+
+    /// Takes one out, if there is one.
+    pub fn take(&mut self, now: Time, rate: u32) -> bool {
+        let millis = now.saturating_since(self.filled).as_millis();
+        self.level = (self.level + millis.saturating_mul(u64::from(rate))).min(u64::from(rate) * 2_000);
+        self.filled = self.filled + Dur::from_millis(millis);
+        let has = self.level >= 1_000;
+        self.level -= if has { 1_000 } else { 0 };
+        has
+    }
+}
+
+/// Requests by their originators, which anybody can invent: so many originators at most.
+#[derive(Clone, Debug, Default)]
+pub struct Originators {
+    buckets: BTreeMap<Ipv4Addr, Bucket>,
+}
+
+impl Originators {
+    /// A request of an originator: is it within its rate? Where there is no room for another originator, those whose buckets are full
+    /// again are forgotten, and if there are none, it is not.
+    pub fn take(&mut self, now: Time, originator: Ipv4Addr, rate: u32, most: usize) -> bool {
+        if self.buckets.len() >= most && !self.buckets.contains_key(&originator) {
+            self.buckets.retain(|_, bucket| now.saturating_since(bucket.filled) < Dur::from_secs(2));
+            if self.buckets.len() >= most {
+                return false;
+            }
+        }
+        self.buckets.entry(originator).or_insert_with(|| Bucket::full(now, rate)).take(now, rate)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty()
+    }
+}
+
+/// Is what a message says possible, given what AODV knows? `routed` says which addresses routes are searched for, `step` how far
+/// sequence numbers may be ahead.
+///
+/// # Errors
+/// The first thing that is not.
+pub fn plausible(
+    aodv: &Aodv,
+    message: &AodvMessage,
+    routed: impl Fn(Ipv4Addr) -> bool,
+    step: u32,
+) -> Result<(), Refusal> {
+    let known = |address: Ipv4Addr| match address == aodv.addr() {
+        true => Some(aodv.seqno()),
+        false => aodv.route(address).filter(|route| route.seqno_valid).map(|route| route.seqno),
+    };
+    // A number that is older is AODV's business.
+    let leaps = |address, seqno: u32| {
+        known(address).is_some_and(|known| is_newer(seqno, known) && seqno.wrapping_sub(known) > step)
+    };
+    let about = |address, seqno: Option<u32>| match seqno {
+        _ if !routed(address) => Err(Refusal::ForeignTarget),
+        Some(seqno) if leaps(address, seqno) => Err(Refusal::NumberJump),
+        _ => Ok(()),
+    };
+    match message {
+        AodvMessage::Rreq(rreq) => {
+            if rreq.originator == aodv.addr() && is_newer(rreq.originator_seqno, aodv.seqno()) {
+                return Err(Refusal::Impostor);
+            }
+            about(rreq.originator, Some(rreq.originator_seqno))?;
+            about(rreq.destination, rreq.destination_seqno)
+        }
+        AodvMessage::Rrep(rrep) => {
+            about(rrep.originator, None)?;
+            about(rrep.destination, Some(rrep.destination_seqno))
+        }
+        AodvMessage::Rerr(rerr) => rerr.unreachable.iter().try_for_each(|lost| about(lost.addr, Some(lost.seqno))),
+        AodvMessage::RrepAck | AodvMessage::Probe(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_gives_two_seconds_worth_at_once_and_then_its_rate() {
+        let mut bucket = Bucket::full(Time::ZERO, 10);
+        assert_eq!((0..100).filter(|_| bucket.take(Time::ZERO, 10)).count(), 20);
+        let taken: usize = (1..=1_000).map(|ms| usize::from(bucket.take(Time::from_millis(ms), 10))).sum();
+        assert_eq!(taken, 10);
+        assert_eq!((0..100).filter(|_| bucket.take(Time::from_secs(1_000), 10)).count(), 20, "and keeps no more");
+    }
+
+    #[test]
+    fn originators_are_bounded_and_forgotten() {
+        let mut all = Originators::default();
+        let from = |n: u32| Ipv4Addr::from_bits(0x0a00_0000 + n);
+        assert!((0..8).all(|n| all.take(Time::ZERO, from(n), 5, 8)));
+        assert!(!all.take(Time::ZERO, from(8), 5, 8), "there is no room");
+        assert!(all.take(Time::ZERO, from(7), 5, 8), "those that are known go on");
+        assert!(all.take(Time::from_secs(3), from(8), 5, 8), "silence makes room");
+        assert!(all.len() <= 8 && !all.is_empty());
+    }
+}

@@ -1,0 +1,145 @@
+//! What is kept over restarts: the numbers that RFC 3561 section 6.13 wants, and what of the system has to be restored if this process
+//! is killed.
+//!
+//! The numbers in the file are ahead of those in use, so that it is written once in a thousand requests, and a process that was
+//! killed goes on beyond what it has sent.
+
+use crate::Error;
+use crate::engine::Numbers;
+use fourhop_live::Tried;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// How far the file is ahead.
+const AHEAD: u32 = 1_000;
+
+/// A variable of the kernel that was set, and what it was before.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name below /proc/sys.
+    pub name: String,
+    /// What it was.
+    pub before: String,
+}
+
+/// What is in the file.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Content {
+    /// Whose numbers they are.
+    address: Option<std::net::Ipv4Addr>,
+    seqno: u32,
+    rreq_id: u32,
+    stamp: u64,
+    /// What is set at present.
+    pub variables: Vec<Variable>,
+}
+
+/// The file.
+#[derive(Debug)]
+pub struct Kept {
+    path: PathBuf,
+    content: Content,
+}
+
+impl Kept {
+    /// Reads the file; there may be none. One that cannot be understood counts as none, and is replaced.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read(path: &Path) -> Result<Kept, Error> {
+        let failed = || path.display().to_string();
+        let content = match fs::read(path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
+            Err(error) => return Ok(Err(error).tried(failed)?),
+        };
+        Ok(Kept { path: path.to_owned(), content })
+    }
+
+    /// The numbers of this address, if it had any.
+    pub fn numbers(&self, address: std::net::Ipv4Addr) -> Option<Numbers> {
+        let Content { seqno, rreq_id, stamp, .. } = self.content;
+        (self.content.address == Some(address)).then_some(Numbers { seqno, rreq_id, stamp })
+    }
+
+    /// What has to be restored from before.
+    pub fn take_variables(&mut self) -> Vec<Variable> {
+        std::mem::take(&mut self.content.variables)
+    }
+
+    /// From now on these are set.
+    pub fn set_variables(&mut self, variables: Vec<Variable>) {
+        self.content.variables = variables;
+    }
+
+    /// Writes, if these numbers have come near those in the file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn keep_ahead(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
+        let left = |kept: u32, used: u32| kept.wrapping_sub(used).wrapping_sub(1) < AHEAD;
+        let near = !left(self.content.seqno, numbers.seqno) || !left(self.content.rreq_id, numbers.rreq_id);
+        if self.content.address == Some(address) && !near {
+            return Ok(());
+        }
+        self.write_ahead(address, numbers)
+    }
+
+    /// Writes what is ahead of these numbers.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write_ahead(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
+        let (seqno, rreq_id) = (numbers.seqno.wrapping_add(AHEAD), numbers.rreq_id.wrapping_add(AHEAD));
+        self.write(address, Numbers { seqno, rreq_id, ..numbers })
+    }
+
+    /// Writes these numbers as they are.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
+        let Numbers { seqno, rreq_id, stamp } = numbers;
+        let variables = std::mem::take(&mut self.content.variables);
+        self.content = Content { address: Some(address), seqno, rreq_id, stamp, variables };
+        let failed = || self.path.display().to_string();
+        let text = serde_json::to_vec(&self.content).map_err(io::Error::from).tried(failed)?;
+        // One that is half written does not take the place of the one before.
+        let new = self.path.with_extension("new");
+        let written = File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+        Ok(written.and_then(|()| fs::rename(&new, &self.path)).tried(failed)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_ahead_while_it_runs_and_exact_when_it_ends() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-kept-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("state.json");
+        let [own, other] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(std::net::Ipv4Addr::from);
+        let numbers = |seqno| Numbers { seqno, rreq_id: 7, stamp: 9 };
+        let read = || Kept::read(&path).unwrap();
+        assert_eq!(read().numbers(own), None, "there is no file");
+        let mut kept = read();
+        kept.set_variables(vec![Variable { name: "net/ipv4/ip_forward".to_owned(), before: "0".to_owned() }]);
+        kept.keep_ahead(own, numbers(5)).unwrap();
+        assert_eq!(read().numbers(own), Some(Numbers { seqno: 1_005, rreq_id: 1_007, stamp: 9 }));
+        assert_eq!((read().numbers(other), read().take_variables().len()), (None, 1));
+        let before = fs::metadata(&path).unwrap().modified().unwrap();
+        kept.keep_ahead(own, numbers(1_004)).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before, "far enough");
+        kept.keep_ahead(own, numbers(1_005)).unwrap();
+        assert_eq!(read().numbers(own).map(|numbers| numbers.seqno), Some(2_005));
+        kept.write(own, numbers(1_006)).unwrap();
+        assert_eq!(read().numbers(own), Some(numbers(1_006)));
+        fs::write(&path, "{\"seqno\": 1").unwrap();
+        assert_eq!(read().numbers(own), None, "not understood");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

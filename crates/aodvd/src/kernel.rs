@@ -1,0 +1,162 @@
+//! What the kernel is given: the device that catches packets without a route, the table of routes, and the variables that forwarding
+//! needs; and taking all of it back.
+//!
+//! Routes are in a table of their own, which a rule puts before the main one: what is there stays as it is, networks that devices are
+//! directly connected to among it. In this table the networks of the mesh lead to a TUN device, and every destination with a route
+//! has an entry of 32 bits before them. Networks behind gateways lead to the device from the main table, after whatever leads there
+//! by wire.
+
+use crate::Error;
+use crate::config::Config;
+use crate::kept::Variable;
+use crate::port::Port;
+use fourhop_live::device::{Device, Kind};
+use fourhop_live::netlink::{Batch, Own, Owner, mtu};
+use fourhop_live::{Tried, namespace};
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use std::fs;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::Path;
+
+/// Least preferred of all routes.
+const LAST: u32 = u32::MAX;
+/// `RT_TABLE_MAIN`.
+const MAIN: u32 = 254;
+
+/// The kernel as this daemon uses it.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Packets without a route come here.
+    pub caught: Device,
+    owner: Owner,
+    address: Ipv4Addr,
+    /// Changes of routes that have not been sent.
+    batch: Batch,
+    waiting: bool,
+    /// Changes that the kernel has refused.
+    pub refused: u64,
+}
+
+/// Forgets what a killed process has left under this number of a protocol. Returns how much it was.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn clean(owner: Owner) -> Result<usize, Error> {
+    Ok(Batch::remove_all_of(owner.protocol)?)
+}
+
+impl Kernel {
+    /// Takes its place.
+    ///
+    /// # Errors
+    /// If the node does not have its address, or the kernel refuses something.
+    pub fn start(config: &Config, ports: &[Port]) -> Result<Kernel, Error> {
+        let address = config.address;
+        if !is_local(address) {
+            return Err(Error::Refused(absent(config)));
+        }
+        let name = &config.system.device;
+        let caught = Device::create(name, Kind::Tun)?;
+        if Path::new("/proc/sys/net/ipv6").exists() {
+            namespace::set_variable(&format!("net/ipv6/conf/{name}/disable_ipv6"), "1")?;
+        }
+        let device = if_nametoindex(name.as_str()).tried(|| name.clone())?;
+        let owner = config.system.owner();
+        let mut batch = Batch::default();
+        // What comes back from the device goes on by one of the interfaces, whole.
+        batch.up(device, ports.iter().filter_map(|port| mtu(port.device).ok()).min());
+        for (table, networks) in [(owner.table, &config.mesh), (MAIN, &config.outside)] {
+            for network in networks {
+                let to = (network.0.addr(), network.0.bits());
+                let route = Own { to, device, via: None, from: address, priority: LAST };
+                batch.own_route(Owner { table, ..owner }, route);
+            }
+        }
+        batch.own_rule(owner, config.system.rule());
+        batch.send()?;
+        Ok(Kernel { caught, owner, address, batch: Batch::default(), waiting: false, refused: 0 })
+    }
+
+    /// A route, with the next [`Kernel::flush`].
+    pub fn up(&mut self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) {
+        let via = Some(next_hop).filter(|&next_hop| next_hop != destination);
+        self.waiting = true;
+        let route = Own { to: (destination, 32), device, via, from: self.address, priority: 0 };
+        self.batch.own_route(self.owner, route);
+    }
+
+    /// No route any more.
+    pub fn down(&mut self, destination: Ipv4Addr) {
+        self.waiting = true;
+        self.batch.remove_own_route(self.owner, (destination, 32), 0);
+    }
+
+    /// Tells the kernel what has changed.
+    pub fn flush(&mut self) {
+        if std::mem::take(&mut self.waiting) {
+            let batch = std::mem::take(&mut self.batch);
+            // The kernel takes routes over a device that goes down away by itself.
+            if let Err(error) = batch.send_but(&[Errno::ESRCH]) {
+                self.refused += 1;
+                if self.refused.is_power_of_two() {
+                    eprintln!("warning: the kernel refuses a route: {error} ({} so far)", self.refused);
+                }
+            }
+        }
+    }
+}
+
+/// Has this machine a device of that name, in the namespace of this thread?
+pub fn has_device(name: &str) -> bool {
+    if_nametoindex(name).is_ok()
+}
+
+/// Does this machine have the address?
+pub fn is_local(address: Ipv4Addr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// What is said where it lacks its own.
+pub fn absent(config: &Config) -> String {
+    let (address, first) = (config.address, &config.interfaces[0]);
+    format!(
+        "address: found {address}, which this machine does not have, allowed: one that it has (ip addr add {address}/32 \
+         dev {first})"
+    )
+}
+
+/// What forwarding over a mesh needs of the kernel.
+fn wanted(config: &Config) -> Vec<(String, &'static str)> {
+    let mut all = vec![("net/ipv4/ip_forward".to_owned(), "1"), ("net/ipv4/conf/all/send_redirects".to_owned(), "0")];
+    for name in config.interfaces.iter().chain([&config.system.device]) {
+        // A relay sends where it has received; that is no detour.
+        all.push((format!("net/ipv4/conf/{name}/send_redirects"), "0"));
+        all.push((format!("net/ipv4/conf/{name}/accept_redirects"), "0"));
+        // Packets come over whichever neighbour has a route, not always where the answers go (RFC 3704 section 2.4: loose).
+        all.push((format!("net/ipv4/conf/{name}/rp_filter"), "2"));
+    }
+    all
+}
+
+/// What is to be set, with what it is now; what has the right value already is left out.
+pub fn changes(config: &Config) -> Vec<(Variable, &'static str)> {
+    let differs = |(name, value): (String, &'static str)| {
+        let before = fs::read_to_string(Path::new("/proc/sys").join(&name)).ok()?.trim().to_owned();
+        // 0 is looser than loose.
+        let suffices = before == value || (name.ends_with("rp_filter") && before == "0");
+        (!suffices).then_some((Variable { name, before }, value))
+    };
+    wanted(config).into_iter().filter_map(differs).collect()
+}
+
+/// Sets variables back. A device that has gone has taken its own with it.
+pub fn restore(variables: &[Variable]) {
+    for variable in variables.iter().rev() {
+        if Path::new("/proc/sys").join(&variable.name).exists()
+            && let Err(error) = namespace::set_variable(&variable.name, &variable.before)
+        {
+            eprintln!("warning: {error}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! An interface over which AODV is spoken: its datagrams on port 654, and packets of programs that go on over it.
+
+use crate::Error;
+use fourhop_live::{Error as Failure, Tried};
+use fourhop_proto::wire::AodvMessage;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::libc::{in_addr, in_pktinfo};
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, bind,
+    recvmsg, sendmsg, sendto, setsockopt, socket, sockopt,
+};
+use std::ffi::OsString;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Class selector 6 (RFC 2474 section 4.2.2.2): network control, before the data of programs.
+const NETWORK_CONTROL: u8 = 0xc0;
+
+/// A datagram as it came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Got {
+    /// Its length.
+    pub len: usize,
+    /// Source address.
+    pub from: Ipv4Addr,
+    /// Destination address.
+    pub to: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+}
+
+/// An interface.
+#[derive(Debug)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub device: u32,
+    /// Datagrams.
+    socket: OwnedFd,
+    /// Whole packets.
+    raw: OwnedFd,
+}
+
+impl Port {
+    /// Opens the interface of this name in the network namespace of the present thread.
+    ///
+    /// # Errors
+    /// If there is none, another program speaks AODV there, or this process may not.
+    pub fn open(name: &str) -> Result<Port, Error> {
+        let device = if_nametoindex(name).map_err(|error| {
+            Error::Refused(format!("interfaces: found {name:?}, allowed: a device of this machine: {error}"))
+        })?;
+        let failed = || format!("cannot speak AODV over {name}: UDP port {}", AodvMessage::PORT);
+        let bound = OsString::from(name);
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let datagrams = (|| {
+            let socket = socket(AddressFamily::Inet, SockType::Datagram, flags, None)?;
+            setsockopt(&socket, sockopt::BindToDevice, &bound)?;
+            setsockopt(&socket, sockopt::Broadcast, &true)?;
+            setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
+            setsockopt(&socket, sockopt::Ipv4RecvTtl, &true)?;
+            setsockopt(&socket, sockopt::Ipv4Tos, &i32::from(NETWORK_CONTROL))?;
+            bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, AodvMessage::PORT))?;
+            Ok::<_, Errno>(socket)
+        })()
+        .tried(failed)?;
+        let packets = (|| {
+            let socket = socket(AddressFamily::Inet, SockType::Raw, flags, SockProtocol::Raw)?;
+            setsockopt(&socket, sockopt::BindToDevice, &bound)?;
+            Ok::<_, Errno>(socket)
+        })()
+        .tried(|| format!("cannot send packets over {name}"))?;
+        Ok(Port { name: name.to_owned(), device, socket: datagrams, raw: packets })
+    }
+
+    /// The next datagram, if there is one.
+    pub fn receive(&self, buffer: &mut [u8]) -> Option<Got> {
+        loop {
+            let mut parts = [IoSliceMut::new(buffer)];
+            let mut space = cmsg_space!(in_pktinfo, i32);
+            let got = recvmsg::<SockaddrIn>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty());
+            let got = match got {
+                Ok(got) => got,
+                // A neighbour has answered that it does not listen: it is the next datagram's turn.
+                Err(Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EINTR) => continue,
+                Err(_) => return None,
+            };
+            let from = got.address.map(|address| address.ip());
+            let (mut to, mut ttl) = (None, None);
+            for control in got.cmsgs().into_iter().flatten() {
+                match control {
+                    ControlMessageOwned::Ipv4PacketInfo(info) => {
+                        to = Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)));
+                    }
+                    ControlMessageOwned::Ipv4Ttl(found) => ttl = u8::try_from(found).ok(),
+                    _ => {}
+                }
+            }
+            let len = got.bytes;
+            if let (Some(from), Some(to), Some(ttl)) = (from, to, ttl) {
+                return Some(Got { len, from, to, ttl });
+            }
+        }
+    }
+
+    /// Sends a datagram from this address.
+    ///
+    /// # Errors
+    /// If the system does not take it: the device may be down.
+    pub fn send(&self, from: Ipv4Addr, to: Ipv4Addr, ttl: u8, payload: &[u8]) -> Result<(), Failure> {
+        let info = in_pktinfo {
+            ipi_ifindex: self.device as i32,
+            ipi_spec_dst: in_addr { s_addr: from.to_bits().to_be() },
+            ipi_addr: in_addr { s_addr: 0 },
+        };
+        let ttl = i32::from(ttl);
+        let control = [ControlMessage::Ipv4PacketInfo(&info), ControlMessage::Ipv4Ttl(&ttl)];
+        let [a, b, c, d] = to.octets();
+        let to = SockaddrIn::new(a, b, c, d, AodvMessage::PORT);
+        let parts = [IoSlice::new(payload)];
+        let sent = sendmsg(self.socket.as_raw_fd(), &parts, &control, MsgFlags::empty(), Some(&to));
+        sent.map(drop).tried(|| format!("cannot send over {}", self.name))
+    }
+
+    /// Hands the kernel a whole packet that leaves by this interface, along the route to its destination.
+    ///
+    /// # Errors
+    /// If the system does not take it.
+    pub fn release(&self, to: Ipv4Addr, packet: &[u8]) -> Result<(), Failure> {
+        let [a, b, c, d] = to.octets();
+        let sent = sendto(self.raw.as_raw_fd(), packet, &SockaddrIn::new(a, b, c, d, 0), MsgFlags::empty());
+        sent.map(drop).tried(|| format!("cannot send over {}", self.name))
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

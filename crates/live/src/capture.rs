@@ -1,0 +1,108 @@
+//! Looking at what passes a device, without holding it up (packet(7)).
+
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, recvmsg, setsockopt, socket, sockopt,
+};
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// What is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// The beginnings of IPv4 packets, sent and received, from their IP headers on.
+    Ipv4,
+    /// The beginnings of all frames, from the header of the link on: of a Wi-Fi monitor, radiotap.
+    Frames,
+}
+
+/// Bytes of each that are kept: IP with all options, and ports; radiotap and three addresses.
+pub const KEPT: usize = 128;
+
+/// Where a packet was going.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passed {
+    /// Length of what is kept of it.
+    pub len: usize,
+    /// Was it sent here, and not received?
+    pub outgoing: bool,
+    /// MAC address of its sender.
+    pub from: [u8; 6],
+}
+
+/// A look at a device.
+#[derive(Debug)]
+pub struct Capture {
+    socket: OwnedFd,
+}
+
+impl Capture {
+    /// Begins to look; what is not read waits in a buffer of about this size, and what has no room there is not seen.
+    ///
+    /// # Errors
+    /// If there is no such device, or this process may not (CAP_NET_RAW).
+    pub fn open(device: u32, what: What, buffer: usize) -> Result<Capture, Error> {
+        let failed = || format!("cannot look at what passes device {device}");
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let kind = if what == What::Ipv4 { SockType::Datagram } else { SockType::Raw };
+        // Without a protocol: nothing comes before it is bound.
+        let socket = socket(AddressFamily::Packet, kind, flags, None::<SockProtocol>).tried(failed)?;
+        filter(&socket, what).tried(failed)?;
+        // Without the right to exceed the system's limit the buffer is as large as that.
+        let _ = setsockopt(&socket, sockopt::RcvBufForce, &buffer)
+            .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &buffer));
+        attach(&socket, device).tried(failed)?;
+        Ok(Capture { socket })
+    }
+
+    /// The next that has passed.
+    pub fn next(&self, buffer: &mut [u8; KEPT]) -> Option<Passed> {
+        let mut parts = [IoSliceMut::new(buffer)];
+        let got = recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty()).ok()?;
+        let link = got.address?;
+        let outgoing = link.pkttype() == libc::PACKET_OUTGOING;
+        Some(Passed { len: got.bytes, outgoing, from: link.addr().unwrap_or_default() })
+    }
+}
+
+impl AsFd for Capture {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Classic BPF that keeps the beginning of what is wanted (linux/filter.h).
+fn filter(socket: &OwnedFd, what: What) -> Result<(), Errno> {
+    let code = |code: u32, jt, jf, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    // The protocol of the packet, which the kernel offers at this place beyond its bytes.
+    let protocol = (libc::SKF_AD_OFF + libc::SKF_AD_PROTOCOL) as u32;
+    let give = libc::BPF_RET | libc::BPF_K;
+    let ipv4 = [
+        code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, protocol),
+        code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::ETH_P_IP as u32),
+        code(give, 0, 0, KEPT as u32),
+        code(give, 0, 0, 0),
+    ];
+    let all = [code(give, 0, 0, KEPT as u32)];
+    let chosen = if what == What::Ipv4 { &ipv4[..] } else { &all };
+    let program = libc::sock_fprog { len: chosen.len() as u16, filter: chosen.as_ptr().cast_mut() };
+    let size = size_of::<libc::sock_fprog>() as libc::socklen_t;
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
+    // SAFETY: the kernel copies `program` and the instructions it points to, which live until the call returns.
+    let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const program).cast(), size) };
+    Errno::result(done).map(drop)
+}
+
+/// Binds to one device; from now on packets come.
+fn attach(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
+    // SAFETY: all bytes zero is a value of this structure of integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = device as i32;
+    let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `address` is of the socket's family, as long as is said, and lives until the call returns.
+    let done = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) };
+    Errno::result(done).map(drop)
+}

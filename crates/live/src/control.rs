@@ -1,0 +1,96 @@
+//! What a running service says of itself: its newest state as one text, to everybody on this machine who may open a socket.
+
+use crate::{Error, Tried};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Whatever a client does, the next one has its turn after this.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Hands the newest text to everybody who connects, on a thread of its own. The socket goes with it.
+#[derive(Debug)]
+pub struct Server {
+    text: Arc<Mutex<Arc<str>>>,
+    path: PathBuf,
+}
+
+impl Server {
+    /// Listens at this path. A socket that a killed process has left there is replaced; one that is in use is not.
+    ///
+    /// # Errors
+    /// If somebody listens there already, or nothing can be made there.
+    pub fn start(path: &Path) -> Result<Server, Error> {
+        let failed = || format!("cannot listen at {}", path.display());
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AddrInUse)).tried(failed);
+        }
+        let _ = fs::remove_file(path);
+        let listener = UnixListener::bind(path).tried(failed)?;
+        // It is for reading alone, which needs the right to write to it (unix(7)).
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).tried(failed)?;
+        let server = Server { text: Arc::new(Mutex::new("".into())), path: path.to_owned() };
+        let text = server.text.clone();
+        let serve = move || {
+            for mut stream in listener.incoming().flatten() {
+                let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                // A client that has gone needs no answer.
+                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(text.as_bytes()));
+            }
+        };
+        std::thread::Builder::new().name("control".to_owned()).spawn(serve).tried(failed)?;
+        Ok(server)
+    }
+
+    /// From now on this is the state.
+    pub fn publish(&self, text: String) {
+        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Whoever starts next replaces what cannot be removed.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The state of the service that listens there.
+///
+/// # Errors
+/// If nobody does.
+pub fn ask(path: &Path) -> Result<String, Error> {
+    let failed = || format!("cannot ask {}", path.display());
+    let mut stream = UnixStream::connect(path).tried(failed)?;
+    stream.set_read_timeout(Some(PATIENCE)).tried(failed)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).tried(failed)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_state_is_handed_out_and_the_socket_goes() {
+        let path = std::env::temp_dir().join(format!("fourhop-control-{}", std::process::id()));
+        {
+            let server = Server::start(&path).unwrap();
+            server.publish("one".to_owned());
+            assert_eq!(ask(&path).unwrap(), "one");
+            server.publish("two".to_owned());
+            assert_eq!(ask(&path).unwrap(), "two");
+            let second = Server::start(&path).unwrap_err().to_string();
+            assert!(second.contains("cannot listen at"), "{second}");
+        }
+        assert!(ask(&path).is_err());
+        fs::write(&path, "left by a process that was killed").unwrap();
+        drop(Server::start(&path).unwrap());
+        assert!(!path.exists());
+    }
+}

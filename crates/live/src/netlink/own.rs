@@ -1,0 +1,174 @@
+//! Routes and rules of a program that keeps a table of its own: marked with its number of a protocol, by which they are found again
+//! after it was killed.
+
+use super::ask::attributes;
+use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsRawFd;
+
+/// Length of `struct rtmsg` and of `struct fib_rule_hdr`.
+const HEAD: usize = 12;
+/// `RTM_NEWRULE`, `RTM_DELRULE` and `RTM_GETRULE` of linux/rtnetlink.h; attributes and the action of linux/fib_rules.h.
+const NEW_RULE: u16 = 32;
+const REMOVE_RULE: u16 = 33;
+const GET_RULE: u16 = 34;
+const RULE_PRIORITY: u16 = 6;
+const RULE_TABLE: u16 = 15;
+const RULE_PROTOCOL: u16 = 21;
+const TO_TABLE: u8 = 1;
+
+/// Whose a route is: number of the protocol, and the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// `rtm_protocol`: above 4, which are the kernel's (rtnetlink(7)).
+    pub protocol: u8,
+    /// The table.
+    pub table: u32,
+}
+
+/// A route of such a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Own {
+    /// The network and the number of bits of it that count.
+    pub to: (Ipv4Addr, u8),
+    /// The device it leads over.
+    pub device: u32,
+    /// The neighbour it leads to; `None`: the destination itself.
+    pub via: Option<Ipv4Addr>,
+    /// Source address of packets that are sent here.
+    pub from: Ipv4Addr,
+    /// Of several routes to a network the one with the least number is taken.
+    pub priority: u32,
+}
+
+impl Batch {
+    /// A route, in place of one to the same network with the same priority.
+    pub fn own_route(&mut self, owner: Owner, route: Own) {
+        let Own { to: (network, bits), device, via, from, priority } = route;
+        self.begin(libc::RTM_NEWROUTE, CREATE, || format!("route to {network}/{bits}"));
+        let scope = if via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
+        // struct rtmsg, as in Batch::route; the table is an attribute, which has room for its number.
+        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, scope, libc::RTN_UNICAST]);
+        self.word(if via.is_some() { ONLINK } else { 0 });
+        self.attribute(libc::RTA_DST, &network.octets());
+        self.attribute(libc::RTA_TABLE, &owner.table.to_ne_bytes());
+        self.attribute(libc::RTA_PRIORITY, &priority.to_ne_bytes());
+        self.attribute(libc::RTA_OIF, &device.to_ne_bytes());
+        self.attribute(libc::RTA_PREFSRC, &from.octets());
+        if let Some(via) = via {
+            self.attribute(libc::RTA_GATEWAY, &via.octets());
+        }
+        self.end();
+    }
+
+    /// Removes a route.
+    pub fn remove_own_route(&mut self, owner: Owner, (network, bits): (Ipv4Addr, u8), priority: u32) {
+        self.begin(libc::RTM_DELROUTE, REQUEST, || format!("removal of the route to {network}/{bits}"));
+        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, libc::RT_SCOPE_NOWHERE, 0]);
+        self.word(0);
+        self.attribute(libc::RTA_DST, &network.octets());
+        self.attribute(libc::RTA_TABLE, &owner.table.to_ne_bytes());
+        self.attribute(libc::RTA_PRIORITY, &priority.to_ne_bytes());
+        self.end();
+    }
+
+    /// A rule: look into the owner's table before those of rules with larger priorities.
+    pub fn own_rule(&mut self, owner: Owner, priority: u32) {
+        self.begin(NEW_RULE, CREATE, || format!("rule {priority} for table {}", owner.table));
+        // struct fib_rule_hdr: family, bits of the two networks, TOS, table, two reserved, action, flags.
+        self.bytes.extend([libc::AF_INET as u8, 0, 0, 0, 0, 0, 0, TO_TABLE]);
+        self.word(0);
+        self.attribute(RULE_PRIORITY, &priority.to_ne_bytes());
+        self.attribute(RULE_TABLE, &owner.table.to_ne_bytes());
+        self.attribute(RULE_PROTOCOL, &[owner.protocol]);
+        self.end();
+    }
+
+    /// Removes whatever has been written under this number of a protocol in the namespace of this thread: rules, and routes of all
+    /// tables. Returns how many there were.
+    ///
+    /// # Errors
+    /// If the kernel does not say what there is, or refuses to remove it.
+    pub fn remove_all_of(protocol: u8) -> Result<usize, Error> {
+        let mut batch = Batch::default();
+        for rule in dump(GET_RULE)? {
+            let Some((head, rest)) = rule.split_at_checked(HEAD) else { continue };
+            if attributes(rest).any(|(kind, content)| kind == RULE_PROTOCOL && content == [protocol]) {
+                batch.echo(REMOVE_RULE, head, rest, "removal of a rule");
+            }
+        }
+        for route in dump(libc::RTM_GETROUTE)? {
+            let Some((head, rest)) = route.split_at_checked(HEAD) else { continue };
+            // Byte 5 of struct rtmsg is the protocol, byte 0 the family.
+            if head[5] == protocol && i32::from(head[0]) == libc::AF_INET {
+                batch.echo(libc::RTM_DELROUTE, head, rest, "removal of a route");
+            }
+        }
+        // One that has gone with its device meanwhile is no error.
+        batch.send_but(&[Errno::ESRCH, Errno::ENODEV, Errno::ENOENT])?;
+        Ok(batch.requests.len())
+    }
+
+    /// Asks for something with the content that the kernel gave.
+    fn echo(&mut self, kind: u16, head: &[u8], rest: &[u8], name: &str) {
+        self.begin(kind, REQUEST, || name.to_owned());
+        self.bytes.extend(head);
+        self.bytes.extend(rest);
+        self.end();
+    }
+
+    /// As [`Batch::send`], where some refusals are none.
+    ///
+    /// # Errors
+    /// The first other that the kernel refuses.
+    pub fn send_but(&self, allowed: &[Errno]) -> Result<(), Error> {
+        let refused = self.exchange()?.into_iter().find(|(_, error)| !allowed.contains(error));
+        match refused {
+            None => Ok(()),
+            Some((number, error)) => {
+                let name = self.requests.get(number).map_or("a request", |(_, name)| name);
+                Err(io::Error::from(error)).tried(|| name.to_owned())
+            }
+        }
+    }
+}
+
+/// All routes or rules of IPv4, each as the kernel has it.
+fn dump(kind: u16) -> Result<Vec<Vec<u8>>, Error> {
+    let mut batch = Batch::default();
+    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
+    batch.begin(kind, flags, || "what the kernel's tables hold".to_owned());
+    batch.bytes.extend([libc::AF_INET as u8]);
+    batch.bytes.extend([0; HEAD - 1]);
+    batch.end();
+    all_answers(SockProtocol::NetlinkRoute, &batch.bytes, "what the kernel's tables hold")
+}
+
+/// Sends one question that many messages answer; their contents.
+pub(super) fn all_answers(protocol: SockProtocol, question: &[u8], what: &str) -> Result<Vec<Vec<u8>>, Error> {
+    let failed = || what.to_owned();
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
+    send(socket.as_raw_fd(), question, MsgFlags::empty()).tried(failed)?;
+    let (mut all, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        let got = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
+        let mut bytes = &buffer[..got];
+        while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
+            let kind = i32::from(u16::from_ne_bytes([bytes[4], bytes[5]]));
+            let content = &bytes[HEADER..length];
+            if kind == libc::NLMSG_DONE {
+                return Ok(all);
+            }
+            if kind == libc::NLMSG_ERROR {
+                let code = content.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
+                return if code == 0 { Ok(all) } else { Err(io::Error::from(Errno::from_raw(-code))).tried(failed) };
+            }
+            all.push(content.to_vec());
+            bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a Wi-Fi device knows of the stations around it: nl80211, over generic netlink.
+
+use super::Batch;
+use super::ask::attributes;
+use super::own::all_answers;
+use crate::Error;
+use nix::sys::socket::SockProtocol;
+use std::io;
+
+/// Generic netlink (linux/genetlink.h): the number of its controller, the question for a family by its name.
+const CONTROLLER: u16 = 16;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+/// nl80211 (linux/nl80211.h).
+const GET_STATION: u8 = 17;
+const DEVICE: u16 = 3;
+const MAC: u16 = 6;
+const STATION: u16 = 21;
+const INACTIVE: u16 = 1;
+const SIGNAL: u16 = 7;
+const TX_PACKETS: u16 = 10;
+const TX_FAILED: u16 = 12;
+/// Length of `struct genlmsghdr`.
+const HEAD: usize = 4;
+
+/// A station as a device sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Station {
+    /// Its MAC address.
+    pub mac: [u8; 6],
+    /// Strength of the last frame from it, in dBm.
+    pub signal: Option<i8>,
+    /// Time since then, in ms.
+    pub inactive: u32,
+    /// Frames sent to it, ever.
+    pub sent: u32,
+    /// Of those, given up after the last attempt.
+    pub failed: u32,
+}
+
+/// nl80211 of this kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Nl80211 {
+    family: u16,
+}
+
+impl Nl80211 {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// If this kernel has no Wi-Fi.
+    pub fn find() -> Result<Nl80211, Error> {
+        let what = "nl80211, the kernel's interface to Wi-Fi";
+        let mut batch = Batch::default();
+        batch.begin(CONTROLLER, libc::NLM_F_REQUEST as u16 | libc::NLM_F_ACK as u16, || what.to_owned());
+        batch.bytes.extend([GET_FAMILY, 1, 0, 0]);
+        batch.attribute(FAMILY_NAME, b"nl80211\0");
+        batch.end();
+        let answers = all_answers(SockProtocol::NetlinkGeneric, &batch.bytes, what)?;
+        let found = answers.iter().find_map(|answer| {
+            let (_, id) = attributes(answer.get(HEAD..)?).find(|(kind, _)| *kind == FAMILY_ID)?;
+            Some(u16::from_ne_bytes(id.try_into().ok()?))
+        });
+        let missing = || Error { what: what.to_owned(), source: io::ErrorKind::NotFound.into() };
+        found.map(|family| Nl80211 { family }).ok_or_else(missing)
+    }
+
+    /// The stations that a device knows.
+    ///
+    /// # Errors
+    /// If it is no Wi-Fi device.
+    pub fn stations(&self, device: u32) -> Result<Vec<Station>, Error> {
+        let what = format!("stations of device {device}");
+        let mut batch = Batch::default();
+        batch.begin(self.family, (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16, || what.clone());
+        batch.bytes.extend([GET_STATION, 0, 0, 0]);
+        batch.attribute(DEVICE, &device.to_ne_bytes());
+        batch.end();
+        let answers = all_answers(SockProtocol::NetlinkGeneric, &batch.bytes, &what)?;
+        Ok(answers.iter().filter_map(|answer| station(answer.get(HEAD..)?)).collect())
+    }
+}
+
+fn station(answer: &[u8]) -> Option<Station> {
+    let find = |bytes, wanted| attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+    let info = find(answer, STATION)?;
+    let number = |wanted| find(info, wanted).and_then(|n| n.try_into().ok()).map_or(0, u32::from_ne_bytes);
+    Some(Station {
+        mac: find(answer, MAC)?.try_into().ok()?,
+        signal: find(info, SIGNAL).and_then(|signal| signal.first()).map(|&signal| signal as i8),
+        inactive: number(INACTIVE),
+        sent: number(TX_PACKETS),
+        failed: number(TX_FAILED),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_station_is_read_from_nested_attributes() {
+        let mut info = Batch::default();
+        info.attribute(SIGNAL, &[(-71_i8) as u8]);
+        info.attribute(TX_FAILED, &3_u32.to_ne_bytes());
+        let mut answer = Batch::default();
+        answer.attribute(DEVICE, &4_u32.to_ne_bytes());
+        answer.attribute(MAC, &[2, 0, 0, 0, 1, 0]);
+        answer.attribute(STATION | 0x8000, &info.bytes);
+        let found = station(&answer.bytes).unwrap();
+        assert_eq!((found.mac, found.signal, found.failed, found.sent), ([2, 0, 0, 0, 1, 0], Some(-71), 3, 0));
+        for end in 0..answer.bytes.len() {
+            if let Some(found) = station(&answer.bytes[..end]) {
+                assert_eq!(found.mac, [2, 0, 0, 0, 1, 0]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_wifi_says_so() {
+        // Either answer is right; a device that is none of Wi-Fi has no stations in both.
+        if let Ok(wifi) = Nl80211::find() {
+            assert!(wifi.stations(super::super::LOOPBACK).map_or(true, |all| all.is_empty()));
+        }
+    }
+}

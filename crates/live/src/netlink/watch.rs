@@ -1,0 +1,153 @@
+//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back.
+
+use super::ask::attributes;
+use super::{HEADER, length_at};
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// `struct ndmsg` and `struct ifinfomsg`.
+const NEIGHBOUR: usize = 12;
+const LINK: usize = 16;
+/// `NDA_DST` of linux/neighbour.h.
+const ADDRESS: u16 = 1;
+
+/// What the kernel has said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A neighbour does not answer ARP (`NUD_FAILED`).
+    Unanswered {
+        /// The device it is behind.
+        device: u32,
+        /// Its address.
+        address: Ipv4Addr,
+    },
+    /// A device is up and has its carrier, or not.
+    Device {
+        /// Its number.
+        device: u32,
+        /// Can it send?
+        up: bool,
+    },
+    /// The socket was too small for all that was said: some of it is lost.
+    Missed,
+}
+
+/// Listens to the kernel.
+#[derive(Debug)]
+pub struct Watch {
+    socket: OwnedFd,
+}
+
+impl Watch {
+    /// In the namespace of this thread.
+    ///
+    /// # Errors
+    /// If the system has no sockets left.
+    pub fn start() -> Result<Watch, Error> {
+        let failed = || "cannot listen to the kernel's neighbours and devices".to_owned();
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute).tried(failed)?;
+        let groups = (libc::RTMGRP_LINK | libc::RTMGRP_NEIGH) as u32;
+        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups)).tried(failed)?;
+        Ok(Watch { socket })
+    }
+
+    /// Appends what has been said since.
+    pub fn read(&self, out: &mut Vec<Event>) {
+        let mut buffer = [0; 8 * 1024];
+        loop {
+            match recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+                Ok(len) => events(&buffer[..len], out),
+                Err(Errno::ENOBUFS) => out.push(Event::Missed),
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn events(mut bytes: &[u8], out: &mut Vec<Event>) {
+    while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
+        let kind = u16::from_ne_bytes([bytes[4], bytes[5]]);
+        out.extend(event(kind, &bytes[HEADER..length]));
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+}
+
+fn event(kind: u16, content: &[u8]) -> Option<Event> {
+    let word = |at: usize| Some(u32::from_ne_bytes(content.get(at..at + 4)?.try_into().ok()?));
+    match kind {
+        libc::RTM_NEWNEIGH => {
+            let state = u16::from_ne_bytes([*content.get(8)?, *content.get(9)?]);
+            let rest = content.get(NEIGHBOUR..)?;
+            let address = attributes(rest).find(|(kind, _)| *kind == ADDRESS)?.1;
+            let address = <[u8; 4]>::try_from(address).ok()?.into();
+            (state & libc::NUD_FAILED != 0).then_some(Event::Unanswered { device: word(4)?, address })
+        }
+        libc::RTM_NEWLINK => {
+            content.get(..LINK)?;
+            let flags = word(8)?;
+            let wanted = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
+            Some(Event::Device { device: word(4)?, up: flags & wanted == wanted })
+        }
+        libc::RTM_DELLINK => Some(Event::Device { device: word(4)?, up: false }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of the kernel, with what comes behind its header.
+    fn message(kind: u16, content: &[u8]) -> Vec<u8> {
+        let mut bytes = ((HEADER + content.len()) as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend([0; 10]);
+        bytes.extend(content);
+        bytes
+    }
+
+    fn neighbour(state: u16) -> Vec<u8> {
+        let mut content = vec![2, 0, 0, 0, 7, 0, 0, 0];
+        content.extend(state.to_ne_bytes());
+        content.extend([0, 1, 8, 0]);
+        content.extend(ADDRESS.to_ne_bytes());
+        content.extend([10, 0, 0, 9]);
+        message(libc::RTM_NEWNEIGH, &content)
+    }
+
+    #[test]
+    fn neighbours_that_do_not_answer_and_devices_that_go_down_are_told() {
+        let link = |flags: i32| {
+            let mut content = vec![0, 0, 0, 0, 7, 0, 0, 0];
+            content.extend((flags as u32).to_ne_bytes());
+            content.extend([0; 4]);
+            message(libc::RTM_NEWLINK, &content)
+        };
+        let all = [
+            neighbour(libc::NUD_FAILED),
+            neighbour(libc::NUD_REACHABLE),
+            link(libc::IFF_UP | libc::IFF_RUNNING),
+            link(libc::IFF_UP),
+        ];
+        let mut out = Vec::new();
+        events(&all.concat(), &mut out);
+        let up = |up| Event::Device { device: 7, up };
+        let address = Ipv4Addr::new(10, 0, 0, 9);
+        assert_eq!(out, [Event::Unanswered { device: 7, address }, up(true), up(false)]);
+        for end in 0..neighbour(0).len() {
+            out.clear();
+            events(&neighbour(libc::NUD_FAILED)[..end], &mut out);
+            assert!(out.is_empty(), "what is cut off is no trouble");
+        }
+    }
+}

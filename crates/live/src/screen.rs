@@ -1,0 +1,45 @@
+//! Tables for a terminal, drawn again and again in the same place.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Rows under a head, each column as wide as its widest cell; columns of numbers are those that say so by `right`.
+pub fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
+    let first: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
+    let all = || std::iter::once(&first).chain(rows);
+    let widths: Vec<usize> = (0..head.len())
+        .map(|n| all().filter_map(|row| row.get(n)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in all() {
+        let cells = row.iter().enumerate().map(|(n, cell)| {
+            let width = widths.get(n).copied().unwrap_or(0);
+            if right.get(n) == Some(&true) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// Shows a text in the place of the one before, if standard output is a terminal, and otherwise behind it.
+///
+/// # Errors
+/// If standard output is closed.
+pub fn show(text: &str) -> Result<(), io::Error> {
+    let mut out = io::stdout();
+    let clear = if out.is_terminal() { "\x1b[H\x1b[J" } else { "" };
+    write!(out, "{clear}{text}")?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [vec!["n10".to_owned(), "1.5".to_owned()], vec!["n2".to_owned(), "120".to_owned()]];
+        assert_eq!(table(&["node", "ms"], &[false, true], &rows), "node   ms\nn10   1.5\nn2    120\n");
+        assert_eq!(table(&["node"], &[], &[]), "node\n");
+    }
+}

@@ -1,0 +1,88 @@
+//! What a service tells its manager (sd_notify(3)), if there is one: that it is ready, alive, reloading or ending.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+/// The service manager, or nobody.
+#[derive(Debug)]
+pub struct Manager {
+    socket: Option<(UnixDatagram, SocketAddr)>,
+    watchdog: Option<Duration>,
+}
+
+impl Manager {
+    /// The one that the environment names.
+    pub fn find() -> Manager {
+        let watchdog = env::var("WATCHDOG_USEC").ok().and_then(|text| text.parse().ok()).map(Duration::from_micros);
+        Manager { socket: env::var_os("NOTIFY_SOCKET").and_then(connect), watchdog }
+    }
+
+    fn tell(&self, what: &str) {
+        if let Some((socket, to)) = &self.socket {
+            // A manager that does not listen any more needs no news.
+            let _ = socket.send_to_addr(what.as_bytes(), to);
+        }
+    }
+
+    /// It does its work from now on; `status` is one line for people.
+    pub fn ready(&self, status: &str) {
+        self.tell(&format!("READY=1\nSTATUS={status}"));
+    }
+
+    /// It reads its configuration again, and says `ready` afterwards.
+    pub fn reloading(&self) {
+        let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Into::into);
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_micros()));
+    }
+
+    /// It ends.
+    pub fn stopping(&self) {
+        self.tell("STOPPING=1");
+    }
+
+    /// It is alive: to be said more often than every [`watchdog`](Manager::watchdog).
+    pub fn alive(&self) {
+        self.tell("WATCHDOG=1");
+    }
+
+    /// After so much silence the manager takes it for dead; `None`: it does not look.
+    pub fn watchdog(&self) -> Option<Duration> {
+        self.watchdog
+    }
+}
+
+fn connect(name: OsString) -> Option<(UnixDatagram, SocketAddr)> {
+    // A name that begins with @ is abstract: no file.
+    let to = match name.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&name),
+    };
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some((socket, to.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manager_hears_and_nobody_is_no_trouble() {
+        let name = format!("@fourhop-test-{}", std::process::id());
+        let addr = SocketAddr::from_abstract_name(&name[1..]).unwrap();
+        let heard = UnixDatagram::bind_addr(&addr).unwrap();
+        let manager = Manager { socket: connect(name.into()), watchdog: None };
+        manager.ready("three flows");
+        manager.alive();
+        let mut buffer = [0; 100];
+        let len = heard.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..len], b"READY=1\nSTATUS=three flows");
+        let len = heard.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..len], b"WATCHDOG=1");
+        Manager { socket: None, watchdog: None }.stopping();
+    }
+}

@@ -1,0 +1,110 @@
+"""Routing daemons in the nodes of an emulation: their files, their state, and waiting for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT
+from tests.linux.conftest import Emulated, Starter
+
+PROGRAM = ROOT / "target" / "release" / "fourhop-aodvd"
+
+BROADCASTS = ("--set", "radio.model=threshold")
+"""HELLO messages reach exactly as far as data."""
+
+
+def address(node: int) -> str:
+    """Of a node with a radio, as the simulator gives it."""
+    return f"10.0.{(node + 1) >> 8}.{(node + 1) & 255}"
+
+
+@dataclass
+class Daemons:
+    """The daemons of an emulation, each with a folder."""
+
+    net: Emulated
+    folder: Path
+    more: str = ""
+    processes: dict[int, subprocess.Popen[str]] = field(default_factory=dict)
+
+    def control(self, node: int) -> Path:
+        return self.folder / f"n{node}.sock"
+
+    def state_file(self, node: int) -> Path:
+        return self.folder / f"n{node}.json"
+
+    def config(self, node: int, head: str = "", tables: str = "") -> Path:
+        """The file of a node: keys before the tables, and tables."""
+        file = self.folder / f"n{node}.toml"
+        file.write_text(
+            f'address = "{address(node)}"\ninterfaces = ["mesh0"]\nmesh = ["10.0.0.0/9"]\n{head}\n'
+            f'[system]\ncontrol = "{self.control(node)}"\nstate = "{self.state_file(node)}"\nuser = "root"\n'
+            f"{tables}\n{self.more}\n",
+            encoding="utf-8",
+        )
+        return file
+
+    def start(self, *nodes: int, head: str = "", tables: str = "", keep: bool = False) -> None:
+        """Start daemons, which have been there before: they need not wait (RFC 3561 section 6.13)."""
+        for node in nodes:
+            config = self.config(node, head, tables)
+            if not keep:
+                numbers = {"address": address(node), "seqno": 1, "rreq_id": 1, "stamp": 0, "variables": []}
+                self.state_file(node).write_text(json.dumps(numbers), encoding="utf-8")
+            self.processes[node] = self.net.start(f"n{node}", str(PROGRAM), "run", "--config", str(config))
+        for node in nodes:
+            self.wait(lambda node=node: self.is_up(node), 20, f"the daemon of n{node}")
+
+    def is_up(self, node: int) -> bool:
+        process = self.processes[node]
+        assert process.poll() is None, process.communicate()[0]
+        return self.control(node).exists()
+
+    def show(self, node: int) -> dict[str, Any]:
+        """Its whole state."""
+        command = [str(PROGRAM), "routes", "--json", "--control", str(self.control(node))]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        state: dict[str, Any] = json.loads(done.stdout)
+        return state
+
+    def routes(self, node: int) -> dict[str, dict[str, Any]]:
+        """Its valid routes by destination."""
+        return {route["destination"]: route for route in self.show(node)["routes"] if route["state"] == "valid"}
+
+    def kernel(self, node: int) -> str:
+        """The kernel's routes of this daemon."""
+        return self.net.run(f"n{node}", "ip", "route", "show", "table", "142").stdout
+
+    def end(self, node: int, how: str = "TERM") -> str:
+        """End a daemon; what it has said."""
+        process = self.processes.pop(node)
+        # The process started is the one in the node: `exec` becomes the program.
+        subprocess.run(["kill", f"-{how}", str(process.pid)], check=True)
+        said, _ = process.communicate(timeout=20)
+        self.net.programs.remove(process)
+        self.control(node).unlink(missing_ok=True)
+        return said
+
+    def wait(self, holds: Callable[[], bool], seconds: float, what: str) -> float:
+        """Wait until something holds; how long that took."""
+        begun = time.monotonic()
+        while not holds():
+            assert time.monotonic() - begun < seconds, f"{what}: not within {seconds} s"
+            time.sleep(0.1)
+        return time.monotonic() - begun
+
+
+@contextmanager
+def daemons(emulate: Starter, *options: str, more: str = "", **keys: Any) -> Iterator[Daemons]:
+    """An emulation whose kernels route, with a place for the files of daemons."""
+    with tempfile.TemporaryDirectory(prefix="fourhop-aodvd-") as folder:
+        net = emulate("--tap", "--without-flows", "--radio", f"{folder}/radio", *options, **keys)
+        yield Daemons(net, Path(folder), more)

@@ -1,0 +1,124 @@
+"""The routing daemon in emulated nodes."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+
+from tests.linux.aodvd import PROGRAM, address, daemons
+from tests.linux.conftest import Starter, needs
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
+
+
+def test_packets_wait_for_their_route_and_traffic_alone_keeps_it(emulate: Starter) -> None:
+    needs("ping", "ip")
+    with daemons(emulate, hops=3) as mesh:
+        mesh.start(*range(4))
+        time.sleep(2)
+        ping = mesh.net.run("n0", "ping", "-c", "3", "-i", "0.2", "n3").stdout
+        assert " 0% packet loss" in ping, "the first one waited in the daemon"
+        assert "ttl=62" in ping
+        assert f"{address(3)} via {address(1)} dev mesh0 proto 142" in mesh.kernel(0)
+        mesh.wait(lambda: mesh.routes(0).get(address(3), {}).get("used", False), 5, "traffic that is seen")
+        route = mesh.routes(0)[address(3)]
+        assert (route["next_hop"], route["hops"], route["used"]) == (address(1), 3, True)
+        assert address(0) in mesh.routes(1)[address(3)]["precursors"]
+        requests = mesh.show(0)["counters"]["rreq_originated"]
+        assert " 0% packet loss" in mesh.net.run("n0", "ping", "-c", "8", "-i", "1", "n3").stdout
+        assert mesh.show(0)["counters"]["rreq_originated"] == requests, "longer than ACTIVE_ROUTE_TIMEOUT, no search"
+        mesh.wait(lambda: address(3) not in mesh.routes(0), 12, "the end of an unused route")
+        assert address(3) not in mesh.kernel(0)
+        search = next(one for one in mesh.show(0)["searches"] if one["destination"] == address(3))
+        assert search["found"] == 1
+        assert 0 < search["first_s"] < 5
+
+
+def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill(emulate: Starter) -> None:
+    needs("ping", "ip")
+    with daemons(emulate, hops=1) as mesh:
+        net = mesh.net
+
+        def system() -> tuple[str, str, str]:
+            names = ("net.ipv4.ip_forward", "net.ipv4.conf.mesh0.rp_filter", "net.ipv4.conf.mesh0.accept_redirects")
+            rules, routes = (net.run("n0", "ip", *words).stdout for words in (("rule",), ("-4", "route", "show", "table", "all")))
+            return rules, routes, net.run("n0", "sysctl", *names).stdout
+
+        net.run("n0", "sysctl", "-w", "net.ipv4.ip_forward=0", "net.ipv4.conf.mesh0.accept_redirects=1")
+        before = system()
+        mesh.start(0, 1)
+        assert net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
+        assert "lookup 142" in system()[0]
+        assert "net.ipv4.ip_forward = 1" in system()[2]
+        mesh.end(0)
+        assert system() == before
+        kept = json.loads(mesh.state_file(0).read_text(encoding="utf-8"))
+        assert kept["variables"] == []
+        mesh.start(0, keep=True)
+        state = mesh.show(0)
+        assert state["seqno"] == kept["seqno"], "numbers go on, exactly"
+        assert not state["quiet"]
+        mesh.wait(lambda: address(1) in mesh.kernel(0), 10, "a route")
+        mesh.end(0, "KILL")
+        assert "lookup 142" in system()[0], "a killed daemon cleans nothing up"
+        kept = json.loads(mesh.state_file(0).read_text(encoding="utf-8"))
+        assert kept["seqno"] > state["seqno"], "ahead of what was sent"
+        mesh.start(0, keep=True)
+        assert system()[0].count("lookup 142") == 1
+        said = mesh.end(0)
+        assert "a daemon was killed: removed" in said
+        assert system() == before
+
+
+def test_a_first_start_keeps_quiet_for_delete_period(emulate: Starter) -> None:
+    with daemons(emulate, hops=1) as mesh:
+        mesh.start(1)
+        mesh.start(0, keep=True)
+        assert mesh.show(0)["quiet"]
+        time.sleep(3)
+        assert address(0) not in mesh.routes(1)
+        assert mesh.show(0)["daemon"]["kept_back"] > 0
+        waited = mesh.wait(lambda: address(0) in mesh.routes(1), 20, "the end of DELETE_PERIOD")
+        assert 8 < waited + 3
+
+
+def test_a_broken_link_is_told_backwards_and_what_comes_back_is_found(emulate: Starter) -> None:
+    """A node that is killed and returned."""
+    needs("ping")
+    with daemons(emulate, hops=3) as mesh:
+        mesh.start(*range(4))
+        time.sleep(2)
+        net = mesh.net
+        net.start("n0", "ping", "-i", "0.2", "-w", "40", "n3")
+        mesh.wait(lambda: address(3) in mesh.routes(0), 10, "a route")
+        mesh.end(2, "KILL")
+        net.run("n2", "ip", "link", "set", "mesh0", "down")
+        mesh.wait(lambda: address(3) not in mesh.routes(0), 10, "an error")
+        assert mesh.show(1)["counters"]["rerr_sent"] >= 1
+        assert mesh.show(0)["counters"]["rerr_received"] >= 1
+        net.run("n2", "ip", "link", "set", "mesh0", "up")
+        mesh.start(2, keep=True)
+        mesh.wait(lambda: address(3) in mesh.routes(0), 20, "the way back")
+        assert " 0% packet loss" in net.run("n0", "ping", "-c", "3", "-i", "0.2", "n3").stdout
+
+
+def test_what_is_wrong_is_said(emulate: Starter) -> None:
+    with daemons(emulate, hops=1) as mesh:
+        config = mesh.config(0)
+        config.write_text(config.read_text(encoding="utf-8").replace("mesh0", "mesh7"), encoding="utf-8")
+        done = mesh.net.run("n0", str(PROGRAM), "check", "--config", str(config))
+        assert done.returncode == 2
+        assert 'interfaces: found "mesh7", allowed: a device of this machine' in done.stderr
+        done = mesh.net.run("n1", str(PROGRAM), "check", "--config", str(mesh.config(0)))
+        assert "address: found 10.0.0.1, which this machine does not have" in done.stderr
+        done = mesh.net.run("n1", str(PROGRAM), "run", "--config", str(mesh.config(0)))
+        assert (done.returncode, "error: address: found" in done.stderr) == (2, True)
+        done = mesh.net.run("n0", str(PROGRAM), "check", "--config", str(mesh.config(0)))
+        assert (done.returncode, "10.0.0.1 over mesh0" in done.stdout) == (0, True), done.stderr
+        mesh.start(0)
+        again = mesh.net.run("n0", str(PROGRAM), "run", "--config", str(mesh.config(0)))
+        assert "where another daemon listens" in again.stderr
+        assert re.search(r"destination +next hop", mesh.net.run("n0", str(PROGRAM), "routes", "--control", str(mesh.control(0))).stdout)

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from fourhop.errors import FourhopError
 from fourhop.scenario import Scenario
+from fourhop.trace import Request
 
 if TYPE_CHECKING:
     import polars as pl
@@ -178,6 +179,7 @@ def emulate(
     mtu: int | None = None,
     pcap: str | Path | None = None,
     radio: str | Path | None = None,
+    trace: str | Path | Request | None = None,
 ) -> Emulation:
     """Emulate a scenario while a `with` statement lasts: its nodes are network namespaces for real programs.
 
@@ -190,6 +192,7 @@ def emulate(
         mtu: Largest packet of the nodes' devices, 1500 if not given.
         pcap: Folder for captures of the air.
         radio: With `tap`: a socket where routing daemons learn how strongly their nodes hear each frame.
+        trace: Folder for tables of everything that happens (docs/trace.md), or a `fourhop.trace.Request`.
 
     Raises `FourhopError` where the emulator is not on this machine, has not the rights, or cannot emulate the scenario.
     """
@@ -198,4 +201,6 @@ def emulate(
     options += ["--adhoc-receivers"] if adhoc_receivers else []
     for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap), ("--radio", radio)):
         options += [] if value is None else [name, str(value)]
+    if trace is not None:
+        options += (trace if isinstance(trace, Request) else Request(trace)).options()
     return Emulation(scenario, options)

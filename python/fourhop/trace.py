@@ -69,6 +69,16 @@ class Request:
             _nanoseconds("trace last", self.last),
         )
 
+    def options(self) -> list[str]:
+        """For the emulator."""
+
+        def listed(chosen: Sequence[int | str] | None) -> str | None:
+            return None if chosen is None else ",".join(str(each) for each in chosen)
+
+        values = (str(self.folder), self.start, self.end, listed(self.nodes), listed(self.flows), self.last)
+        names = ("--trace", "--trace-from", "--trace-to", "--trace-nodes", "--trace-flows", "--trace-last")
+        return [word for name, value in zip(names, values, strict=True) if value is not None for word in (name, value)]
+
 
 def _nanoseconds(what: str, text: str | None) -> int | None:
     from fourhop.quantity import seconds
@@ -127,6 +137,25 @@ class Trace:
 def open(folder: str | Path) -> Trace:
     """The trace in `folder`. Raises `FourhopError` if there is none."""
     return Trace(folder)
+
+
+def live(emulation: str | None = None) -> Path:
+    """The folder of the trace that a running emulation writes, by its name if several do.
+
+    Raises `FourhopError` if there is none.
+    """
+    import subprocess
+
+    from fourhop.emulation import program
+
+    said = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
+    states = [state for state in map(json.loads, said.splitlines()) if emulation in (None, state["id"])]
+    traced = [state for state in states if state["trace"] is not None]
+    if len(traced) != 1:
+        names = ", ".join(state["id"] for state in traced) or "none"
+        found = "no emulation" if emulation is None else f"{emulation!r}"
+        raise FourhopError(f"emulation: found {found}, allowed: one that writes a trace with --trace-last: {names}")
+    return Path(traced[0]["trace"])
 
 
 @dataclass(frozen=True, slots=True)

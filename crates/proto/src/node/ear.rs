@@ -144,7 +144,7 @@ impl Ear {
     fn judge(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
         if self.medium.is_transmitting(slot.end) {
             // Unnoticed by the MAC.
-            self.lost[DropReason::HalfDuplex as usize] += 1;
+            self.count(DropReason::HalfDuplex);
             return Some(DropReason::HalfDuplex);
         }
         match slot.lost {
@@ -153,7 +153,7 @@ impl Ear {
                 self.medium.handle_good_frame(slot.end, slot.reserved, slot.rts, rules);
             }
             Some(reason) => {
-                self.lost[reason as usize] += 1;
+                self.count(reason);
                 self.medium.handle_error(slot.end, Verdict::Bad(reason), rules);
             }
         }
@@ -178,7 +178,7 @@ impl Ear {
         if let ArrivalEffect::Aside(reason) =
             self.receiver.arrive_alone(now, radiated.copy(now, power, false), transmitting, &rules.phy)
         {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         true
     }
@@ -198,7 +198,7 @@ impl Ear {
         let copy = radiated.copy(now, power, for_us);
         let effect = self.receiver.arrive(now, copy, self.medium.is_transmitting(now), &rules.phy);
         if let ArrivalEffect::Aside(reason) = effect {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         if effect == ArrivalEffect::Aside(DropReason::Captured) {
             self.medium.handle_captured_away(now, radiated.airtime, &rules.medium);
@@ -271,7 +271,7 @@ impl Ear {
             Departure::Lost(reason) => Some(reason),
         };
         if let Some(reason) = lost {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         if !receiver.busy() {
             self.medium.handle_quiet(end);
@@ -360,6 +360,11 @@ impl Ear {
         after.access_timeout(rules)
     }
 
+    #[inline(always)]
+    fn count(&mut self, reason: DropReason) {
+        self.lost[reason as usize] += 1;
+    }
+
     /// Copies received.
     pub fn received(&self) -> u64 {
         self.received
@@ -412,7 +417,7 @@ mod tests {
     fn heard(copies: &[Drawn], sinr: Option<sinr::Config>, rules: &Rules, watchful: bool) -> String {
         let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
         let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
-        let mut settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
+        let settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
             Some(receiver) => ear.settle_at(now, receiver, &rules.medium),
             None => ear.settle(now, &rules.medium),
         };

@@ -91,6 +91,7 @@ impl Node {
         {
             self.drops.count(reason);
         }
+        self.transports_called();
         self.send_made(now, &mut made, out);
         out.packets.give(made);
     }
@@ -131,6 +132,7 @@ impl Node {
             self.drops.count(reason);
             return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
+        self.router_called();
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }

@@ -95,6 +95,31 @@ pub struct Buffers {
     pub(super) packets: Pool<Ipv4Packet>,
 }
 
+/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+#[derive(Debug)]
+struct UpperTimers {
+    /// The earliest.
+    first: Time,
+    link: Time,
+    router: Time,
+    transports: Time,
+    /// The wired side and the modules of C3TCP, which few nodes have.
+    rest: Time,
+    /// Layers that have been called since they were asked: the first three, in this order.
+    stale: [bool; 3],
+}
+
+const LINK: usize = 0;
+const ROUTER: usize = 1;
+const TRANSPORTS: usize = 2;
+
+impl UpperTimers {
+    fn new(router: Option<Time>) -> UpperTimers {
+        let (never, router) = (Time::NEVER, Time::or_never(router));
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
+    }
+}
+
 /// A node.
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
@@ -120,8 +145,7 @@ pub struct Node {
     pub(super) drops: Drops,
     pub(super) crossings: Crossings,
     link_drops: Vec<LinkDrops>,
-    /// Earliest timer of the layers above the MAC.
-    upper_timeout: Option<Time>,
+    upper: UpperTimers,
 }
 
 impl Node {
@@ -135,7 +159,7 @@ impl Node {
             mac: Dcf::new(mac, config.mac, backoff),
             link: Link::new(addresses, config.link),
             red: None,
-            upper_timeout: router.next_timeout(),
+            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, config.ttl, data_rate)),
             modules: None,
@@ -150,6 +174,7 @@ impl Node {
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
+        self.upper.stale[TRANSPORTS] = true;
         self.refresh_upper();
         place
     }
@@ -262,7 +287,7 @@ impl Node {
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
         let access = ear.access_timeout(self.mac.medium_rules());
-        Time::earlier_of(Time::earlier_of(self.mac.exchange_timeout(), access), self.upper_timeout)
+        Time::earlier_of(self.mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
     /// The medium has become busy before an access that needed no back-off.
@@ -319,7 +344,7 @@ impl Node {
             }
             self.perform_mac(now, out);
         }
-        let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
+        let upper_due = self.upper.first <= now;
         if upper_due {
             self.upper_layers(now, out);
             self.refresh_upper();
@@ -329,38 +354,71 @@ impl Node {
     }
 
     fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.link.next_timeout()) {
+        if self.upper.link <= now {
             let mut actions = out.link.take();
             self.link.handle_timeout(now, &mut actions);
+            self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
             out.link.give(actions);
         }
-        if due(self.router.next_timeout()) {
+        // What the link layer has just delivered may have brought them forward.
+        self.refresh_upper();
+        if self.upper.router <= now {
             self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
         }
+        if self.upper.rest <= now {
+            self.rarer_layers(now, out);
+        }
+        self.refresh_upper();
+        if self.upper.transports <= now {
+            let mut made = out.packets.take();
+            self.local.transports.handle_timeout(now, &mut made);
+            self.upper.stale[TRANSPORTS] = true;
+            self.send_made(now, &mut made, out);
+            out.packets.give(made);
+        }
+    }
+
+    #[cold]
+    fn rarer_layers(&mut self, now: Time, out: &mut Buffers) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
             self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
         }
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        let mut made = out.packets.take();
-        self.local.transports.handle_timeout(now, &mut made);
-        self.send_made(now, &mut made, out);
-        out.packets.give(made);
     }
 
+    /// Asks the layers that have been called when they have something to do.
     pub(super) fn refresh_upper(&mut self) {
-        let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
-        at = Time::earlier_of(at, self.local.transports.next_timeout());
-        if let Some(wired) = &self.wired {
-            at = Time::earlier_of(at, wired.next_timeout());
+        let upper = &mut self.upper;
+        let [link, router, transports] = core::mem::take(&mut upper.stale);
+        if link {
+            upper.link = Time::or_never(self.link.next_timeout());
         }
-        if let Some(modules) = &self.modules {
-            at = Time::earlier_of(at, modules.next_timeout());
+        if router {
+            upper.router = Time::or_never(self.router.next_timeout());
         }
-        self.upper_timeout = at;
+        if transports {
+            upper.transports = Time::or_never(self.local.transports.next_timeout());
+        }
+        if self.wired.is_some() || self.modules.is_some() {
+            let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
+            let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
+            upper.rest = Time::or_never(Time::earlier_of(wired, modules));
+        }
+        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
+    }
+
+    /// The transports have been called.
+    pub(super) fn transports_called(&mut self) {
+        self.upper.stale[TRANSPORTS] = true;
+    }
+
+    /// The router has been called.
+    pub(super) fn router_called(&mut self) {
+        self.upper.stale[ROUTER] = true;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
@@ -408,6 +466,7 @@ impl Node {
                         self.crossings.arp_received += 1;
                     }
                     self.link.handle_received(now, msdu, from);
+                    self.upper.stale[LINK] = true;
                 }
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
@@ -464,6 +523,8 @@ impl Node {
     ) {
         let mut actions = out.route.take();
         call(&mut self.router, &mut actions);
+        self.upper.stale[ROUTER] = true;
+        self.upper.stale[LINK] |= !actions.is_empty();
         let mut link_actions = out.link.take();
         for action in actions.drain(..) {
             match action {

@@ -75,6 +75,9 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
 
+results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
+	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
+
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture

@@ -1,7 +1,7 @@
 //! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
 use super::ear::Ear;
-use super::stack::{Buffers, Node};
+use super::stack::{Buffers, Node, in_order};
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
@@ -98,7 +98,7 @@ impl Node {
 
     /// Sends what the transports have made.
     pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Buffers) {
-        for packet in made.drain(..) {
+        for packet in in_order(made) {
             self.send(now, packet, out);
         }
     }
@@ -154,7 +154,7 @@ impl Node {
         let Some(wired) = &mut self.wired else { return };
         let mut actions = out.crossing.take();
         call(wired, &mut actions);
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 Action::Forward { packet, to: Side::Wired } => self.send_wired(packet, out),
                 Action::Forward { packet, to: Side::Wireless } => {

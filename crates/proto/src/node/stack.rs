@@ -76,6 +76,12 @@ impl<T> Pool<T> {
     }
 }
 
+/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
+pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
+    actions.reverse();
+    core::iter::from_fn(|| actions.pop())
+}
+
 impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
         Pool(Vec::new())
@@ -457,8 +463,11 @@ impl Node {
     }
 
     fn perform_mac(&mut self, now: Time, out: &mut Buffers) {
+        if out.mac.is_empty() {
+            return;
+        }
         let mut actions = core::mem::take(&mut out.mac);
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
@@ -499,7 +508,7 @@ impl Node {
     }
 
     fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
-        for action in actions.drain(..) {
+        for action in in_order(actions) {
             match action {
                 net::Action::Deliver { packet, from } => {
                     self.crossings.link_to_network += 1;
@@ -524,9 +533,12 @@ impl Node {
         let mut actions = out.route.take();
         call(&mut self.router, &mut actions);
         self.upper.stale[ROUTER] = true;
-        self.upper.stale[LINK] |= !actions.is_empty();
+        if actions.is_empty() {
+            return out.route.give(actions);
+        }
+        self.upper.stale[LINK] = true;
         let mut link_actions = out.link.take();
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 route::Action::Send { packet, next_hop } => {
                     if packet.is_routing() {

@@ -238,12 +238,17 @@ impl Ear {
     /// As [`Ear::settle`], before each call of the node.
     #[inline]
     pub fn settle_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        self.settle_ended(now, receiver, rules);
+        self.look_at = receiver.may_be_quiet();
+    }
+
+    #[inline]
+    fn settle_ended(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && end <= now
         {
             self.depart_at(end, src, receiver, rules);
         }
-        self.look_at = receiver.may_be_quiet();
     }
 
     fn depart_at(
@@ -289,12 +294,13 @@ impl Ear {
         receiver: &mut sinr::Receiver,
         rules: &Rules,
     ) -> Begun {
-        self.settle_at(now, receiver, &rules.medium);
+        self.settle_ended(now, receiver, &rules.medium);
         let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
         if noticed && self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
         }
-        if self.awaits_access() {
+        // Only the end of a frame that is received may bring an access forward.
+        if self.awaits_access() && receiver.follows(copy.src) {
             self.look_at = receiver.may_be_quiet();
             return Begun::Sooner;
         }

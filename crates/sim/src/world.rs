@@ -486,7 +486,12 @@ impl World {
                     Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
                     Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
                 }
-                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(node)));
+                // What has ended at an ear it looks at later; the tap is shown what it will find.
+                let mut shown = ear.clone();
+                if !SINR {
+                    shown.settle(now, &self.rules.medium);
+                }
+                tap.ear(now, neighbour.node, &shown, receiving(&shown, self.receivers.get(node)));
             }
             if heard != Heard::ForUs {
                 continue;

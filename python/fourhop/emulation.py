@@ -60,6 +60,21 @@ def program() -> Path:
     return Path(found)
 
 
+def traced(emulation: str | None = None) -> Path:
+    """The folder of the trace that a running emulation writes, by its name if several do.
+
+    `fourhop.trace.follow` reads it. Raises `FourhopError` if there is none.
+    """
+    said = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
+    states = [state for state in map(json.loads, said.splitlines()) if state["trace"] is not None]
+    meant = [state for state in states if emulation in (None, state["id"])]
+    if len(meant) != 1:
+        names = ", ".join(state["id"] for state in states) or "there is none"
+        found = f"{len(meant)} that write a trace" if emulation is None else f"{emulation!r}"
+        raise FourhopError(f"emulation: found {found}, allowed: one with --trace ({names})")
+    return Path(meant[0]["trace"])
+
+
 class Node:
     """A node of a running emulation: a network namespace."""
 

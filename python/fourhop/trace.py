@@ -139,25 +139,6 @@ def open(folder: str | Path) -> Trace:
     return Trace(folder)
 
 
-def live(emulation: str | None = None) -> Path:
-    """The folder of the trace that a running emulation writes, by its name if several do.
-
-    Raises `FourhopError` if there is none.
-    """
-    import subprocess
-
-    from fourhop.emulation import program
-
-    said = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
-    states = [state for state in map(json.loads, said.splitlines()) if emulation in (None, state["id"])]
-    traced = [state for state in states if state["trace"] is not None]
-    if len(traced) != 1:
-        names = ", ".join(state["id"] for state in traced) or "none"
-        found = "no emulation" if emulation is None else f"{emulation!r}"
-        raise FourhopError(f"emulation: found {found}, allowed: one that writes a trace with --trace-last: {names}")
-    return Path(traced[0]["trace"])
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """A second of a trace that is being written."""

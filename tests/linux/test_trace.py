@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from fourhop import trace as traces
-from fourhop.emulation import program
+from fourhop.emulation import program, traced
+from fourhop.errors import FourhopError
 from tests.linux.conftest import Starter, needs
 
 
@@ -45,7 +47,9 @@ def test_the_last_seconds_can_be_followed_while_they_come(emulate: Starter, tmp_
     listed = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
     state = next(line for line in map(json.loads, listed.splitlines()) if line["id"] == net.id)
     assert state["trace"] == str(tmp_path)
-    assert traces.live(net.id) == tmp_path
+    assert traced(net.id) == tmp_path
+    with pytest.raises(FourhopError, match="emulation: found 'nobody', allowed: one with --trace"):
+        traced("nobody")
     net.start("n0", "ping", "-i", "0.2", "n2")
     deadline = time.monotonic() + 20
     followed = traces.follow(tmp_path, ended=lambda: time.monotonic() > deadline)

@@ -2,8 +2,8 @@
 
     benches/gateway.py fair [cubic|bbr] [SECONDS]       # what each node gets, fairness, ping under load
 
-Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and its gateway at one end; a server is
-behind a wire of 40 ms. `plain` and `ours` are the kernel's forwarding between the devices of the emulated gateway;
+Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and its gateway at one end; a server
+is behind a wire of 40 ms. `plain` and `ours` are the kernel's forwarding between the devices of the emulated gateway;
 FQ-CoDel and the simulator's gateway are those of the simulated routing, in the same places.
 """
 

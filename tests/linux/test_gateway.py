@@ -1,6 +1,7 @@
 """`fourhop-gateway` between two ends: what it paces, what it lets pass, what it leaves.
 
-Every test has three namespaces of its own, a host, the router with the gateway, and a node of the mesh, and sends to nobody else.
+Every test has three namespaces of its own, a host, the router with the gateway, and a node of the mesh, and sends to
+nobody else.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class Border:
     def transfer(
         self, size: int, to: str = NODE, seed: int = 1, source: str = "host", sink: str = "node", stay: float = 0
     ) -> float:
-        """Sends bytes to an end, which must arrive whole; the time it takes. Then the connection stays open for a while."""
+        """Sends bytes to an end, which must arrive whole, and leaves the connection open for a while; the time it takes."""
         server = self.start(sink, sys.executable, "-c", SINK, to, "7000", "1")
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n", server.communicate()

@@ -139,7 +139,7 @@ class Border:
     def transfer(
         self, size: int, to: str = NODE, seed: int = 1, source: str = "host", sink: str = "node", stay: float = 0
     ) -> float:
-        """Sends bytes to an end, which must arrive whole, and leaves the connection open for a while; the time it takes."""
+        """Sends bytes to an end, which must arrive whole, and leaves the connection open; the time it takes."""
         server = self.start(sink, sys.executable, "-c", SINK, to, "7000", "1")
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n", server.communicate()

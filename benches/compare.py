@@ -269,6 +269,7 @@ def machine():
         "system": f"{platform.system()} {platform.machine()}",
         "date": datetime.date.today().isoformat(),
         "commit": commit.stdout.strip(),
+        "load": f"{os.getloadavg()[1]:.1f}",
     }
 
 

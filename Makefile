@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf demo reproduce test test-linux compiled soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build linux bpf demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -33,9 +33,9 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate, and fourhop-cc where `make bpf` can be built
+linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
-	cargo build --locked --release -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+	cargo build --locked --release -p fourhop-emu -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
@@ -53,7 +53,7 @@ reproduce: build ## reproduce the figures of the papers: report/index.html (hour
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`.
 TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
-TESTED_LINUX = -p fourhop-live -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests
@@ -74,6 +74,9 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
+
+results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
+	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
@@ -136,6 +139,7 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
+	cargo run --locked --release --quiet -p fourhop-aodvd manual > packaging/fourhop-aodvd.8
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk
@@ -143,6 +147,13 @@ site: build ## build the documents as a site: site/index.html, which opens from 
 
 site-serve: build ## the site on http://127.0.0.1:8000, built again when a document changes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
+
+# Made of what package-lock.json says, by checksum. The page is kept with the sources: a build needs no Node.
+view: ## check and build the page of `fourhop view` from view/: needs Node 20 and npm
+	cd view
+	test -d node_modules || npm ci --ignore-scripts --no-audit --no-fund
+	npm run --silent check
+	npm run --silent build
 
 fmt: build ## format everything
 	cargo fmt --all
@@ -216,4 +227,4 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	cmp dist/*.whl target/again/dist/*.whl
 
 clean: ## remove what was built
-	rm -rf target .venv demo dist site $(CORE)
+	rm -rf target .venv demo dist site view/node_modules $(CORE)

@@ -69,6 +69,16 @@ class Request:
             _nanoseconds("trace last", self.last),
         )
 
+    def options(self) -> list[str]:
+        """For the emulator."""
+
+        def listed(chosen: Sequence[int | str] | None) -> str | None:
+            return None if chosen is None else ",".join(str(each) for each in chosen)
+
+        values = (str(self.folder), self.start, self.end, listed(self.nodes), listed(self.flows), self.last)
+        names = ("--trace", "--trace-from", "--trace-to", "--trace-nodes", "--trace-flows", "--trace-last")
+        return [word for name, value in zip(names, values, strict=True) if value is not None for word in (name, value)]
+
 
 def _nanoseconds(what: str, text: str | None) -> int | None:
     from fourhop.quantity import seconds

@@ -30,10 +30,35 @@ pub enum Class {
 
 /// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
 /// (31) in one number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
     rank: u64,
+}
+
+impl Ord for Key {
+    /// As one number: field by field there would be a branch for each.
+    #[inline(always)]
+    fn cmp(&self, other: &Key) -> core::cmp::Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Key {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Key) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline(always)]
+    fn lt(&self, other: &Key) -> bool {
+        self.number() < other.number()
+    }
+
+    #[inline(always)]
+    fn gt(&self, other: &Key) -> bool {
+        self.number() > other.number()
+    }
 }
 
 impl Key {
@@ -41,6 +66,11 @@ impl Key {
     pub const fn new(time: Time, class: Class, node: NodeId, cause: NodeId) -> Key {
         let rank = ((class as u64) << 62) | ((node.0 as u64) << 31) | cause.0 as u64;
         Key { time: time.as_nanos(), rank }
+    }
+
+    #[inline(always)]
+    const fn number(self) -> u128 {
+        (self.time as u128) << 64 | self.rank as u128
     }
 
     /// After all events.

@@ -26,6 +26,7 @@ from fourhop.cli import (
     sweep,
     tracing,
     validate,
+    view,
 )
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plot.command,
     "best-rate": best_rate.command,
     "draw": draw.command,
+    "view": view.command,
     "explain": explain.command,
     "emulate": emulate.command,
     "exec": emulate.exec_command,

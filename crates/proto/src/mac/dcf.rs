@@ -148,11 +148,11 @@ pub struct Dcf {
 
     pub(super) outgoing: Option<Outgoing>,
     pub(super) answer: Option<Answer>,
-    /// When SIFS is over: the answer, or the data after a CTS, goes then.
-    pub(super) sifs_ends: Option<Time>,
+    /// When SIFS is over: the answer, or the data after a CTS, goes then. `NEVER` if there is neither.
+    pub(super) sifs_ends: Time,
     pub(super) state: TxState,
-    /// End of the wait that belongs to `state`.
-    pub(super) state_ends: Option<Time>,
+    /// End of the wait that belongs to `state`; `NEVER` if there is none.
+    pub(super) state_ends: Time,
 
     cw: u32,
     pub(super) short_retries: u32,
@@ -176,9 +176,9 @@ impl Dcf {
             random,
             outgoing: None,
             answer: None,
-            sifs_ends: None,
+            sifs_ends: Time::NEVER,
             state: TxState::Idle,
-            state_ends: None,
+            state_ends: Time::NEVER,
             cw: config.cw_min,
             config,
             short_retries: 0,
@@ -212,7 +212,7 @@ impl Dcf {
 
     /// When SIFS is over, if the station is between a frame that was for it and its own.
     pub fn sifs_ends(&self) -> Option<Time> {
-        self.sifs_ends
+        Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
     }
 
     /// The MSDU in hand, if any.
@@ -234,7 +234,7 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
-        let immediate = self.config.immediate_access && self.sifs_ends.is_none();
+        let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
         if medium.request_access(now, immediate, &self.rules) {
             self.draw_backoff(now, medium);
         }
@@ -254,13 +254,13 @@ impl Dcf {
 
     /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
-        Time::earlier_of(self.exchange_timeout(), medium.access_timeout(&self.rules))
+        Time::earlier_of(self.exchange_timeout().unless_never(), medium.access_timeout(&self.rules))
     }
 
-    /// The same without the wait for access.
+    /// The same without the wait for access; `NEVER` if there is nothing else.
     #[inline]
-    pub fn exchange_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.sifs_ends, self.state_ends)
+    pub fn exchange_timeout(&self) -> Time {
+        self.sifs_ends.min(self.state_ends)
     }
 
     /// What the medium around the station is to know of the options.
@@ -279,11 +279,11 @@ impl Dcf {
         out: &mut Vec<Action>,
     ) -> Due {
         let radiated_until = medium.radiates_until();
-        let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
+        let state_due = self.state_ends.take_by(now);
         if state_due {
             self.end_state(now, medium, out);
         }
-        let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
+        let sifs_due = self.sifs_ends.take_by(now);
         if sifs_due {
             self.after_sifs(now, medium, air);
         }
@@ -326,7 +326,7 @@ impl Dcf {
     ) {
         medium.begin_exchange(now, frame.airtime, &self.rules);
         self.state = state;
-        self.state_ends = Some(now + wait);
+        self.state_ends = now + wait;
         *air = Some(frame);
     }
 
@@ -459,7 +459,7 @@ impl Dcf {
         self.state = TxState::Idle;
         medium.end_exchange(now);
         if self.answer.is_some() {
-            self.sifs_ends = Some(now + self.config.sifs);
+            self.sifs_ends = now + self.config.sifs;
         } else {
             self.resume_outgoing(now, medium);
         }

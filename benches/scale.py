@@ -1,9 +1,9 @@
 """What a reception costs, and how much memory a node takes, from 100 to 100,000 nodes.
 
-Random networks at the density of `make_scenarios.NODES` in `make_scenarios.AREA_M`, a flow for every hundred nodes, over 2
-to 8 hops, that begin one after the other between 1 s and 9 s of 10 s: most of what is sent are floods of route requests. Time
-is processor time of the whole process; a second run, which ends when the flows would begin, says what of it is reading and
-starting. Writes a table into docs/performance.md and the picture docs/img/scale.png.
+Random networks at the density of `make_scenarios.NODES` in `make_scenarios.AREA_M`, a flow for every hundred nodes,
+over 2 to 8 hops, that begin one after the other between 1 s and 9 s of 10 s: most of what is sent are floods of route
+requests. Time is processor time of the whole process; a second run, which ends when the flows would begin, says what of
+it is reading and starting. Writes a table into docs/performance.md and the picture docs/img/scale.png.
 
     python3 benches/scale.py [--most NODES] [--dry] [--binary PATH]
 """
@@ -67,7 +67,8 @@ def measured(folder, nodes):
 
 def table(rows):
     """What was measured, for the page."""
-    yield "| nodes | flows | ready after s | 10 s take s | million receptions | ns per reception | peak MiB | KiB per node |"
+    titles = ("nodes", "flows", "ready after s", "10 s take s", "million receptions", "ns per reception")
+    yield f"| {' | '.join(titles)} | peak MiB | KiB per node |"
     yield "|---:|---:|---:|---:|---:|---:|---:|---:|"
     for row in rows:
         cells = [f"{row['nodes']:,}", f"{max(1, row['nodes'] // NODES_A_FLOW):,}"]

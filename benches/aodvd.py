@@ -333,9 +333,8 @@ def flood() -> None:
     print(f"{count} messages in {took:.0f} s; refused {state['refused']}")
     taken = sum(one["messages"] for one in state["neighbours"])
     lost = count - taken - sum(state["refused"].values())
-    print(
-        f"taken {taken}, lost at the full socket {lost}; routes {len(state['routes'])}; processor {state['processor_s']:.1f} s"
-    )
+    print(f"taken {taken}, lost at the full socket {lost}; routes {len(state['routes'])}")
+    print(f"processor {state['processor_s']:.1f} s")
     print(f"memory after each tenth, MB: {', '.join(f'{kb / 1e3:.1f}' for kb in memory)}")
 
 

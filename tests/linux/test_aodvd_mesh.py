@@ -133,6 +133,30 @@ def test_rfc_3561_and_ns2s_aodv_route_together(emulate: Starter) -> None:
         assert mesh.routes(0)[address(4)]["hops"] == 4
 
 
+@pytest.mark.parametrize("profile", ["standard", "ns2"])
+def test_daemons_and_nodes_of_the_simulators_aodv_are_one_mesh(emulate: Starter, profile: str) -> None:
+    """Two of five nodes are simulated AODV, as RFC 3561 and as ns-2 have it, on the same air as three daemons."""
+    needs("ping")
+    file = ROOT / "scenarios" / ("chain-standard.toml" if profile == "standard" else "chain.toml")
+    # A daemon that is killed is silent, while its radio goes on answering.
+    keys = [
+        word for key in ("protocol=aodv", "hello=true", "hello_always=true") for word in ("--set", f"routing.{key}")
+    ]
+    with daemons(emulate, "--hosted", "n1,n3", *keys, file=file, hops=4) as mesh:
+        mesh.start(0, 2, 4)
+        time.sleep(2)
+        ping = mesh.net.run("n0", "ping", "-c", "5", "-i", "0.3", "-W", "3", "n4").stdout
+        assert " 0% packet loss" in ping, ping
+        assert "ttl=61" in ping, "two daemons' kernels and one simulated node each pass it on"
+        assert mesh.routes(0)[address(4)]["next_hop"] == address(1)
+        assert " 0% packet loss" in mesh.net.run("n4", "ping", "-c", "3", "-i", "0.3", "-W", "3", "n1").stdout
+        mesh.end(4, "KILL")
+        mesh.net.run("n4", "ip", "link", "set", "mesh0", "down")
+        mesh.net.start("n0", "ping", "-i", "0.2", "-w", "15", "n4")
+        mesh.wait(lambda: address(4) not in mesh.routes(0), 15, "an error of the simulated node, passed on")
+        assert mesh.show(2)["counters"]["rerr_received"] >= 1
+
+
 SECRET = b"fourhop: thirty-two bytes or more"
 
 

@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf demo reproduce test test-linux compiled soak fuzz mutants lint deny bench docs site site-serve fmt lock dist dist-again clean
+.PHONY: help build linux bpf demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -74,6 +74,9 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
+
+results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
+	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
@@ -145,6 +148,13 @@ site: build ## build the documents as a site: site/index.html, which opens from 
 site-serve: build ## the site on http://127.0.0.1:8000, built again when a document changes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
+# Made of what package-lock.json says, by checksum. The page is kept with the sources: a build needs no Node.
+view: ## check and build the page of `fourhop view` from view/: needs Node 20 and npm
+	cd view
+	test -d node_modules || npm ci --ignore-scripts --no-audit --no-fund
+	npm run --silent check
+	npm run --silent build
+
 fmt: build ## format everything
 	cargo fmt --all
 	$(BIN)/ruff check --fix .
@@ -193,4 +203,4 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	cmp dist/*.whl target/again/dist/*.whl
 
 clean: ## remove what was built
-	rm -rf target .venv demo dist site $(CORE)
+	rm -rf target .venv demo dist site view/node_modules $(CORE)

@@ -30,7 +30,7 @@ Under the Apache License, Version 2.0, the text of which is in LICENSE-APACHE:
 
   Rust's standard library, copyright The Rust Project Contributors
 {apache}
-
+{notices}
 Under the same license with the LLVM exceptions: compiler-rt and libunwind of LLVM.
 
 In the public domain (https://unlicense.org):
@@ -106,16 +106,18 @@ def bsd_of(package: dict[str, Any]) -> str:
 
 def main() -> None:
     """Prints the file."""
-    apache, unlicense = [], []
+    apache, unlicense, notices = [], [], []
     texts: dict[str, list[str]] = {}
     bsd: dict[str, list[str]] = {}
     for package in linked():
         name = f"{package['name']} {package['version']}{package['mark']}"
         offered = set(re.split(r" OR |/", package["license"] or ""))
-        if notices := [path.name for path in Path(package["manifest_path"]).parent.glob("NOTICE*")]:
-            sys.exit(f"licences: {name} comes with {notices[0]}, which the wheel has to carry (Apache-2.0, section 4d)")
+        found = sorted(Path(package["manifest_path"]).parent.glob("NOTICE*"))
         if "Apache-2.0" in offered:
             apache.append(f"  {name}")
+            notices += [f"\nThe notice of {name}:\n\n{path.read_text(encoding='utf-8').strip()}\n" for path in found]
+        elif found:
+            sys.exit(f"licences: {name} has {found[0].name} and not Apache-2.0: say here what that asks for")
         elif "Unlicense" in offered:
             unlicense.append(f"  {name}")
         elif "MIT" in offered:
@@ -128,7 +130,7 @@ def main() -> None:
     def listed(texts: dict[str, list[str]]) -> str:
         return "\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items())
 
-    lists = {"apache": "\n".join(apache), "unlicense": "\n".join(unlicense), "mit": listed(texts), "bsd": listed(bsd)}
+    lists = {"apache": "\n".join(apache), "notices": "".join(notices), "unlicense": "\n".join(unlicense), "mit": listed(texts), "bsd": listed(bsd)}
     print(HEAD.format(**lists), end="")
 
 

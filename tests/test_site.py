@@ -195,3 +195,20 @@ def test_the_site_opens_from_the_disk_and_is_searched(site: Path) -> None:
         )
         browser.wait("document.querySelector('.md-search-result__link')?.href.includes('.html')")
         assert browser.complaints == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_lessons_have_their_views_inside(site: Path) -> None:
+    with Chromium() as browser:
+        for lesson, views in (("quarter", 1), ("burst", 2), ("hidden", 2)):
+            browser.open(site / "lessons" / f"{lesson}.html")
+            assert browser.js("document.querySelectorAll('iframe[name]').length") == views
+            browser.js("document.querySelector('button[data-view]').click()")
+            wanted = browser.js("document.querySelector('button[data-view]').dataset.view")
+            frame = browser.js("document.querySelector('iframe[name]').src")
+            assert frame.endswith(f"/lessons/{lesson}-view.html#{wanted}")
+            assert browser.js("document.querySelector('iframe[name]').clientWidth") > 500, "room for time lines"
+            assert not browser.complaints, browser.complaints
+            browser.open(site / "lessons" / f"{lesson}-view.html")
+            browser.wait("!!window.fourhop && fourhop.trace.head.counts.frames > 300")
+            assert not browser.complaints, browser.complaints

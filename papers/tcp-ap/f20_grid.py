@@ -76,7 +76,7 @@ study = Study(
 
 @study.sweep
 def main(profile: Profile) -> Sweep:
-    return Sweep(variants=compared(_grid(profile, *GRIDS[MAIN]), *SHOWN), runs=SEEDS)
+    return Sweep(variants=compared(grid(profile, *GRIDS[MAIN]), *SHOWN), runs=SEEDS)
 
 
 @study.sweep
@@ -84,14 +84,14 @@ def grids(profile: Profile) -> Sweep:
     scenarios = {
         f"{name}, {variant}": scenario
         for name, shape in GRIDS.items()
-        for variant, scenario in compared(_grid(profile, *shape).with_(packets=SHORTER["packets"]), *SHOWN).items()
+        for variant, scenario in compared(grid(profile, *shape).with_(packets=SHORTER["packets"]), *SHOWN).items()
     }
     return Sweep(variants=scenarios)
 
 
 @study.sweep
 def still(profile: Profile) -> Sweep:
-    base = _grid(profile, *GRIDS[MAIN]).with_(packets=SHORTER["packets"], **STILL)
+    base = grid(profile, *GRIDS[MAIN]).with_(packets=SHORTER["packets"], **STILL)
     return Sweep(variants=compared(base, *STILL_ONES), runs=SEEDS)
 
 
@@ -222,7 +222,7 @@ def perfectly_fair(data: Data, name: str) -> Claim:
     return fair(index, 0.99).or_partly(fair(index, 0.95))
 
 
-def _grid(profile: Profile, side: int, lines: tuple[int, int, int]) -> Scenario:
+def grid(profile: Profile, side: int, lines: tuple[int, int, int]) -> Scenario:
     """Senders of columns are in row 0, senders of rows in column 0; FTP 1 and FTP 6 run along the last of `lines`."""
     last = side - 1
     ends = [(row * side, row * side + last) for row in reversed(lines)]

@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fourhop import trace as trace
     from fourhop.comparison import Comparison as Comparison
     from fourhop.comparison import Difference as Difference
     from fourhop.comparison import compare as compare
@@ -109,6 +110,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return importlib.import_module("fourhop._core").version()
+    if name == "trace":
+        return importlib.import_module("fourhop.trace")
     if name not in _HOME:
         raise AttributeError(f"module 'fourhop' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
@@ -117,4 +120,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, "__version__"])
+    return sorted({*globals(), *_HOME, "__version__", "trace"})

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from fourhop.errors import FourhopError
 from fourhop.scenario import Scenario
+from fourhop.trace import Request
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +58,21 @@ def program() -> Path:
             "says where it is if it is not there"
         )
     return Path(found)
+
+
+def traced(emulation: str | None = None) -> Path:
+    """The folder of the trace that a running emulation writes, by its name if several do.
+
+    `fourhop.trace.follow` reads it. Raises `FourhopError` if there is none.
+    """
+    said = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
+    states = [state for state in map(json.loads, said.splitlines()) if state["trace"] is not None]
+    meant = [state for state in states if emulation in (None, state["id"])]
+    if len(meant) != 1:
+        names = ", ".join(state["id"] for state in states) or "there is none"
+        found = f"{len(meant)} that write a trace" if emulation is None else f"{emulation!r}"
+        raise FourhopError(f"emulation: found {found}, allowed: one with --trace ({names})")
+    return Path(meant[0]["trace"])
 
 
 class Node:
@@ -178,6 +194,7 @@ def emulate(
     mtu: int | None = None,
     pcap: str | Path | None = None,
     radio: str | Path | None = None,
+    trace: str | Path | Request | None = None,
 ) -> Emulation:
     """Emulate a scenario while a `with` statement lasts: its nodes are network namespaces for real programs.
 
@@ -190,6 +207,7 @@ def emulate(
         mtu: Largest packet of the nodes' devices, 1500 if not given.
         pcap: Folder for captures of the air.
         radio: With `tap`: a socket where routing daemons learn how strongly their nodes hear each frame.
+        trace: Folder for tables of everything that happens (docs/trace.md), or a `fourhop.trace.Request`.
 
     Raises `FourhopError` where the emulator is not on this machine, has not the rights, or cannot emulate the scenario.
     """
@@ -198,4 +216,6 @@ def emulate(
     options += ["--adhoc-receivers"] if adhoc_receivers else []
     for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap), ("--radio", radio)):
         options += [] if value is None else [name, str(value)]
+    if trace is not None:
+        options += (trace if isinstance(trace, Request) else Request(trace)).options()
     return Emulation(scenario, options)

@@ -22,6 +22,7 @@ from fourhop.sweeps.describe import PrecisionOf, Sweep
 from fourhop.sweeps.local import Start, Threads, plainly
 from fourhop.sweeps.loop import Loop, Memory
 from fourhop.sweeps.schedule import Plan, Task
+from fourhop.trace import Request
 
 if TYPE_CHECKING:
     from fourhop.result import Result
@@ -83,6 +84,7 @@ def run(
     max_runs: int = MAX_RUNS,
     pcap_merged: bool = False,
     pcap_lost: bool = False,
+    trace: str | Path | Request | None = None,
 ) -> Result:
     """Run `scenario` with the seeds `seed`, `seed + 1`, ... and gather what the runs measured.
 
@@ -103,6 +105,8 @@ def run(
             each.
         pcap_lost: captures show the frames that were lost at a node to a collision or to noise, too, with radiotap's
             flag for a bad frame check sequence.
+        trace: folder for tables of everything that happens (docs/trace.md), in a folder for each seed if there are
+            several runs, or a `fourhop.trace.Request` that says what of it.
         precision_of: the goodput that `precision` applies to: of all flows together, or of every single flow. A
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.
@@ -147,11 +151,17 @@ def run(
         raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: found without pcap, allowed: with it")
     if pcap is not None:
         store.writable(Path(pcap))
+    request = trace if isinstance(trace, Request) or trace is None else Request(trace)
+    if request is not None:
+        store.writable(Path(request.folder))
 
     def start(task: Task, series: Path | None) -> Run:
         own = f"seed-{task.seed}" if sweep.wanted > 1 else ""
         folder = None if pcap is None else Path(pcap) / own
-        return Run(task.scenario_json, task.seed, folder, series, pcap_merged=pcap_merged, pcap_lost=pcap_lost)
+        traced = None if request is None else request.native(own)
+        return Run(
+            task.scenario_json, task.seed, folder, series, pcap_merged=pcap_merged, pcap_lost=pcap_lost, trace=traced
+        )
 
     return measure(sweep, start, jobs, progress, None if out is None else Path(out))
 

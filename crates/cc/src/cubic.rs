@@ -1,12 +1,13 @@
 //! CUBIC.
 //!
 //! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and beta
-//! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed;
-//! HyStart++ (RFC 9406) is left out, so slow start is that of RFC 5681.
+//! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed.
+//! Slow start is that of RFC 5681, or its first one HyStart++ ([`crate::hystart`], section 4.10).
 //!
 //! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
 //! this); ECN and spurious-loss restoration (section 4.9) are not implemented, and `undo` restores the former window.
 
+use crate::hystart::HyStart;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
@@ -29,6 +30,8 @@ pub struct Cubic {
     w_est: u64,
     /// The last reduction was a time-out.
     timed_out: bool,
+    /// How the first slow start ends.
+    hystart: HyStart,
 }
 
 /// RFC 9438 section 4.6: beta_cubic = 7/10.
@@ -37,9 +40,9 @@ const BETA: (u64, u64) = (7, 10);
 const FARTHEST_MS: u64 = 300_000;
 
 impl Cubic {
-    /// Takes no parameter.
-    pub fn new(_params: &Params) -> Cubic {
-        Cubic::default()
+    /// Reads `hystart`.
+    pub fn new(params: &Params) -> Cubic {
+        Cubic { hystart: HyStart::new(params.hystart), ..Cubic::default() }
     }
 
     /// RFC 9438 equation 2, K = cbrt((W_max - cwnd_epoch) / C), in milliseconds.
@@ -91,6 +94,9 @@ impl CongestionControl for Cubic {
             self.last = view.now;
             return;
         }
+        if win.in_slow_start() && self.hystart.is_active() {
+            return self.hystart.on_ack(win, ack);
+        }
         let acked = if win.in_slow_start() { win.slow_start(ack.credit) } else { ack.credit };
         if acked == 0 {
             return;
@@ -117,6 +123,7 @@ impl CongestionControl for Cubic {
     }
 
     fn ssthresh(&mut self, win: &Window, _view: &View, cause: Cause) -> u32 {
+        self.hystart.on_loss();
         let cwnd = win.fixed();
         // Section 4.7, fast convergence: a flow that stops short of its last plateau gives way.
         self.w_max = if cwnd < self.w_max { cwnd * (BETA.0 + BETA.1) / (2 * BETA.1) } else { cwnd };

@@ -43,6 +43,7 @@
 
 pub mod cubic;
 pub mod cwl;
+pub mod hystart;
 mod params;
 mod path;
 pub mod rbp;

@@ -12,6 +12,8 @@ pub struct Params {
     pub beta: u32,
     /// Vegas: above this many slow start ends (ns-2.35: 1).
     pub gamma: u32,
+    /// CUBIC: does HyStart++ (RFC 9406) end its first slow start? RFC 9438 section 4.10 leaves it open.
+    pub hystart: bool,
     /// Rate-based pacing: V of RTT / (cwnd + V). Gupta et al. 2004: 1.
     pub pacing_v: u32,
     /// Rate-based pacing: which round trip is divided. The paper does not say.
@@ -29,6 +31,7 @@ impl Params {
             alpha: 1,
             beta: 3,
             gamma: 1,
+            hystart: false,
             pacing_v: 1,
             pacing_samples: rbp::Samples::Timer,
             limit: None,

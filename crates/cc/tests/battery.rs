@@ -111,9 +111,10 @@ prop_compose! {
 prop_compose! {
     /// Parameters within what a scenario may set.
     fn params()(alpha in 0u32..=1_000, beta in 0u32..=1_000, gamma in 0u32..=1_000, pacing_v in 0u32..=1_000,
-                limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(), hears_all in any::<bool>()) -> Params {
+                limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(),
+                (hears_all, hystart) in any::<(bool, bool)>()) -> Params {
         let pacing_samples = if hears_all { rbp::Samples::EveryAck } else { rbp::Samples::Timer };
-        Params { alpha, beta, gamma, pacing_v, pacing_samples, limit, tcp_ap }
+        Params { alpha, beta, gamma, hystart, pacing_v, pacing_samples, limit, tcp_ap }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent enters it.
 //! Nothing that a program does can therefore come too late for what has happened already.
 
+use crate::behind::Behind;
 use crate::carry::link::Link;
 use crate::carry::measured::Measured;
 use crate::carry::receivers::Receivers;
@@ -18,14 +19,16 @@ use crate::report::Report;
 use crate::running::Running;
 use crate::state::State;
 use crate::wires::{self, Wires};
+use fourhop_live::Tried;
 use fourhop_live::device::Kind;
 use fourhop_live::poll::Poller;
 use fourhop_proto::mac;
 use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::NetworkFlow;
 use fourhop_sim::scenario::Scenario;
 use fourhop_sim::scenario::sections::RoutingProtocol;
 use fourhop_sim::setup::{Flow, Routing, Setup};
-use fourhop_sim::trace::{CaptureForm, PcapFolder, Tap};
+use fourhop_sim::trace::{CaptureForm, Folder, Kind as TraceKind, PcapFolder, Recorder, Request, Taps};
 use fourhop_sim::translate;
 use fourhop_sim::wired::Plan as WiredPlan;
 use fourhop_sim::world::World;
@@ -51,6 +54,8 @@ pub struct Options {
     pub tick: Dur,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
+    /// A trace of everything that happens in the network.
+    pub trace: Option<Request>,
     /// Where figures are served.
     pub metrics: Option<SocketAddr>,
     /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
@@ -69,6 +74,7 @@ impl Default for Options {
             mtu: 1500,
             tick: Dur::from_micros(100),
             pcap: None,
+            trace: None,
             metrics: None,
             radio: None,
             hosted: Vec::new(),
@@ -124,9 +130,10 @@ impl Emulation {
             return Err(EmulationError::Unsuited(format!("--mtu: found {mtu}, allowed: {allowed}")));
         }
         let seed = options.seed.unwrap_or(scenario.seed);
-        let (mut setup, flows) = translate::setup(scenario, seed, &Control::new())?;
+        let (mut setup, mut flows) = translate::setup(scenario, seed, &Control::new())?;
         if !options.flows {
             setup.flows.clear();
+            flows.clear();
         }
         let members = members(scenario, &setup)?;
         let hosted = hosted(&options, mode, &setup, &members, seed)?;
@@ -170,8 +177,8 @@ impl Emulation {
                  to carry packets may be on time, with more they will be late"
             ));
         }
-        let tap = options.pcap.as_ref().map(|folder| captures(scenario, &setup, folder)).transpose()?;
-        let (world, _) = setup.build(seed, tap).map_err(|too_wide| scenario.too_wide(&too_wide))?;
+        let taps = taps(scenario, &setup, &flows, seed, &options)?;
+        let (world, _) = setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
         let id = options.id.clone().unwrap_or_else(made_up);
         check_id(&id, &members)?;
         if options.radio.is_some() && mode != Mode::Link {
@@ -181,7 +188,8 @@ impl Emulation {
         let radio = options.radio.as_deref().map(Radio::start).transpose()?;
         let begun = Instant::now();
         let kind = if mode == Mode::Link { Kind::Tap } else { Kind::Tun };
-        let state = State::new(&id, &scenario.file, &members);
+        let mut state = State::new(&id, &scenario.file, &members);
+        state.trace = options.trace.as_ref().and_then(|request| std::path::absolute(&request.folder).ok());
         let nodes = Nodes::create(state, &Plan { kind, mtu, routes, wires: ends })
             .map_err(|error| forbidden(error, "fourhop emulate"))?;
         let mut world = world;
@@ -287,18 +295,35 @@ fn ways_out(setup: &Setup, plan: &WiredPlan) -> Vec<Vec<(Network, Ipv4Addr)>> {
     (0..setup.positions.len()).map(out).collect()
 }
 
-fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<Box<dyn Tap>, EmulationError> {
+/// What looks on.
+fn taps(
+    scenario: &Scenario,
+    setup: &Setup,
+    flows: &[NetworkFlow],
+    seed: u64,
+    options: &Options,
+) -> Result<Taps, EmulationError> {
+    let mut taps = Taps::default();
+    if let Some(folder) = &options.pcap {
+        taps.add(captures(scenario, setup, folder)?);
+    }
+    if let Some(request) = &options.trace {
+        request.filter(scenario, setup, flows)?;
+        let folder = Folder::create(&request.folder, request.form())
+            .tried(|| format!("cannot write a trace to {}", request.folder.display()))?;
+        let sink = Box::new(Behind::new(folder));
+        taps.add(Recorder::new(scenario, (setup, flows), seed, TraceKind::Emulated, request, sink)?);
+    }
+    Ok(taps)
+}
+
+fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<PcapFolder, EmulationError> {
     let count = setup.positions.len();
     let nodes = (0..count as u32).map(NodeId);
     let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan));
     let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
     let made = PcapFolder::create(folder, CaptureForm::default(), count, nodes, ends, megahertz);
-    match made {
-        Ok(made) => Ok(Box::new(made)),
-        Err(source) => {
-            Err(fourhop_live::Error { what: format!("cannot write captures to {}", folder.display()), source }.into())
-        }
-    }
+    Ok(made.tried(|| format!("cannot write captures to {}", folder.display()))?)
 }
 
 /// A name that no other emulation of this machine has at this time.

@@ -23,6 +23,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod behind;
 pub mod carry;
 pub mod emulation;
 mod error;

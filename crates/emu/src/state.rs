@@ -37,6 +37,9 @@ pub struct State {
     pub scenario: String,
     /// Its nodes.
     pub members: Vec<Member>,
+    /// Folder of its trace, if it writes one.
+    #[serde(default)]
+    pub trace: Option<PathBuf>,
 }
 
 impl State {
@@ -44,7 +47,7 @@ impl State {
     pub fn new(id: &str, scenario: &str, members: &[Member]) -> State {
         let pid = std::process::id();
         let (id, scenario) = (id.to_owned(), scenario.to_owned());
-        State { id, pid, started: started(pid).unwrap_or(0), scenario, members: members.to_vec() }
+        State { id, pid, started: started(pid).unwrap_or(0), scenario, members: members.to_vec(), trace: None }
     }
 
     /// Name of the namespace of a node.

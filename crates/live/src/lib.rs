@@ -9,6 +9,7 @@
 //! | [`priority`] | the scheduling class of real-time programs |
 //! | [`namespace`] | network namespaces with a name |
 //! | [`netlink`] | interfaces, addresses and routes, many at a time |
+//! | [`nfqueue`] | packets that the filter hands over, and what becomes of them |
 //! | [`device`] | TUN and TAP devices |
 //! | [`capture`] | what passes a device |
 //! | [`lateness`] | a histogram of delays |
@@ -43,6 +44,8 @@ pub mod metrics;
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod netlink;
+#[cfg(target_os = "linux")]
+pub mod nfqueue;
 #[cfg(target_os = "linux")]
 pub mod poll;
 #[cfg(target_os = "linux")]

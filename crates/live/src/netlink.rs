@@ -8,6 +8,7 @@ mod own;
 pub mod stations;
 pub mod watch;
 
+pub(crate) use ask::attributes;
 pub use ask::{Entry, Metric, mac, mtu, segments};
 pub use own::{Own, Owner};
 
@@ -158,16 +159,20 @@ impl Batch {
         self.bytes.extend(word.to_ne_bytes());
     }
 
-    /// `struct rtattr`: length with these four bytes, type, content, filled to a multiple of four.
     fn attribute(&mut self, kind: u16, content: &[u8]) {
-        self.bytes.extend((content.len() as u16 + 4).to_ne_bytes());
-        self.bytes.extend(kind.to_ne_bytes());
-        self.bytes.extend(content);
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        attribute(&mut self.bytes, kind, content);
     }
 }
 
-fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
+/// `struct rtattr` or `nlattr`: length with these four bytes, type, content, filled to a multiple of four.
+pub(crate) fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
+    bytes.extend((content.len() as u16 + 4).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(content);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+pub(crate) fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
     let length = bytes.get(start..start + 4)?;
     Some(u32::from_ne_bytes(length.try_into().ok()?) as usize)
 }

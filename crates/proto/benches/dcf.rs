@@ -46,7 +46,7 @@ impl Pair {
                 Some((to, end, frame)) => {
                     self.now = end;
                     let medium = &mut self.media[to];
-                    medium.handle_good_frame(end, &frame, true, &self.rules);
+                    medium.handle_good_frame(end, Time::ZERO, false, &self.rules);
                     medium.handle_quiet(end);
                     self.stations[to].handle_reception(end, &frame, medium, &mut self.out);
                     self.act(to);

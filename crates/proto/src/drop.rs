@@ -71,6 +71,7 @@ reasons! {
     Link, "queue-full", QueueFull, "the interface queue was full";
     Link, "queue-displaced", QueueDisplaced, "pushed out of the full interface queue by a routing packet";
     Link, "link-red", LinkRed, "dropped early because the MAC had to retry the packets before";
+    Link, "neighbourhood-red", NeighbourhoodRed, "dropped early because the medium around here is too busy";
     Link, "queue-purged", QueuePurged, "waited for a next hop that was found broken";
     Link, "arp-displaced", ArpDisplaced, "replaced by a newer packet while waiting for ARP";
     Link, "arp-unresolved", ArpUnresolved, "no answer to ARP";

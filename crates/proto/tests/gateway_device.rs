@@ -82,7 +82,7 @@ impl Flow {
     }
 
     fn key(&self) -> FlowKey {
-        FlowKey { wireless: (LAPTOP, self.laptop), wired: (SERVER, self.server) }
+        FlowKey { wireless: (LAPTOP.into(), self.laptop), wired: (SERVER.into(), self.server) }
     }
 }
 
@@ -264,7 +264,7 @@ fn what_is_no_tcp_passes_untouched() {
     let others = [
         change(&|bytes| bytes[9] = IpNumber::UDP.0),
         change(&|bytes| bytes[9] = IpNumber::ICMP.0),
-        // A first and a later fragment, IPv6, a header cut off, nothing.
+        // A first and a later fragment, a header of IPv6 that is none, one cut off, nothing.
         change(&|bytes| bytes[6] = 0x20),
         change(&|bytes| bytes[7] = 185),
         change(&|bytes| bytes[0] = 0x60),

@@ -3,8 +3,8 @@
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{Config, Ear, Heard, Node, Output, Rules};
-use fourhop_proto::phy::{Arrival, TxId};
+use fourhop_proto::node::{Begun, Buffers, Config, Ear, Heard, Node, Output, Rules};
+use fourhop_proto::phy::Radiated;
 use fourhop_proto::route::{Aodv, Config as AodvConfig, Router, StaticRoutes};
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Time, Watt};
@@ -29,7 +29,7 @@ const fn station(ip: [u8; 4], mac: [u8; 6]) -> Addresses {
 struct Copy {
     end: Time,
     to: usize,
-    tx: TxId,
+    from: usize,
     frame: Frame,
 }
 
@@ -39,10 +39,9 @@ struct Line {
     ears: Vec<Ear>,
     rules: Rules,
     air: Vec<Copy>,
-    sent: u32,
     /// Packets that hosts got, as bytes, with the station and the time.
     got: Vec<(Time, usize, Vec<u8>)>,
-    outputs: Vec<Output>,
+    buffers: Buffers,
 }
 
 impl Line {
@@ -56,23 +55,22 @@ impl Line {
         };
         Line {
             nodes: (0..STATIONS.len()).map(node).collect(),
-            ears: STATIONS.iter().map(|station| Ear::new(station.mac)).collect(),
+            ears: vec![Ear::new(); STATIONS.len()],
             rules: Rules::new(config.phy, &config.mac),
             air: Vec::new(),
-            sent: 0,
             got: Vec::new(),
-            outputs: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
     fn send(&mut self, now: Time, from: usize, bytes: &[u8]) {
         let packet = Ipv4Packet::from_bytes(bytes).expect("hosts send packets");
-        self.nodes[from].handle_local(now, packet, &mut self.ears[from], &mut self.outputs);
+        self.nodes[from].handle_local(now, packet, &mut self.ears[from], &mut self.buffers);
         self.take_outputs(now, from);
     }
 
     fn take_outputs(&mut self, now: Time, node: usize) {
-        for output in self.outputs.drain(..) {
+        for output in self.buffers.outputs.drain(..) {
             // What is lost at a node whose host could say so is counted there, too.
             if matches!(output, Output::Lost { .. }) {
                 continue;
@@ -90,9 +88,10 @@ impl Line {
             let timers = self.nodes.iter().zip(&self.ears).filter_map(|(node, ear)| node.next_timeout(ear));
             let Some(now) = copies.chain(timers).min().filter(|&now| now <= end) else { return };
             if let Some(place) = self.air.iter().position(|copy| copy.end == now) {
-                let Copy { to, tx, frame, .. } = self.air.remove(place);
-                if self.ears[to].handle_departure(now, tx, &frame, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut self.outputs);
+                let Copy { to, from, frame, .. } = self.air.remove(place);
+                let (src, for_us) = (NodeId(from as u32), frame.dst == STATIONS[to].mac);
+                if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
+                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut self.buffers);
                     self.take_outputs(now, to);
                 }
                 continue;
@@ -100,7 +99,7 @@ impl Line {
             let due = |n: &usize| self.nodes[*n].next_timeout(&self.ears[*n]).is_some_and(|at| at <= now);
             let n = (0..self.nodes.len()).find(due).expect("somebody's timer is due");
             let mut frame = None;
-            self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut frame, &mut self.outputs);
+            self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut frame, &mut self.buffers);
             self.take_outputs(now, n);
             if let Some(frame) = frame {
                 self.radiate(now, n, &frame);
@@ -109,16 +108,16 @@ impl Line {
     }
 
     fn radiate(&mut self, now: Time, from: usize, frame: &Frame) {
-        self.sent += 1;
         let begin = now + PROPAGATION;
         let end = begin + frame.airtime;
         let count = self.nodes.len();
         for to in [from.wrapping_sub(1), from + 1].into_iter().filter(|&to| to < count) {
-            let tx = TxId(self.sent);
-            if self.ears[to].handle_arrival(begin, Arrival { tx, power: POWER, end }, frame.airtime, &self.rules) {
+            let radiated = Radiated::new(NodeId(from as u32), frame);
+            let for_us = frame.dst == STATIONS[to].mac;
+            if self.ears[to].handle_arrival(begin, POWER, for_us, &radiated, &self.rules) == Begun::AccessLost {
                 self.nodes[to].handle_access_lost(begin, &mut self.ears[to]);
             }
-            self.air.push(Copy { end, to, tx, frame: frame.clone() });
+            self.air.push(Copy { end, to, from, frame: frame.clone() });
         }
     }
 }

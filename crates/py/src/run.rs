@@ -3,14 +3,28 @@
 use crate::error::raise;
 use fourhop_sim::batch::Task;
 use fourhop_sim::scenario::{self, Form, Overrides};
-use fourhop_sim::trace::{CaptureForm, SeriesPaths};
+use fourhop_sim::trace::{CaptureForm, Request, SeriesPaths};
 use fourhop_sim::{PacedUdp, RunError, RunOptions, run};
-use fourhop_units::{Bytes, Rate};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// Folder, from and to, nodes, flows, how much of the end.
+type Trace = (PathBuf, Option<u64>, Option<u64>, Option<Vec<String>>, Option<Vec<String>>, Option<u64>);
+
+fn request((folder, from, to, nodes, flows, last): Trace) -> Request {
+    Request {
+        from: from.map_or(Time::ZERO, Time::from_nanos),
+        to: to.map_or(Time::NEVER, Time::from_nanos),
+        nodes,
+        flows,
+        last: last.map(Dur::from_nanos),
+        ..Request::all(folder)
+    }
+}
 
 /// A run in progress. Dropping it stops it and waits until it has ended.
 #[pyclass(name = "Run", module = "fourhop._core", frozen)]
@@ -23,8 +37,10 @@ impl PyRun {
     /// of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
     /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
     /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own traffic.
+    /// `trace` is (folder, from and to in nanoseconds, nodes, flows, nanoseconds to keep) of a trace of everything; `None`: all.
     #[new]
-    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false, trace=None))]
     fn new(
         scenario_json: String,
         seed: u64,
@@ -33,6 +49,7 @@ impl PyRun {
         paced_udp: Option<(usize, u64, u64)>,
         pcap_merged: bool,
         pcap_lost: bool,
+        trace: Option<Trace>,
     ) -> PyResult<PyRun> {
         let paced_udp = paced_udp.map(|(flow, bps, payload)| {
             let rate = Rate::from_bps(bps).ok_or_else(|| PyValueError::new_err("rate: found 0, allowed: above 0"))?;
@@ -40,8 +57,14 @@ impl PyRun {
         });
         let series = series_dir.map(|dir| SeriesPaths::new(&dir, seed));
         let capture = CaptureForm { merged: pcap_merged, lost: pcap_lost };
-        let options =
-            RunOptions { pcap_dir, capture, series, paced_udp: paced_udp.transpose()?, ..RunOptions::default() };
+        let options = RunOptions {
+            pcap_dir,
+            capture,
+            series,
+            paced_udp: paced_udp.transpose()?,
+            trace: trace.map(request),
+            ..RunOptions::default()
+        };
         let task = Task::start(move |control| {
             // Read on the thread, too: a large scenario takes a while, in which Python goes on.
             let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", Overrides::NONE, control)?;
@@ -60,7 +83,7 @@ impl PyRun {
             None | Some(Err(RunError::Stopped)) => Ok(None),
             Some(Ok(json)) => Ok(Some(json)),
             Some(Err(RunError::Scenario(error))) => Err(raise(py, &error)),
-            Some(Err(error @ (RunError::Trace { .. } | RunError::Series { .. }))) => {
+            Some(Err(error @ (RunError::Trace { .. } | RunError::Tables { .. } | RunError::Series { .. }))) => {
                 Err(PyOSError::new_err(error.to_string()))
             }
         }

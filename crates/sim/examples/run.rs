@@ -1,13 +1,14 @@
 //! One run from the command line with its result as one line of JSON, for benches and profilers.
 //!
 //! ```text
-//! run SCENARIO(.toml|.txt) [--seed N] [--duration 100s] [--transport newreno] [--set key=value]...
+//! run SCENARIO(.toml|.txt) [--seed N] [--duration 100s] [--transport newreno] [--set key=value]... [--trace DIR]
 //! ```
 //!
 //! `--transport` is that of the `flow` lines of a `.txt` file; in TOML every flow names its own.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::{Scenario, load_ns2, load_toml};
+use fourhop_sim::trace::Request;
 use fourhop_sim::{RunOptions, run};
 use std::error::Error;
 use std::io::Write;
@@ -20,6 +21,7 @@ struct Arguments {
     duration: Option<String>,
     transport: Option<String>,
     overrides: Vec<String>,
+    trace: Option<String>,
 }
 
 impl Arguments {
@@ -31,6 +33,7 @@ impl Arguments {
                 "--seed" => arguments.seed = Some(value()?.parse().map_err(|e| format!("--seed: {e}"))?),
                 "--duration" => arguments.duration = Some(value()?),
                 "--transport" => arguments.transport = Some(value()?),
+                "--trace" => arguments.trace = Some(value()?),
                 "--set" => arguments.overrides.push(value()?),
                 _ if word.starts_with('-') => return Err(format!("unknown option {word}").into()),
                 _ => arguments.file = Some(word),
@@ -55,8 +58,10 @@ impl Arguments {
 
 fn execute(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let seed = arguments.seed;
+    let trace = arguments.trace.clone().map(|folder| Request::all(folder.into()));
     let scenario = arguments.load()?;
-    let result = run(&scenario, seed.unwrap_or(scenario.seed), &RunOptions::default(), &Control::new())?;
+    let result =
+        run(&scenario, seed.unwrap_or(scenario.seed), &RunOptions { trace, ..RunOptions::default() }, &Control::new())?;
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&result)?)?;
     Ok(())
 }

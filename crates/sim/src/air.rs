@@ -9,6 +9,7 @@
 use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;
 use crate::mobility::Mobility;
+use crate::propagation::fading::{Fading, Waves};
 use crate::propagation::{Field, Law};
 use crate::spread::Spread;
 use crate::topology::Position;
@@ -49,10 +50,12 @@ impl Lists {
 /// Standing nodes whose signals fade.
 #[derive(Clone, Debug)]
 pub struct Faded {
-    positions: Vec<Position>,
     /// With the powers before fading.
     means: Channel,
-    field: Field,
+    /// The waves from each node to its neighbours, in their order.
+    waves: Vec<Vec<Waves>>,
+    fading: Fading,
+    cutoff: Watt,
     lists: Lists,
 }
 
@@ -79,12 +82,19 @@ impl Air {
 
     /// Nodes that stand still at `positions` in a field of shadows and fading.
     pub fn standing(positions: &[Position], field: Field) -> Air {
-        let reach = field.reach_among(positions);
+        let (reach, cutoff) = (field.reach_among(positions), field.propagation().cutoff);
+        let Some(fading) = field.fading().filter(|fading| fading.changes()) else {
+            let law = Law::from(field);
+            let always = |ends, metres| law.received(ends, metres, Time::ZERO);
+            return Air::Still(Channel::among(positions, reach, cutoff, always));
+        };
         let means = Channel::among(positions, reach, field.least_mean(), |ends, _| field.mean(ends));
-        if !field.fades() {
-            return Air::Still(means);
-        }
-        Air::Fading(Box::new(Faded { positions: positions.to_vec(), means, field, lists: Lists::default() }))
+        let place = |node: NodeId| (node, positions[node.index()]);
+        let waves = (0..positions.len() as u32).map(NodeId).map(|node| {
+            means.neighbours(node).iter().map(|neighbour| fading.waves([place(node), place(neighbour.node)])).collect()
+        });
+        let waves = waves.collect();
+        Air::Fading(Box::new(Faded { means, waves, fading: fading.clone(), cutoff, lists: Lists::default() }))
     }
 
     /// How far apart the receivers of a frame may be at any time: exact where nodes stand still, else by the area they move in.
@@ -148,13 +158,12 @@ impl Moving {
 
 impl Faded {
     fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
-        let Faded { positions, means, field, lists } = self;
-        let here = (src, positions[src.index()]);
+        let Faded { means, waves, fading, cutoff, lists } = self;
+        let turned = fading.turned(now);
         lists.found.clear();
-        lists.found.extend(means.neighbours(src).iter().filter_map(|neighbour| {
-            let there = (neighbour.node, positions[neighbour.node.index()]);
-            let power = Watt(neighbour.power.0 * field.fade([here, there], now));
-            (power >= field.propagation().cutoff).then(|| neighbour.with_power(power))
+        lists.found.extend(means.neighbours(src).iter().zip(&waves[src.index()]).filter_map(|(neighbour, waves)| {
+            let power = Watt(neighbour.power.0 * fading.gain(waves, turned));
+            (power >= *cutoff).then(|| neighbour.with_power(power))
         }));
         &lists.found
     }
@@ -198,18 +207,26 @@ mod tests {
         assert_eq!(air.neighbours(4, NodeId(0)), heard);
     }
 
-    /// With shadows and fading too, standing nodes are heard as moving ones that do not move.
+    /// With shadows and fading too, standing nodes are heard as moving ones that do not move, whether anything changes
+    /// around them or not.
     #[test]
     fn a_field_is_the_same_for_nodes_that_stand_and_that_move() {
+        for doppler_hz in [3.0, 0.0] {
+            standing_and_moving_nodes_are_heard_alike(fading::Config { k: 1.0, doppler_hz, wavelength_m: 0.125 });
+        }
+    }
+
+    fn standing_and_moving_nodes_are_heard_alike(fading: fading::Config) {
         let places: Vec<_> = (0..40u32).map(|n| (f64::from(n * 79 % 251), f64::from(n * 107 % 100))).collect();
         let propagation = Propagation {
             tx_power: Watt(1e-3),
             path_loss: PathLoss::LogDistance(LogDistance { exponent: 3.0, ..LogDistance::free_space(2.4e9) }),
             shadowing: Some(shadowing::Config { deviation: Db(4.0), distance_m: 10.0, seed: None }),
-            fading: Some(fading::Config { k: 1.0, doppler_hz: 3.0, wavelength_m: 0.125 }),
+            fading: Some(fading),
             cutoff: Watt(1e-13),
         };
         let mut still = Air::standing(&places, propagation.field(7));
+        assert_eq!(matches!(still, Air::Still(_)), fading.doppler_hz == 0.0);
         let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
         let mobility = Mobility::new(&standing, &places, 1);
         let mut moving = Air::moving(mobility, propagation.field(7), propagation.cutoff);

@@ -30,10 +30,35 @@ pub enum Class {
 
 /// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
 /// (31) in one number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
     rank: u64,
+}
+
+impl Ord for Key {
+    /// As one number: field by field there would be a branch for each.
+    #[inline(always)]
+    fn cmp(&self, other: &Key) -> core::cmp::Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Key {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Key) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline(always)]
+    fn lt(&self, other: &Key) -> bool {
+        self.number() < other.number()
+    }
+
+    #[inline(always)]
+    fn gt(&self, other: &Key) -> bool {
+        self.number() > other.number()
+    }
 }
 
 impl Key {
@@ -41,6 +66,11 @@ impl Key {
     pub const fn new(time: Time, class: Class, node: NodeId, cause: NodeId) -> Key {
         let rank = ((class as u64) << 62) | ((node.0 as u64) << 31) | cause.0 as u64;
         Key { time: time.as_nanos(), rank }
+    }
+
+    #[inline(always)]
+    const fn number(self) -> u128 {
+        (self.time as u128) << 64 | self.rank as u128
     }
 
     /// After all events.
@@ -62,6 +92,44 @@ fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
 }
 
+/// What is planned for a slot.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// Its event.
+    event: Key,
+    /// Its first entry in `far`: its event, or a later one that has been overtaken by it.
+    filed: Key,
+    /// Its other entry in `far`, overtaken by `filed`. It serves again once that has come up: without it, a node that sleeps
+    /// until a far timer and is often woken by short ones would file the far time anew each time, and leave a dead entry.
+    later: Key,
+}
+
+impl Plan {
+    const NONE: Plan = Plan { event: Key::NEVER, filed: Key::NEVER, later: Key::NEVER };
+
+    /// An entry at `key`, which comes before `filed`, is put into `far`.
+    #[inline]
+    fn overtake(&mut self, key: Key) {
+        if self.later == Key::NEVER {
+            self.later = self.filed;
+        }
+        self.filed = key;
+    }
+
+    /// The entry at `key` has come up: is it the event?
+    #[inline]
+    fn come_up(&mut self, key: Key) -> bool {
+        if key == self.filed {
+            self.filed = core::mem::replace(&mut self.later, Key::NEVER);
+            return key == self.event;
+        }
+        if key == self.later {
+            self.later = Key::NEVER;
+        }
+        false
+    }
+}
+
 /// The events that wait, at most one for each slot.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
@@ -69,12 +137,10 @@ pub struct EventQueue {
     near: Vec<Entry>,
     /// How many may be there. Half as many are moved from the array to the blocks at a time.
     room: usize,
-    /// Later ones. An entry that is not the one of its slot in `filed` has been overtaken and is thrown away when it comes up.
+    /// Later ones. An entry that is not the event of its slot has been overtaken and is thrown away when it comes up.
     far: Blocks,
-    /// For each slot its event.
-    events: Vec<Key>,
-    /// For each slot its entry in `far`: its event, or a later one that has been overtaken by it.
-    filed: Vec<Key>,
+    /// One for each slot.
+    plans: Vec<Plan>,
     /// `near` holds exactly the events before this.
     horizon: Key,
 }
@@ -86,17 +152,15 @@ impl EventQueue {
             near: Vec::with_capacity(room(slots) + 1),
             room: room(slots),
             far: Blocks::new(room(slots)),
-            events: vec![Key::NEVER; slots],
-            filed: vec![Key::NEVER; slots],
+            plans: vec![Plan::NONE; slots],
             horizon: Key::NEVER,
         }
     }
 
     /// One more slot.
     pub fn add_slot(&mut self) -> Slot {
-        self.events.push(Key::NEVER);
-        self.filed.push(Key::NEVER);
-        Slot(self.events.len() as u32 - 1)
+        self.plans.push(Plan::NONE);
+        Slot(self.plans.len() as u32 - 1)
     }
 
     /// The first event.
@@ -120,16 +184,16 @@ impl EventQueue {
     #[inline]
     pub fn take_first(&mut self, slot: Slot) {
         self.near.pop();
-        self.events[slot.0 as usize] = Key::NEVER;
+        self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
     /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the
     /// time from which it was hastened.
     #[inline]
     pub fn push(&mut self, slot: Slot, key: Key) {
-        debug_assert!(self.events[slot.0 as usize] == Key::NEVER, "one event for each slot");
+        debug_assert!(self.plans[slot.0 as usize].event == Key::NEVER, "one event for each slot");
         if key < self.horizon {
-            self.events[slot.0 as usize] = key;
+            self.plans[slot.0 as usize].event = key;
             self.insert(Entry { key, slot: slot.0 });
         } else {
             self.file(slot, key);
@@ -137,19 +201,19 @@ impl EventQueue {
     }
 
     fn file(&mut self, slot: Slot, key: Key) {
-        let index = slot.0 as usize;
-        if key < self.filed[index] {
-            self.filed[index] = key;
+        let plan = &mut self.plans[slot.0 as usize];
+        if key < plan.filed {
+            plan.overtake(key);
             self.far.push(Entry { key, slot: slot.0 });
         }
-        self.events[index] = self.filed[index];
+        plan.event = plan.filed;
     }
 
     /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An event
     /// that is then found to come too early is planned again, which is cheaper than moving it each time it is put off.
     #[inline]
     pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
-        let present = self.events[slot.0 as usize];
+        let present = self.plans[slot.0 as usize].event;
         let sooner = key < present;
         if sooner {
             self.replace(slot, present, key);
@@ -160,7 +224,7 @@ impl EventQueue {
     /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with [`EventQueue::push`] it may
     /// come up earlier.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
-        let present = self.events[slot.0 as usize];
+        let present = self.plans[slot.0 as usize].event;
         match key {
             Some(key) if key != present => self.replace(slot, present, key),
             Some(_) => {}
@@ -189,7 +253,7 @@ impl EventQueue {
                 place += 1;
             }
             near[place] = Entry { key, slot: slot.0 };
-            self.events[slot.0 as usize] = key;
+            self.plans[slot.0 as usize].event = key;
         } else {
             self.remove(slot, present);
             self.push(slot, key);
@@ -202,7 +266,7 @@ impl EventQueue {
         {
             self.near.remove(place);
         }
-        self.events[slot.0 as usize] = Key::NEVER;
+        self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
     #[inline]
@@ -226,23 +290,16 @@ impl EventQueue {
     #[cold]
     fn put_away(&mut self) {
         let later = self.near.drain(..self.room / 2);
-        let filed = &mut self.filed;
-        self.horizon = self.far.prepend(later.inspect(|entry| filed[entry.slot as usize] = entry.key));
+        let plans = &mut self.plans;
+        self.horizon = self.far.prepend(later.inspect(|entry| plans[entry.slot as usize].overtake(entry.key)));
     }
 
     /// Fills the empty array from the blocks.
     #[cold]
     fn fetch(&mut self) {
         while self.near.is_empty() && self.far.take_first(&mut self.near) {
-            let (events, filed) = (&self.events, &mut self.filed);
-            self.near.retain(|entry| {
-                let filed = &mut filed[entry.slot as usize];
-                let stands = *filed == entry.key;
-                if stands {
-                    *filed = Key::NEVER;
-                }
-                stands && events[entry.slot as usize] == entry.key
-            });
+            let plans = &mut self.plans;
+            self.near.retain(|entry| plans[entry.slot as usize].come_up(entry.key));
             self.near.sort_unstable_by_key(|entry| core::cmp::Reverse(entry.key));
         }
         self.horizon = self.far.begin();

@@ -4,9 +4,12 @@ use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
 use crate::paced_udp::PacedUdp;
 use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, jain, rate_bps};
-use crate::scenario::{App, NetworkFlow, Scenario, ScenarioError};
+use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
-use crate::trace::{CaptureForm, FlowSample, PcapFolder, SeriesFiles, SeriesPaths, SeriesSink, Tap};
+use crate::trace::{
+    Aside, CaptureForm, FlowSample, Folder, Kind, PcapFolder, Recorder as TraceRecorder, Request, SeriesFiles,
+    SeriesPaths, SeriesSink, Taps,
+};
 use crate::translate;
 use crate::world::World;
 use fourhop_proto::ccm::{self, Ccm};
@@ -22,6 +25,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 use thiserror::Error;
 
+/// Name of the file beside a trace that holds the numbers of its run.
+pub const RESULT: &str = "result.json";
+
 /// The outputs of a run besides its numbers.
 #[derive(Clone, Default, Debug)]
 pub struct RunOptions {
@@ -31,6 +37,8 @@ pub struct RunOptions {
     pub pcap_nodes: Option<Vec<u32>>,
     /// What capture files are like.
     pub capture: CaptureForm,
+    /// A trace of everything that happens; with several runs each needs a folder of its own.
+    pub trace: Option<Request>,
     /// Files of the time series, which are recorded if the scenario asks for them too.
     pub series: Option<SeriesPaths>,
     /// What one flow sends instead of its own traffic.
@@ -46,6 +54,14 @@ pub enum RunError {
     /// A capture file could not be written.
     #[error("{path}: cannot write capture files: {source}")]
     Trace {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A trace could not be written.
+    #[error("{path}: cannot write the trace: {source}")]
+    Tables {
         /// The folder.
         path: PathBuf,
         /// What the system says.
@@ -76,21 +92,28 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         paced.replace(&mut setup, &mut flows)?;
     }
     let failed = |source| RunError::Trace { path: options.pcap_dir.clone().unwrap_or_default(), source };
-    let tap = match &options.pcap_dir {
-        Some(folder) => {
-            let count = setup.positions.len();
-            let all: Vec<u32> = (0..count as u32).collect();
-            let radios = options.pcap_nodes.as_ref().unwrap_or(&all).iter().filter(|&&node| (node as usize) < count);
-            let nodes = radios.map(|&node| NodeId(node));
-            let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
-            let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan)).filter(|(end, _)| {
-                let number = scenario.number(end.node);
-                options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
-            });
-            Some(PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?)
-        }
-        None => None,
-    };
+    let traced = options.trace.as_ref().map(|request| &request.folder);
+    let not_traced = |source| RunError::Tables { path: traced.cloned().unwrap_or_default(), source };
+    let mut taps = Taps::default();
+    if let Some(folder) = &options.pcap_dir {
+        let count = setup.positions.len();
+        let all: Vec<u32> = (0..count as u32).collect();
+        let radios = options.pcap_nodes.as_ref().unwrap_or(&all).iter().filter(|&&node| (node as usize) < count);
+        let nodes = radios.map(|&node| NodeId(node));
+        let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
+        let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan)).filter(|(end, _)| {
+            let number = scenario.number(end.node);
+            options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
+        });
+        let files = PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?;
+        let interest = files.interest();
+        taps.add(Aside::new(files, interest));
+    }
+    if let Some(request) = &options.trace {
+        request.filter(scenario, &setup, &flows)?;
+        let folder = Folder::create(&request.folder, request.form()).map_err(not_traced)?;
+        taps.add(TraceRecorder::new(scenario, (&setup, &flows), seed, Kind::Simulated, request, Box::new(folder))?);
+    }
     let series_failed =
         |source| RunError::Series { path: options.series.clone().map(|paths| paths.flows).unwrap_or_default(), source };
     let mut sampler = match (scenario.sample_every, &options.series) {
@@ -99,9 +122,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
         _ => None,
     };
-    let (mut world, ends) = setup
-        .build(seed, tap.map(|tap| Box::new(tap) as Box<dyn Tap>))
-        .map_err(|too_wide| scenario.too_wide(&too_wide))?;
+    let (mut world, ends) = setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
     let mut recorder = Recorder::new(scenario, &flows, &ends);
     let end = Time::ZERO + scenario.duration;
     // With a number of packets as its end, how far the run is shows in packets, not in time.
@@ -125,12 +146,17 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         }
     }
     control.report(end);
-    world.finish_trace().map_err(failed)?;
+    world.finish_trace().map_err(|source| if traced.is_some() { not_traced(source) } else { failed(source) })?;
     if let Some(sampler) = &mut sampler {
         sampler.sink.finish().map_err(series_failed)?;
     }
     debug_assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
-    Ok(gather(recorder, seed, &world, begun.elapsed().as_secs_f64()))
+    let result = gather(recorder, seed, &world, begun.elapsed().as_secs_f64());
+    if let Some(folder) = traced {
+        let text = serde_json::to_string_pretty(&result).expect("INVARIANT: a result is JSON");
+        std::fs::write(folder.join(RESULT), text + "\n").map_err(not_traced)?;
+    }
+    Ok(result)
 }
 
 /// Takes samples at equal steps and hands them on; what it keeps does not grow with their number.
@@ -152,6 +178,7 @@ impl<S: SeriesSink> Sampler<S> {
         if now < self.next {
             return;
         }
+        let gateways: Vec<_> = gateways(world).collect();
         for ((flow, ends), before) in flows.iter().zip(ends).zip(&mut self.delivered) {
             let (delivered, _) = received(world, ends);
             let module = module(world, ends);
@@ -161,7 +188,7 @@ impl<S: SeriesSink> Sampler<S> {
                 receiver: endpoint(world, ends.receiver),
                 capacity: module.and_then(|module| module.window().current(now)),
                 told_window: module.and_then(|module| module.window().written()),
-                gateway: at_gateway(world, ends),
+                gateway: at_gateway(world, &gateways, ends),
                 signal: world.nodes().get(flow.src.index()).and_then(|node| node.router().signal(flow.dst.ipv4())),
             };
             *before = delivered;
@@ -191,17 +218,17 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
 }
 
 /// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
-fn at_gateway(world: &World, ends: &FlowEnds) -> Option<FlowState> {
+fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
     let (here, there) = (address(ends.sender.0), address(ends.receiver.0));
-    let ends = [(here.0, flow.local_port), (there.0, flow.remote_port)];
+    let ends = [(here.0.into(), flow.local_port), (there.0.into(), flow.remote_port)];
     let key = match (here.1, there.1) {
         (false, true) => FlowKey { wireless: ends[0], wired: ends[1] },
         (true, false) => FlowKey { wireless: ends[1], wired: ends[0] },
         _ => return None,
     };
-    gateways(world).filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
+    gateways.iter().filter_map(|gateway| gateway.flow(&key)).max_by_key(|flow| flow.seen)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
@@ -278,13 +305,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         dst: scenario.number(flow.dst),
         hops: flow.hops,
         transport: flow.traffic.transport.name(),
-        app: match flow.traffic.app {
-            App::Bulk => "bulk",
-            App::Transfer { .. } => "transfer",
-            App::Files { .. } => "files",
-            App::Cbr { .. } => "cbr",
-            App::Ping { .. } => "ping",
-        },
+        app: flow.traffic.app.name(),
         goodput_bps: rate_bps(delivered_bytes, from, to),
         throughput_bps: rate_bps(marks.arrived[last] - marks.arrived[0], from, to),
         delivered_bytes,

@@ -20,13 +20,14 @@ use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::OptionsRule;
-use fourhop_proto::net::{Addresses, LinkRed};
-use fourhop_proto::node::{self, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
+use fourhop_proto::net::{self, Addresses, LinkRed, NeighbourhoodRed};
+use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
@@ -182,7 +183,7 @@ pub struct C3tcp {
     /// What the link layers of those do that take part.
     pub rule: OptionsRule,
     /// Nodes that do not.
-    pub unaware: Vec<NodeId>,
+    pub unaware: BTreeSet<NodeId>,
     /// What theirs do.
     pub unaware_rule: OptionsRule,
 }
@@ -253,6 +254,23 @@ impl Setup {
         ShortestPaths::cheapest(&costs)
     }
 
+    /// How far in metres a frame can be received, and is sensed, without walls, shadows and fading.
+    pub fn ranges_m(&self) -> (f64, f64) {
+        let propagation = self.radio.propagation(&self.node.phy);
+        (propagation.range_m(self.radio.link(&self.node.phy)), propagation.range_m(propagation.cutoff))
+    }
+
+    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the sender
+    /// goes on to another for each connection.
+    pub fn ports(index: usize, flow: &Flow) -> (u16, u16, bool) {
+        let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
+        let remote = match fresh {
+            true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
+            false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
+        };
+        (SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16, remote, fresh)
+    }
+
     /// The world at time zero for one seed, and where its flows end.
     ///
     /// # Errors
@@ -290,8 +308,11 @@ impl Setup {
             }
         };
         air.spread().check(self.node.mac.shortest_frame())?;
+        let recorded = tap.as_ref().is_some_and(|tap| tap.looks_closely());
+        let routers = routers.into_iter().map(|router| if recorded { router.with_route_changes() } else { router });
+        let shared = [false, true].map(|aware| node::SharedConfig::from(&self.layers(aware)));
         let mut nodes: Vec<Node> =
-            routers.into_iter().enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router)).collect();
+            routers.enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router, &shared)).collect();
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -302,6 +323,12 @@ impl Setup {
                     None => side,
                 });
             }
+        }
+        if recorded {
+            let radios = nodes.len() as u32;
+            let step = radios + wired.hosts().len() as u32;
+            (1..).zip(&mut nodes).for_each(|(first, node)| node.record(first, step));
+            wired.record(1 + radios, step);
         }
         let mut place = |node: NodeId, endpoint| match node.wired_number() {
             Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
@@ -332,24 +359,34 @@ impl Setup {
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
 
-    fn node(&self, id: NodeId, seed: u64, router: Router) -> Node {
+    /// Options of nodes that take part in C3TCP and of those that do not; where nobody does there is no difference.
+    fn layers(&self, aware: bool) -> node::Config {
+        let mut config = self.node;
+        if let Some(c3tcp) = &self.c3tcp {
+            config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
+        }
+        config
+    }
+
+    /// `shared` are the options of nodes that are not aware of C3TCP, and of those that are.
+    fn node(&self, id: NodeId, seed: u64, router: Router, shared: &[node::SharedConfig; 2]) -> Node {
         let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
         let backoff = Stream::new(seed, id, Purpose::Backoff);
-        let mut config = self.node;
-        let modules = self.c3tcp.as_ref().and_then(|c3tcp| {
-            let aware = !c3tcp.unaware.contains(&id);
-            config.mac.options = if aware { c3tcp.rule } else { c3tcp.unaware_rule };
-            aware.then_some(c3tcp.options)
-        });
-        let mut node = Node::new(addresses, backoff, &config, router);
-        if let Some(options) = modules {
-            node.add_modules(options);
+        let modules = self.c3tcp.as_ref().filter(|c3tcp| !c3tcp.unaware.contains(&id));
+        let mut node = Node::new(addresses, backoff, shared[usize::from(modules.is_some())].clone(), router);
+        if let Some(c3tcp) = modules {
+            node.add_modules(c3tcp.options);
         }
         if let Some(options) = self.atp {
             node.add_meter(options);
         }
-        if config.link.red.enabled {
-            node.add_link_red(LinkRed::new(config.link.red, Stream::new(seed, id, Purpose::LinkRed)));
+        let net::Config { red, nred, .. } = self.node.link;
+        if red.enabled || nred.enabled {
+            let random = |purpose| Stream::new(seed, id, purpose);
+            node.add_early_drops(EarlyDrops {
+                link: red.enabled.then(|| LinkRed::new(red, random(Purpose::LinkRed))),
+                neighbourhood: nred.enabled.then(|| NeighbourhoodRed::new(nred, random(Purpose::NeighbourhoodRed))),
+            });
         }
         node
     }
@@ -389,10 +426,11 @@ impl Setup {
                 (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), beside()))).collect()
             }
             Routing::Aodv(config) => (0..count)
-                .map(|n| {
+                .zip(std::iter::repeat(Arc::new(**config)))
+                .map(|(n, config)| {
                     let id = NodeId(n as u32);
                     let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-                    let aodv = Aodv::new(id.ipv4(), **config, jitter).with_notes();
+                    let aodv = Aodv::new(id.ipv4(), config, jitter).with_notes();
                     Router::Aodv(Box::new(match &self.wired {
                         Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
                         Some(plan) => aodv.with_plan(plan.addresses()),
@@ -412,12 +450,7 @@ fn connect(
     flow: &Flow,
     atp: Option<&atp::Config>,
 ) -> FlowEnds {
-    let local = SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16;
-    let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
-    let remote = match fresh {
-        true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
-        false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
-    };
+    let (local, remote, fresh) = Setup::ports(index, flow);
     let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
     match &flow.traffic {

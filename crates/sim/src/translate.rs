@@ -57,7 +57,7 @@ fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {
     keys.enabled.then(|| C3tcp {
         options: ccm::Options { simulated: true, ..scenario.c3tcp_options() },
         rule: OptionsRule::Measure { backward_queueing: keys.backward_queueing },
-        unaware: keys.unaware_nodes(),
+        unaware: keys.unaware_nodes().into_iter().collect(),
         unaware_rule: match keys.unaware_nodes {
             UnawareNodes::Strip => OptionsRule::Strip,
             UnawareNodes::Pass => OptionsRule::Pass,

@@ -1,19 +1,20 @@
 //! The world: nodes, the air between them, and virtual time.
 //!
-//! A transmission is one entry in the event queue for as long as any copy of it is on the air. It visits its receivers
-//! in the order in which the frame reaches them, first for the beginnings, then for the ends, and continues without
-//! touching the queue as long as no other event comes first.
+//! A transmission is one entry in the event queue. It visits its receivers in the order in which the frame reaches them, and
+//! continues without touching the queue as long as no other event comes first. Then it waits for the end of the frame at those
+//! for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is looked at when something else
+//! happens there ([`Ear`]).
 
 use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::outside::Outside;
-use crate::trace::Tap;
+use crate::trace::{Copy, Tap, TxId};
 use crate::wired::Wired;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Heard, Layers, Node, Output, Rules};
-use fourhop_proto::phy::{Arrival, TxId, sinr};
+use fourhop_proto::node::{Account, Begun, Buffers, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
+use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
 
@@ -27,7 +28,14 @@ struct Transmission {
     /// The neighbour it reaches, or leaves, next.
     cursor: u32,
     leaving: bool,
+    /// The neighbours that must be told of the end are among those from here,
+    first: u32,
+    /// up to here.
+    beyond: u32,
 }
+
+/// No node has this number.
+const NOBODY: NodeId = NodeId(u32::MAX);
 
 /// How many entries of the queue are handled between two reports of progress and looks at the stop flag.
 const STEPS_PER_CHECK: u32 = 1024;
@@ -57,7 +65,6 @@ pub struct World {
     frames: u64,
     /// Copies of frames that have begun to arrive.
     copies: u64,
-    receptions: u64,
 }
 
 impl World {
@@ -65,7 +72,9 @@ impl World {
     pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, wired: Wired, tap: Option<Box<dyn Tap>>) -> World {
         let first_air = nodes.len() + wired.slots();
         let mut queue = EventQueue::new(first_air);
-        let ears: Vec<_> = nodes.iter().map(|node| Ear::new(node.mac_addr())).collect();
+        let numbered = |(index, node): (usize, &Node)| node.mac_addr() == NodeId(index as u32).mac();
+        debug_assert!(nodes.iter().enumerate().all(numbered), "each node has the MAC address of its number");
+        let ears = vec![Ear::new(); nodes.len()];
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
             if let Some(at) = node.next_timeout(ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
@@ -74,6 +83,8 @@ impl World {
         for slot in 0..wired.slots() {
             queue.set(Slot((nodes.len() + slot) as u32), wired.next_event(slot));
         }
+        let mut tap = tap;
+        tap.iter_mut().for_each(|tap| tap.begun(&nodes));
         World {
             now: Time::ZERO,
             nodes,
@@ -90,7 +101,6 @@ impl World {
             timers: 0,
             frames: 0,
             copies: 0,
-            receptions: 0,
         }
     }
 
@@ -99,6 +109,7 @@ impl World {
     pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
         debug_assert_eq!(receivers.len(), self.nodes.len(), "each node has one");
         self.receivers = receivers;
+        self.ears = vec![Ear::without_receiver(); self.nodes.len()];
         self
     }
 
@@ -127,7 +138,7 @@ impl World {
 
     /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
     pub fn events(&self) -> u64 {
-        self.timers + self.copies + self.receptions + self.outside.wired.arrivals()
+        self.timers + self.copies + self.receptions() + self.outside.wired.arrivals()
     }
 
     /// Frames radiated.
@@ -137,7 +148,24 @@ impl World {
 
     /// Copies of frames that ended at a receiver.
     pub fn receptions(&self) -> u64 {
-        self.receptions
+        self.copies - self.settled().map(|(_, on_air)| on_air).sum::<u64>()
+    }
+
+    /// The ear of a node after it has looked at all that has ended, with the number of copies that have not.
+    fn settled_at(&self, index: usize) -> (Ear, u64) {
+        let mut ear = self.ears[index].clone();
+        ear.settle(self.now, &self.rules.medium);
+        let Some(receiver) = self.receivers.get(index) else {
+            let on_air = ear.on_air(self.now);
+            return (ear, on_air as u64);
+        };
+        let mut receiver = receiver.clone();
+        ear.settle_at(self.now, &mut receiver, &self.rules.medium);
+        (ear, receiver.on_air() as u64)
+    }
+
+    fn settled(&self) -> impl Iterator<Item = (Ear, u64)> {
+        (0..self.nodes.len()).map(|index| self.settled_at(index))
     }
 
     /// Losses of all nodes and wires.
@@ -150,7 +178,7 @@ impl World {
     /// Losses at one node with a radio.
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
-        sum.add(&self.ears[node.index()].drops());
+        sum.add(&self.settled_at(node.index()).0.drops(self.now));
         sum
     }
 
@@ -162,17 +190,23 @@ impl World {
         sum.wire = self.outside.wired.wire_account();
         sum.radio = Account {
             taken: self.copies,
-            passed: self.ears.iter().map(Ear::received).sum(),
+            passed: self.settled().map(|(ear, _)| ear.received()).sum(),
             dropped: self.drops().in_layer(Layer::Radio),
-            held: self.ears.iter().map(Ear::on_air).chain(self.receivers.iter().map(|r| r.on_air())).sum::<usize>()
-                as u64,
+            held: self.settled().map(|(_, on_air)| on_air).sum(),
         };
         sum
     }
 
+    /// Tells the tap that nothing more has happened so far.
+    pub fn touch_trace(&mut self) {
+        if let Some(tap) = &mut self.outside.tap {
+            tap.passed(self.now);
+        }
+    }
+
     /// Ends the trace and says whether it could be written.
     pub fn finish_trace(&mut self) -> Result<(), std::io::Error> {
-        self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish())
+        self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish(self.now))
     }
 
     /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had by
@@ -192,7 +226,7 @@ impl World {
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {
             Some(host) => {
-                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.outputs);
+                self.outside.wired.host_mut(host).handle_local(packet, &mut self.outside.buffers.outputs);
                 self.take_outputs(node);
             }
             None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
@@ -265,12 +299,18 @@ impl World {
             air
         });
         let frame = &mut self.transmissions[air as usize].frame;
-        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.outputs);
+        if let Some(receiver) = self.receivers.get_mut(index) {
+            ear.settle_at(self.now, receiver, &self.rules.medium);
+        }
+        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
         self.take_outputs(NodeId(slot.0));
+        if self.outside.tap.is_some() {
+            self.show(NodeId(slot.0));
+        }
         if due == Due::Frame {
             self.begin_transmission(NodeId(slot.0), air, end);
         }
@@ -280,7 +320,7 @@ impl World {
     fn wired_event(&mut self, slot: Slot) {
         let first = self.nodes.len();
         let slot = slot.0 as usize - first;
-        self.timers += u64::from(slot < self.outside.wired.hosts().len());
+        self.timers += u64::from(self.outside.wired.is_timer_due(self.now, slot));
         let mut up = std::mem::take(&mut self.up);
         self.outside.handle_wired_event(self.now, slot, &mut up);
         for (gateway, packet) in up.drain(..) {
@@ -291,16 +331,32 @@ impl World {
     }
 
     /// Delivers something to a node other than over the air.
-    fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Vec<Output>)) {
+    fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Buffers)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
-        call(node, self.now, ear, &mut self.outside.outputs);
+        if let Some(receiver) = self.receivers.get_mut(id.index()) {
+            ear.settle_at(self.now, receiver, &self.rules.medium);
+        }
+        call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
         self.take_outputs(id);
+        if self.outside.tap.is_some() {
+            self.show(id);
+        }
+    }
+
+    /// Shows a node with a radio to the tap.
+    #[cold]
+    fn show(&mut self, id: NodeId) {
+        let index = id.index();
+        let ear = &self.ears[index];
+        if let Some(tap) = &mut self.outside.tap {
+            tap.node(self.now, id, &self.nodes[index], ear, receiving(ear, self.receivers.get(index)));
+        }
     }
 
     /// Passes on what `node` has just put out.
     fn take_outputs(&mut self, node: NodeId) {
-        if !self.outside.outputs.is_empty() {
+        if !self.outside.buffers.outputs.is_empty() {
             self.outside.take_outputs(self.now, node);
             plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
         }
@@ -312,10 +368,18 @@ impl World {
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
         let leaving = self.transmissions[index].leaving;
         let next = if self.receivers.is_empty() {
-            let next = if leaving { None } else { self.arrivals::<false>(index, limit) };
+            let next = match (leaving, self.outside.tap.is_some()) {
+                (true, _) => None,
+                (false, false) => self.arrivals::<false, false>(index, limit),
+                (false, true) => self.arrivals::<false, true>(index, limit),
+            };
             next.or_else(|| self.departures::<false>(index, limit))
         } else {
-            let next = if leaving { None } else { self.arrivals::<true>(index, limit) };
+            let next = match (leaving, self.outside.tap.is_some()) {
+                (true, _) => None,
+                (false, false) => self.arrivals::<true, false>(index, limit),
+                (false, true) => self.arrivals::<true, true>(index, limit),
+            };
             next.or_else(|| self.departures::<true>(index, limit))
         };
         match next {
@@ -326,99 +390,128 @@ impl World {
         }
     }
 
-    #[inline(never)]
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
-    fn arrivals<const SINR: bool>(&mut self, index: usize, limit: Limit) -> Option<Key> {
+    #[inline(never)]
+    fn arrivals<const SINR: bool, const TAPPED: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
-        let tx = TxId(index as u32);
-        let (src, start, airtime) = (transmission.src, transmission.start, transmission.frame.as_ref()?.airtime);
+        let (src, start) = (transmission.src, transmission.start);
+        let frame = transmission.frame.as_ref()?;
+        let radiated = Radiated::new(src, frame);
+        let broadcast = frame.dst.is_broadcast();
+        let to = frame.dst.node().unwrap_or(NOBODY);
         let cursor = transmission.cursor as usize;
         let neighbours = &self.air.neighbours(index, src)[cursor..];
-        for (step, neighbour) in neighbours.iter().enumerate() {
+        let (ears, rules) = (self.ears.as_mut_slice(), &self.rules);
+        let mut rest = neighbours.iter();
+        while let Some(neighbour) = rest.next() {
             let now = start + neighbour.delay();
             if limit.comes_first(now, || arrival_key(now, neighbour.node, src)) {
-                transmission.cursor = (cursor + step) as u32;
-                self.copies += step as u64;
+                let begun = neighbours.len() - rest.len() - 1;
+                transmission.cursor = (cursor + begun) as u32;
+                self.copies += begun as u64;
                 return Some(arrival_key(now, neighbour.node, src));
             }
-            // The medium becomes busy: that puts timers off, never forward.
-            let copy = Arrival { tx, power: neighbour.power, end: now + airtime };
-            let ear = &mut self.ears[neighbour.node.index()];
-            let lost = if SINR {
-                let receiver = &mut self.receivers[neighbour.node.index()];
-                transmission
-                    .frame
-                    .as_ref()
-                    .is_some_and(|frame| ear.handle_arrival_at(now, copy, frame, receiver, &self.rules))
+            let ear = &mut ears[neighbour.node.index()];
+            let for_us = neighbour.node == to;
+            if !SINR && !for_us && ear.overhear(now, neighbour.power, &radiated, rules) {
+                if TAPPED && let Some(tap) = &mut self.outside.tap {
+                    tap.ear(now, neighbour.node, ear, receiving(ear, None));
+                }
+                continue;
+            }
+            if for_us {
+                transmission.first = (cursor + neighbours.len() - rest.len() - 1) as u32;
+                transmission.beyond = transmission.first + 1;
+            }
+            let begun = if SINR {
+                let copy = radiated.copy(now, neighbour.power, for_us);
+                ear.handle_arrival_at(now, copy, frame, &mut self.receivers[neighbour.node.index()], rules)
             } else {
-                ear.handle_arrival(now, copy, airtime, &self.rules)
+                ear.handle_arrival(now, neighbour.power, for_us, &radiated, rules)
             };
-            if lost {
-                self.nodes[neighbour.node.index()].handle_access_lost(now, ear);
+            match begun {
+                Begun::Unnoticed => {}
+                Begun::AccessLost => self.nodes[neighbour.node.index()].handle_access_lost(now, ear),
+                Begun::Sooner => {
+                    if let Some(at) = ear.access_timeout(&rules.medium) {
+                        let (slot, timer) = (Slot(neighbour.node.0), timer_key(neighbour.node.0, at));
+                        if self.queue.hasten(slot, timer) {
+                            limit.tighten(timer);
+                        }
+                    }
+                }
+            }
+            if TAPPED && let Some(tap) = &mut self.outside.tap {
+                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(neighbour.node.index())));
             }
         }
         self.copies += neighbours.len() as u64;
-        transmission.cursor = 0;
+        if broadcast || self.outside.tap.is_some() {
+            (transmission.first, transmission.beyond) = (0, (cursor + neighbours.len()) as u32);
+        }
+        transmission.cursor = transmission.first;
         transmission.leaving = true;
         None
     }
 
+    /// Tells those that must be told that their copies end, up to the first that something else comes before; its place.
     #[inline(never)]
-    /// Lets the copies of a transmission end, up to the first that something else comes before; its place.
     fn departures<const SINR: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
-        let tx = TxId(index as u32);
         let frame = transmission.frame.as_ref()?;
+        let to = frame.dst.node().unwrap_or(NOBODY);
         let (src, ends) = (transmission.src, transmission.start + frame.airtime);
-        let cursor = transmission.cursor as usize;
-        let neighbours = &self.air.neighbours(index, src)[cursor..];
+        let (cursor, beyond) = (transmission.cursor as usize, transmission.beyond as usize);
+        let neighbours = &self.air.neighbours(index, src)[cursor..beyond];
+        let seen = self.outside.tap.is_some();
         for (step, neighbour) in neighbours.iter().enumerate() {
+            if !SINR && !seen && neighbour.power < self.rules.phy.rx_threshold {
+                continue;
+            }
             let now = ends + neighbour.delay();
             if limit.comes_first(now, || departure_key(now, neighbour.node, src)) {
                 transmission.cursor = (cursor + step) as u32;
-                self.receptions += step as u64;
                 return Some(departure_key(now, neighbour.node, src));
             }
-            let node = neighbour.node.index();
+            let (node, for_us) = (neighbour.node.index(), neighbour.node == to);
             let ear = &mut self.ears[node];
             let heard = if SINR {
-                ear.handle_departure_at(now, tx, frame, &mut self.receivers[node], &self.rules)
+                ear.handle_departure_at(now, src, frame, for_us, &mut self.receivers[node], &self.rules)
             } else {
-                ear.handle_departure(now, tx, frame, &self.rules)
+                ear.handle_departure(now, src, frame, for_us, &self.rules)
             };
             if let Some(tap) = &mut self.outside.tap {
+                let copy = Copy { node: neighbour.node, tx: TxId(index as u32), power: neighbour.power };
                 match heard {
-                    Heard::Lost(reason) => tap.lost(now, neighbour.node, neighbour.power, frame, reason),
-                    Heard::Overheard | Heard::ForUs => tap.received(now, neighbour.node, neighbour.power, frame),
+                    Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
+                    Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
                 }
+                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(node)));
             }
-            let slot = Slot(neighbour.node.0);
-            let timer = if heard == Heard::ForUs {
-                if let Some(power) = self.outside.heard.get_mut(node) {
-                    *power = neighbour.power;
-                }
-                let node = &mut self.nodes[node];
-                node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.outputs);
-                // What this node waited for has come or has begun: its next timer is seldom the one it had.
-                let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
-                self.queue.set(slot, timer);
-                if !self.outside.outputs.is_empty() {
-                    self.outside.take_outputs(now, neighbour.node);
-                    plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
-                    limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
-                }
-                timer
-            } else if ear.awaits_access() {
-                let timer = ear.access_timeout(&self.rules).map(|at| timer_key(slot.0, at));
-                timer.filter(|&timer| self.queue.hasten(slot, timer))
-            } else {
-                None
-            };
+            if heard != Heard::ForUs {
+                continue;
+            }
+            if let Some(power) = self.outside.heard.get_mut(node) {
+                *power = neighbour.power;
+            }
+            let (slot, index, node) = (Slot(neighbour.node.0), node, &mut self.nodes[node]);
+            node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.buffers);
+            // What this node waited for has come or has begun: its next timer is seldom the one it had.
+            let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
+            self.queue.set(slot, timer);
+            if !self.outside.buffers.outputs.is_empty() {
+                self.outside.take_outputs(now, neighbour.node);
+                plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
+                limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+            }
+            if let Some(tap) = &mut self.outside.tap {
+                let receiving = receiving(ear, self.receivers.get(index));
+                tap.node(now, neighbour.node, &self.nodes[index], ear, receiving);
+            }
             if let Some(timer) = timer {
                 limit.tighten(timer);
             }
         }
-        self.receptions += neighbours.len() as u64;
         None
     }
 
@@ -430,13 +523,14 @@ impl World {
         }
         let transmission = &mut self.transmissions[air as usize];
         if let (Some(tap), Some(frame)) = (&mut self.outside.tap, &transmission.frame) {
-            tap.sent(self.now, src, frame);
+            tap.sent(self.now, src, TxId(air), frame);
         }
         if self.air.begin(src, self.now).is_empty() {
             return;
         }
         (transmission.src, transmission.start) = (src, self.now);
         (transmission.cursor, transmission.leaving) = (0, false);
+        (transmission.first, transmission.beyond) = (0, 0);
         self.free.pop();
         self.air.keep(air);
         self.advance(Slot(self.first_air + air), end);
@@ -474,6 +568,11 @@ fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
     while let Some(slot) = wired.take_changed() {
         queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));
     }
+}
+
+/// Is the receiver of a node, that of the ear or the one beside it, on a frame that it can so far decode?
+fn receiving(ear: &Ear, beside: Option<&sinr::Receiver>) -> bool {
+    beside.map_or_else(|| ear.is_receiving(), sinr::Receiver::is_receiving)
 }
 
 /// Place of a timer of node `node`.

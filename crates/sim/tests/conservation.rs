@@ -97,7 +97,8 @@ prop_compose! {
         routing in prop::sample::select(vec!["aodv", "static", "ssa-aodv"]),
         rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),
         rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
-        (queue, arp, red, width) in (2u32..=60, any::<bool>(), any::<bool>(), 1u32..=1200),
+        (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
+        early in prop::sample::select(vec!["", "red = true\nred_low = 0\nred_max_drop = '50%'", "nred = true\nnred_low = '0%'"]),
         duration in 2000u32..=4000,
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
         flows in prop::collection::vec(flow(), 1..=4),
@@ -112,7 +113,7 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\nred = {red}\nred_low = 0\nred_max_drop = '50%'").unwrap();
+        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {
             writeln!(text, "signal_threshold = '-62dBm'").unwrap();

@@ -4,8 +4,8 @@ use crate::common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{self, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
-use fourhop_proto::phy::{Arrival, TxId};
+use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
+use fourhop_proto::phy::Radiated;
 use fourhop_proto::route::{self, Aodv, Router};
 use fourhop_proto::wire::{AodvMessage, Body, Frame, FrameKind, Payload, RoutingMessage};
 use fourhop_sim::batch::Control;
@@ -77,7 +77,7 @@ impl Pair {
         let address = FlowAddress { peer: NodeId(0).ipv4(), local_port: 5001, remote_port: 49_152 };
         nodes[1].add_endpoint(Endpoint::new(address, EndpointKind::UdpReceiver(Sink::default())));
         let rules = Rules::new(config.phy, &config.mac);
-        Pair { nodes, ears: [0, 1].map(|n| Ear::new(NodeId(n).mac())), rules, air: Vec::new(), sent: Vec::new() }
+        Pair { nodes, ears: [Ear::new(), Ear::new()], rules, air: Vec::new(), sent: Vec::new() }
     }
 
     /// Lets both live until `end`, or only node 0.
@@ -90,11 +90,12 @@ impl Pair {
             let ends = self.air.iter().map(|&(_, end, ..)| end).min();
             let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(&self.ears[n])).min();
             let Some(now) = ends.into_iter().chain(timers).min().filter(|&now| now <= end) else { return };
-            let (mut out, mut outputs) = (None, Vec::new());
+            let (mut out, mut outputs) = (None, Buffers::default());
             let mut actor = None;
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);
-                if self.ears[to].handle_departure(now, TxId(0), &frame, &self.rules) == Heard::ForUs {
+                let (src, for_us) = (NodeId(1 - to as u32), frame.dst == NodeId(to as u32).mac());
+                if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
                     self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut outputs);
                 }
                 actor = Some(to);
@@ -110,10 +111,11 @@ impl Pair {
                 if both {
                     // Nothing else happens within the propagation delay of so quiet a network.
                     let (begin, to) = (now + PROPAGATION_200_M, 1 - from);
-                    let copy = Arrival { tx: TxId(0), power: Watt(8.9e-10), end: begin + frame.airtime };
-                    let lost = self.ears[to].handle_arrival(begin, copy, frame.airtime, &self.rules);
-                    assert!(!lost, "ns-2 knows no immediate access");
-                    self.air.push((begin, copy.end, to, frame));
+                    let radiated = Radiated::new(NodeId(from as u32), &frame);
+                    let for_us = frame.dst == NodeId(to as u32).mac();
+                    let begun = self.ears[to].handle_arrival(begin, Watt(8.9e-10), for_us, &radiated, &self.rules);
+                    assert_ne!(begun, Begun::AccessLost, "ns-2 knows no immediate access");
+                    self.air.push((begin, begin + frame.airtime, to, frame));
                 }
             }
         }

@@ -39,6 +39,8 @@ pub enum Purpose {
     Spots = 13,
     /// Early drops at the link layer.
     LinkRed = 14,
+    /// Early drops by the load of the medium, and when it is looked at.
+    NeighbourhoodRed = 15,
 }
 
 /// One stream of random numbers.

@@ -24,7 +24,9 @@ from fourhop.cli import (
     run,
     schema,
     sweep,
+    tracing,
     validate,
+    view,
 )
 
 app = typer.Typer(
@@ -45,6 +47,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plot.command,
     "best-rate": best_rate.command,
     "draw": draw.command,
+    "view": view.command,
     "explain": explain.command,
     "emulate": emulate.command,
     "exec": emulate.exec_command,
@@ -66,6 +69,7 @@ for _name, _command in COMMANDS.items():
     # Without `short_help` the list of commands would cut what does not fit on a line.
     app.command(_name, short_help=_summary(_command), context_settings=_settings)(_command)
 app.add_typer(validate.app, name="validate")
+app.add_typer(tracing.app, name="trace")
 
 
 def _version(value: bool) -> None:

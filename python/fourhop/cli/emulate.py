@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fourhop.cli import common
+from fourhop.cli import common, tracing
 
 Meant = Annotated[
     str | None, typer.Option("--emulation", metavar="NAME", help="Which emulation is meant, if several are running.")
@@ -43,6 +43,17 @@ def command(
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the simulated network.")] = None,
     mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet of the nodes' devices.")] = 1500,
     pcap: Annotated[Path | None, typer.Option(metavar="DIR", help="Write captures of the air here.")] = None,
+    trace: tracing.Folder = None,
+    trace_from: tracing.From = None,
+    trace_to: tracing.To = None,
+    trace_nodes: tracing.Nodes = None,
+    trace_flows: tracing.Flows = None,
+    trace_last: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Keep only the last so much of the trace, as 60s, which `view --live` shows."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the report and the scenario here.")] = None,
     metrics: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
@@ -71,6 +82,12 @@ def command(
             ("--pcap", pcap),
             ("--out", out),
             ("--metrics", metrics),
+            ("--trace", trace),
+            ("--trace-from", trace_from),
+            ("--trace-to", trace_to),
+            ("--trace-nodes", trace_nodes),
+            ("--trace-flows", trace_flows),
+            ("--trace-last", trace_last),
         ):
             options += [] if value is None else [option, str(value)]
         for option, is_on in (

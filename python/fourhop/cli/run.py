@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fourhop.cli import common
+from fourhop.cli import common, tracing
 
 if TYPE_CHECKING:
     from fourhop.result import Result
@@ -43,6 +43,14 @@ def command(
     pcap_lost: Annotated[
         bool, typer.Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
     ] = False,
+    trace: tracing.Folder = None,
+    trace_from: tracing.From = None,
+    trace_to: tracing.To = None,
+    trace_nodes: tracing.Nodes = None,
+    trace_flows: tracing.Flows = None,
+    perfetto: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the trace of one run for Perfetto's viewer here.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -53,6 +61,7 @@ def command(
         from fourhop.runner import Interrupted, run
 
         common.one_of(json=json, csv=csv)
+        traced = tracing.request(trace, trace_from, trace_to, trace_nodes, trace_flows, perfetto, runs, precision)
         scenario = common.load(file, set_, transport, duration)
         from fourhop.cli.display import Display
 
@@ -74,6 +83,7 @@ def command(
                     max_runs=max_runs,
                     pcap_merged=pcap_merged,
                     pcap_lost=pcap_lost,
+                    trace=traced.request,
                 )
         except Interrupted as stop:
             code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result
@@ -89,6 +99,7 @@ def command(
                 common.say(f"written: {out}")
             if pcap is not None:
                 common.say(f"captures: {pcap}")
+            traced.finish()
         if wrong is not None:
             common.tell(wrong)
         if code:

@@ -8,7 +8,8 @@ mod program {
     use fourhop_live::user;
     use fourhop_sim::batch::Control;
     use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
-    use fourhop_units::Dur;
+    use fourhop_sim::trace::Request;
+    use fourhop_units::{Dur, Time};
     use std::io::{IsTerminal, Read, Write};
     use std::net::SocketAddr;
     use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ mod program {
     #[derive(Subcommand)]
     enum Action {
         /// Emulate a scenario until its time is over, its command ends, or Ctrl-C.
-        Run(RunLine),
+        Run(Box<RunLine>),
         /// Run a program, or a shell, in a node of a running emulation.
         Exec {
             /// The emulation, if several are running.
@@ -38,7 +39,11 @@ mod program {
             words: Vec<String>,
         },
         /// Show the emulations that are running.
-        List,
+        List {
+            /// As JSON, a line for each.
+            #[arg(long)]
+            json: bool,
+        },
         /// Remove what emulations have left that were killed.
         Clean,
     }
@@ -77,6 +82,24 @@ mod program {
         /// Write captures of the air here.
         #[arg(long, value_name = "DIR")]
         pcap: Option<PathBuf>,
+        /// Write everything that happens in the network as tables here.
+        #[arg(long, value_name = "DIR")]
+        trace: Option<PathBuf>,
+        /// Trace from this time on.
+        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        trace_from: Option<Dur>,
+        /// Trace until this time.
+        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        trace_to: Option<Dur>,
+        /// Trace these nodes, by number or name.
+        #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
+        trace_nodes: Option<Vec<String>>,
+        /// Trace these flows of the scenario, by number or name.
+        #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
+        trace_flows: Option<Vec<String>>,
+        /// Keep only the last so much of the trace, in a folder for each second.
+        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        trace_last: Option<Dur>,
         /// Write report.json and the scenario here.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
@@ -137,6 +160,14 @@ mod program {
             std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         }
         let mode = if line.tap { Mode::Link } else { Mode::Routed };
+        let trace = line.trace.map(|folder| Request {
+            from: line.trace_from.map_or(Time::ZERO, |from| Time::ZERO + from),
+            to: line.trace_to.map_or(Time::NEVER, |to| Time::ZERO + to),
+            nodes: line.trace_nodes,
+            flows: line.trace_flows,
+            last: line.trace_last,
+            ..Request::all(folder)
+        });
         let options = Options {
             id: line.name,
             seed: line.seed,
@@ -145,6 +176,7 @@ mod program {
             mtu: line.mtu,
             tick: line.tick,
             pcap: line.pcap,
+            trace,
             metrics: line.metrics,
             radio: line.radio,
             hosted: line.hosted,
@@ -191,8 +223,13 @@ mod program {
         if json { writeln!(out, "{}", serde_json::to_string(report)?) } else { write!(out, "{report}") }
     }
 
-    fn list() {
+    fn list(json: bool) {
         for state in state::all() {
+            if json {
+                let text = serde_json::to_string(&state).expect("INVARIANT: a state is JSON");
+                println!("{text}");
+                continue;
+            }
             let alive = if state.is_alive() { "running" } else { "killed: --clean removes it" };
             println!("{}  {}  {} nodes  {alive}", state.id, state.scenario, state.members.len());
         }
@@ -209,12 +246,12 @@ mod program {
     /// The program.
     pub fn main() -> ExitCode {
         let done = match Line::parse().command {
-            Action::Run(line) => run(line),
+            Action::Run(line) => run(*line),
             Action::Exec { emulation, node, words } => program::choose(emulation.as_deref())
                 .and_then(|state| program::become_program(&state, &node, &words))
                 .map(|()| ExitCode::SUCCESS),
-            Action::List => {
-                list();
+            Action::List { json } => {
+                list(json);
                 Ok(ExitCode::SUCCESS)
             }
             Action::Clean => clean().map(|()| ExitCode::SUCCESS),

@@ -210,8 +210,8 @@ fn measured(module: &mut Ccm, packet: &mut Ipv4Packet) {
     }
 }
 
-/// A packet without what it carries.
+/// A packet without what it carries; one that is made of it is another packet.
 fn shell(packet: &Ipv4Packet) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
-    Ipv4Packet { body, ..*packet }
+    Ipv4Packet { body, meta: PacketMeta { number: 0, ..packet.meta }, ..*packet }
 }

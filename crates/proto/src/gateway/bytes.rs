@@ -1,20 +1,20 @@
 //! Packets as bytes at a gateway, whole or truncated after their headers; [`crate::wire::bytes`] reads them.
 
 use super::packet::{FiveTuple, Packet, TcpView};
-use crate::wire::bytes::{self, Ipv4Head};
+use crate::wire::bytes::{self, IpHead};
 
 impl TcpView {
     /// The TCP segment in a packet of such bytes.
     pub fn of(packet: &[u8]) -> Option<TcpView> {
         let segment = bytes::segment(packet)?;
-        Ipv4Head::read(packet).ok().map(|Ipv4Head { src, dst, .. }| TcpView { src, dst, segment })
+        IpHead::read(packet).map(|IpHead { src, dst, .. }| TcpView { src, dst, segment })
     }
 }
 
 impl FiveTuple {
     /// Who talks to whom in a packet of such bytes.
     pub fn of(packet: &[u8]) -> Option<FiveTuple> {
-        let head = Ipv4Head::read(packet).ok()?;
+        let head = IpHead::read(packet)?;
         let (src_port, dst_port) = head.ports(packet).unwrap_or_default();
         Some(FiveTuple { src: head.src, dst: head.dst, protocol: head.protocol, src_port, dst_port })
     }
@@ -22,7 +22,7 @@ impl FiveTuple {
 
 impl Packet for Vec<u8> {
     fn len(&self) -> u32 {
-        let len = Ipv4Head::read(self).map_or(Vec::len(self), |head| head.total_len);
+        let len = IpHead::read(self).map_or(Vec::len(self), |head| head.total_len);
         u32::try_from(len).unwrap_or(u32::MAX)
     }
 

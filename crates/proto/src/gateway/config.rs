@@ -15,6 +15,8 @@ pub struct Config {
     /// How long a packet may wait to be paced, which advertised windows in passing acknowledgements are held to
     /// (`window.rs`); `None`: as the paper has it, what the receiver's window allows.
     pub sojourn: Option<Dur>,
+    /// Is everything measured and computed, and nothing done: no packet waits, none is changed?
+    pub observe: bool,
     /// Arithmetic of the interval; the parameters of TCP-AP.
     pub pace: tcp_ap::Params,
     /// Longest packet that may leave, in bytes: a longer one would be fragmented. IEEE 802 links: 1500.
@@ -86,6 +88,7 @@ impl Config {
             option: true,
             goodput_control: Some(GoodputControl::paper()),
             sojourn: None,
+            observe: false,
             pace: tcp_ap::Params::paper(),
             mtu: 1_500,
             flows: 4_096,

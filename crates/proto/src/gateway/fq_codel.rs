@@ -7,10 +7,11 @@
 //! Left out: ECN.
 
 use super::codel::{self, Codel, Verdict};
-use super::hash::{HashKey, siphash};
+use super::hash::{HashKey, siphash, word};
 use super::packet::Packet;
 use super::{Action, Side};
 use crate::drop::DropReason;
+use core::net::IpAddr;
 use fourhop_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
 
@@ -134,7 +135,10 @@ impl<P: Packet> FqCodel<P> {
 
     fn classify(&self, packet: &P) -> u32 {
         let words = packet.five_tuple().map_or([0, 0], |t| {
-            let addrs = u64::from(u32::from(t.src)) << 32 | u64::from(u32::from(t.dst));
+            let addrs = match (t.src, t.dst) {
+                (IpAddr::V4(src), IpAddr::V4(dst)) => u64::from(u32::from(src)) << 32 | u64::from(u32::from(dst)),
+                (src, dst) => word(self.key, src, 0).rotate_left(1) ^ word(self.key, dst, 0),
+            };
             let rest = u64::from(t.protocol) << 32 | u64::from(t.src_port) << 16 | u64::from(t.dst_port);
             [addrs, rest]
         });

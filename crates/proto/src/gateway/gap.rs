@@ -20,7 +20,7 @@ use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
 use crate::counters::counters;
 use crate::wire::TcpSegment;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use fourhop_cc::tcp_ap::Pace;
 use fourhop_cc::{Hint, Measurements};
 use fourhop_units::{Dur, Rate, Time};
@@ -100,7 +100,7 @@ struct Path {
 pub struct Gateway<P> {
     config: Config,
     table: FlowTable<Flow<P>>,
-    paths: BTreeMap<Ipv4Addr, Path>,
+    paths: BTreeMap<IpAddr, Path>,
     /// Flows in which a packet waits, by when it may leave. One entry for each.
     due: BTreeSet<(Time, u32)>,
     control: Option<Control>,
@@ -132,7 +132,8 @@ impl<P: Packet> Gateway<P> {
 
     /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not paced, until
     /// paths of others are lost.
-    pub fn handle_path(&mut self, node: Ipv4Addr, hops: u8, rate: Rate) {
+    pub fn handle_path(&mut self, node: impl Into<IpAddr>, hops: u8, rate: Rate) {
+        let node = node.into();
         if self.paths.len() < self.config.nodes as usize || self.paths.contains_key(&node) {
             self.paths.insert(node, Path { hops, rate });
         }
@@ -140,7 +141,8 @@ impl<P: Packet> Gateway<P> {
 
     /// No path leads to a wireless node any more. What waits for it leaves at once, and its flows pass unpaced; when there is
     /// a path again they are paced anew, from the next round trip on.
-    pub fn handle_path_lost(&mut self, now: Time, node: Ipv4Addr, out: &mut Vec<Action<P>>) {
+    pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
+        let node = node.into();
         if self.paths.remove(&node).is_none() {
             return;
         }
@@ -149,6 +151,35 @@ impl<P: Packet> Gateway<P> {
         for slot in slots {
             if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
                 (down.pace, down.interval) = (Pace::new(&self.config.pace), None);
+            }
+            self.release(now, slot, out);
+            self.forget_if_over(now, slot, out);
+        }
+    }
+
+    /// Other options from now on, but for [`Config::flows`], the room that the table has. What waits although nothing has to wait
+    /// any more leaves at once; goodput control, and pacing if its arithmetic is another, begin anew.
+    pub fn handle_config(&mut self, now: Time, config: Config, out: &mut Vec<Action<P>>) {
+        let config = Config { flows: self.config.flows, ..config };
+        let anew = config.pace != self.config.pace || (self.config.pacing && !config.pacing);
+        if config.goodput_control != self.config.goodput_control {
+            self.unthrottle(now, out);
+            self.control = config.goodput_control.map(Control::new);
+            let interval = config.goodput_control.map(|control| control.interval);
+            self.comparison = interval.filter(|_| !self.table.is_empty()).map(|interval| (now + interval, now));
+        }
+        self.config = config;
+        let slots: Vec<u32> = self.table.iter().map(|(slot, ..)| slot).collect();
+        for slot in slots {
+            if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
+                if anew {
+                    (down.pace, down.interval) = (Pace::new(&config.pace), config.pace.first_interval);
+                }
+                while config.observe
+                    && let Some(packet) = down.pop(now)
+                {
+                    out.push(Action::Forward { packet, to: Side::Wireless });
+                }
             }
             self.release(now, slot, out);
             self.forget_if_over(now, slot, out);
@@ -255,9 +286,18 @@ impl<P: Packet> Gateway<P> {
     /// The flow between these ends, if it is known.
     pub fn flow(&self, key: &FlowKey) -> Option<FlowState> {
         let slot = self.table.find(key)?;
-        let (flow, seen) = (self.table.get(slot)?, self.table.seen(slot)?);
+        Some(self.state(slot, self.table.get(slot)?))
+    }
+
+    /// Every flow, in the order of their places.
+    pub fn each_flow(&self) -> impl Iterator<Item = (&FlowKey, FlowState)> {
+        self.table.iter().map(|(slot, key, flow)| (key, self.state(slot, flow)))
+    }
+
+    fn state(&self, slot: u32, flow: &Flow<P>) -> FlowState {
+        let seen = self.table.seen(slot).unwrap_or(Time::ZERO);
         let down = flow.down.as_deref();
-        Some(FlowState {
+        FlowState {
             seen,
             measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
             interval: down.and_then(|down| down.interval),
@@ -266,7 +306,7 @@ impl<P: Packet> Gateway<P> {
             waiting: down.map_or(0, |down| down.queue.len()),
             held: down.map_or(0, |down| down.held),
             acked: flow.acked(),
-        })
+        }
     }
 
     /// The flow of a segment, with a new entry if it begins one or carries data; anything else may pass without.
@@ -301,7 +341,7 @@ impl<P: Packet> Gateway<P> {
         &mut self,
         now: Time,
         slot: u32,
-        node: Ipv4Addr,
+        node: IpAddr,
         segment: &TcpSegment,
         out: &mut Vec<Action<P>>,
     ) {
@@ -320,7 +360,7 @@ impl<P: Packet> Gateway<P> {
 
     /// Writes a smaller window into an acknowledgement for a wired sender that would otherwise fill the queue.
     fn hold_window(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: &mut P) {
-        if let Some(target) = self.config.sojourn
+        if let Some(target) = self.config.sojourn.filter(|_| !self.config.observe)
             && let Some(window) = self.table.get_mut(slot).and_then(|flow| flow.held_window(now, segment, target))
         {
             self.counters.held_back += u64::from(packet.write_window(window));
@@ -331,9 +371,9 @@ impl<P: Packet> Gateway<P> {
     fn tell_wired_rtt(&mut self, slot: u32, segment: &TcpSegment, packet: &mut P) {
         let Some(flow) = self.table.get(slot) else { return };
         let sends = flow.up.as_ref().is_some_and(|up| up.is_used());
-        let Some(rtt) =
-            flow.wired_rtt.filter(|_| self.config.option && sends && !segment.flags.syn && !segment.flags.rst)
-        else {
+        let Some(rtt) = flow.wired_rtt.filter(|_| {
+            self.config.option && !self.config.observe && sends && !segment.flags.syn && !segment.flags.rst
+        }) else {
             return;
         };
         // To the nearest; 16 bits of milliseconds (section 4.2).
@@ -364,7 +404,7 @@ impl<P: Packet> Gateway<P> {
         down.mss = down.mss.max(segment.payload);
         down.hold.handle_data(now, segment.data_seq() + segment.payload);
         let waiting = Waiting::new(packet, segment);
-        let waits = !down.queue.is_empty() || !down.may_leave(now, &waiting);
+        let waits = !down.queue.is_empty() || !(config.observe || down.may_leave(now, &waiting));
         if waits && down.reserved < wanted {
             let reserved = self.reserved + u64::from(wanted - down.reserved);
             if reserved <= config.buffer {

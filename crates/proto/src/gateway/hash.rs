@@ -3,6 +3,8 @@
 //! It is keyed, so that nobody without the key can choose flows that collide in a table, and gives the same result on
 //! every machine.
 
+use core::net::IpAddr;
+
 /// The secret that decides the places of flows in a table. A gateway between real networks draws one at random when it starts;
 /// with one that is known, anybody can choose flows that share a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +27,15 @@ pub fn siphash(HashKey(key): HashKey, words: [u64; 2]) -> u64 {
     v[2] ^= 0xff;
     (0..3).for_each(|_| round(&mut v));
     v[0] ^ v[1] ^ v[2] ^ v[3]
+}
+
+/// An address and a port as one word: those of IPv4 as they are, those of IPv6 by their hash.
+pub fn word(key: HashKey, addr: IpAddr, port: u16) -> u64 {
+    let (high, low) = match addr {
+        IpAddr::V4(addr) => return u64::from(u32::from(addr)) << 16 | u64::from(port),
+        IpAddr::V6(addr) => ((u128::from(addr) >> 64) as u64, u128::from(addr) as u64),
+    };
+    siphash(key, [siphash(key, [high, low]), port.into()])
 }
 
 fn round(v: &mut [u64; 4]) {

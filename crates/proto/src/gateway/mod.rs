@@ -21,7 +21,7 @@
 //! raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
 //! reason.
 //!
-//! What is left out: IPv6; ECN.
+//! What is left out: ECN.
 
 mod bytes;
 mod codel;
@@ -52,7 +52,7 @@ pub use packet::{FiveTuple, Packet, TcpView};
 pub use table::FlowKey;
 
 use crate::drop::DropReason;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use fourhop_units::{Rate, Time};
 
 /// An interface of the gateway.
@@ -133,14 +133,14 @@ impl<P: Packet> Crossing<P> {
     }
 
     /// A wireless node is `hops` away, over links of `rate`.
-    pub fn handle_path(&mut self, node: Ipv4Addr, hops: u8, rate: Rate) {
+    pub fn handle_path(&mut self, node: impl Into<IpAddr>, hops: u8, rate: Rate) {
         if let Crossing::Gap(gateway) = self {
             gateway.handle_path(node, hops, rate);
         }
     }
 
     /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one again.
-    pub fn handle_path_lost(&mut self, now: Time, node: Ipv4Addr, out: &mut Vec<Action<P>>) {
+    pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         if let Crossing::Gap(gateway) = self {
             gateway.handle_path_lost(now, node, out);
         }

@@ -1,15 +1,15 @@
 //! The view of a packet that a gateway has, and what it may change.
 
 use crate::wire::TcpSegment;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 /// A TCP segment between two hosts, as the headers show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpView {
     /// Source address.
-    pub src: Ipv4Addr,
+    pub src: IpAddr,
     /// Destination address.
-    pub dst: Ipv4Addr,
+    pub dst: IpAddr,
     /// The segment.
     pub segment: TcpSegment,
 }
@@ -19,10 +19,10 @@ pub struct TcpView {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FiveTuple {
     /// Source address.
-    pub src: Ipv4Addr,
+    pub src: IpAddr,
     /// Destination address.
-    pub dst: Ipv4Addr,
-    /// Protocol number of IPv4.
+    pub dst: IpAddr,
+    /// Protocol number of IP.
     pub protocol: u8,
     /// Source port.
     pub src_port: u16,
@@ -31,7 +31,7 @@ pub struct FiveTuple {
 }
 
 /// A packet as it crosses a gateway: a simulated one ([`crate::wire::Ipv4Packet`]) or bytes (`Vec<u8>` that begin with an
-/// IPv4 header). What a device hands over implements it with the functions of [`crate::wire::bytes`].
+/// IP header). What a device hands over implements it with the functions of [`crate::wire::bytes`].
 pub trait Packet {
     /// Bytes of the packet, as it is on the link: of one that is cut off, what its header says.
     fn len(&self) -> u32;
@@ -44,7 +44,7 @@ pub trait Packet {
     /// The TCP segment in it; `None` for anything else: other protocols, fragments, malformed packets.
     fn tcp(&self) -> Option<TcpView>;
 
-    /// Addresses, protocol and ports; `None` if it is not IPv4.
+    /// Addresses, protocol and ports; `None` if it is not IP.
     fn five_tuple(&self) -> Option<FiveTuple>;
 
     /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and puts lengths

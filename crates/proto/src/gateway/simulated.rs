@@ -14,7 +14,7 @@ impl Packet for Ipv4Packet {
             Body::Opaque(packet) => return TcpView::of(packet.bytes()),
             _ => return None,
         };
-        Some(TcpView { src: self.src, dst: self.dst, segment: segment.clone() })
+        Some(TcpView { src: self.src.into(), dst: self.dst.into(), segment: segment.clone() })
     }
 
     fn five_tuple(&self) -> Option<FiveTuple> {
@@ -27,7 +27,7 @@ impl Packet for Ipv4Packet {
             Body::Echo(_) => (1, 0, 0),
             Body::Opaque(packet) => return FiveTuple::of(packet.bytes()),
         };
-        Some(FiveTuple { src: self.src, dst: self.dst, protocol, src_port, dst_port })
+        Some(FiveTuple { src: self.src.into(), dst: self.dst.into(), protocol, src_port, dst_port })
     }
 
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool {

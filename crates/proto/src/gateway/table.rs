@@ -7,18 +7,18 @@
 //! and when the table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
 
 use super::Side;
-use super::hash::{HashKey, siphash};
+use super::hash::{HashKey, siphash, word};
 use super::packet::TcpView;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use fourhop_units::Time;
 
 /// Both ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowKey {
     /// Address and port on the wireless side.
-    pub wireless: (Ipv4Addr, u16),
+    pub wireless: (IpAddr, u16),
     /// Address and port on the wired side.
-    pub wired: (Ipv4Addr, u16),
+    pub wired: (IpAddr, u16),
 }
 
 impl FlowKey {
@@ -31,9 +31,8 @@ impl FlowKey {
         }
     }
 
-    fn words(&self) -> [u64; 2] {
-        let end = |(addr, port): (Ipv4Addr, u16)| u64::from(u32::from(addr)) << 16 | u64::from(port);
-        [end(self.wireless), end(self.wired)]
+    fn words(&self, key: HashKey) -> [u64; 2] {
+        [self.wireless, self.wired].map(|(addr, port)| word(key, addr, port))
     }
 }
 
@@ -115,7 +114,7 @@ impl<F> FlowTable<F> {
     }
 
     fn hash(&self, key: &FlowKey) -> u32 {
-        siphash(self.hash_key, key.words()) as u32
+        siphash(self.hash_key, key.words(self.hash_key)) as u32
     }
 
     fn mask(&self) -> usize {
@@ -287,7 +286,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn key(n: u16) -> FlowKey {
-        FlowKey { wireless: (Ipv4Addr::new(10, 0, 0, 1), n), wired: (Ipv4Addr::new(10, 128, 0, 1), 80) }
+        FlowKey { wireless: ([10, 0, 0, 1].into(), n), wired: ([10, 128, 0, 1].into(), 80) }
     }
 
     proptest! {

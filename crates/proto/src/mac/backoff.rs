@@ -27,6 +27,16 @@ impl Backoff {
         Backoff { from: idle_since.max(a_difs_ago), slots: 0, immediate: true }
     }
 
+    /// When it was drawn.
+    pub const fn drawn_at(&self) -> Time {
+        self.from
+    }
+
+    /// Slots that are left.
+    pub const fn slots(&self) -> u32 {
+        self.slots
+    }
+
     /// Is it an access that has drawn no slots yet?
     pub const fn is_immediate(&self) -> bool {
         self.immediate

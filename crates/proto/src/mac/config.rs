@@ -117,7 +117,7 @@ pub struct Config {
 }
 
 /// Bytes of an RTS with FCS (clause 9.3.1.2).
-const RTS: Bytes = Bytes(20);
+pub const RTS: Bytes = Bytes(20);
 /// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
 pub const CTS_OR_ACK: Bytes = Bytes(14);
 

@@ -21,6 +21,7 @@ use crate::counters::counters;
 use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
+use std::sync::Arc;
 
 /// What the MAC asks of the layers above.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,7 +139,7 @@ pub(super) enum Answer {
 /// every event at the medium while it awaits access. `medium` is always that of this station.
 #[derive(Clone, Debug)]
 pub struct Dcf {
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
     rules: Rules,
     times: ExchangeTimes,
     answer_times: AnswerTimes,
@@ -147,11 +148,11 @@ pub struct Dcf {
 
     pub(super) outgoing: Option<Outgoing>,
     pub(super) answer: Option<Answer>,
-    /// When SIFS is over: the answer, or the data after a CTS, goes then.
-    pub(super) sifs_ends: Option<Time>,
+    /// When SIFS is over: the answer, or the data after a CTS, goes then. `NEVER` if there is neither.
+    pub(super) sifs_ends: Time,
     pub(super) state: TxState,
-    /// End of the wait that belongs to `state`.
-    pub(super) state_ends: Option<Time>,
+    /// End of the wait that belongs to `state`; `NEVER` if there is none.
+    pub(super) state_ends: Time,
 
     cw: u32,
     pub(super) short_retries: u32,
@@ -164,10 +165,10 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// An idle station.
-    pub fn new(addr: MacAddr, config: Config, random: Stream) -> Dcf {
+    /// An idle station. Stations made from one `Arc` share its memory.
+    pub fn new(addr: MacAddr, config: impl Into<Arc<Config>>, random: Stream) -> Dcf {
+        let config = config.into();
         Dcf {
-            config,
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
@@ -175,10 +176,11 @@ impl Dcf {
             random,
             outgoing: None,
             answer: None,
-            sifs_ends: None,
+            sifs_ends: Time::NEVER,
             state: TxState::Idle,
-            state_ends: None,
+            state_ends: Time::NEVER,
             cw: config.cw_min,
+            config,
             short_retries: 0,
             long_retries: 0,
             next_seq: 1,
@@ -208,6 +210,11 @@ impl Dcf {
         &self.config
     }
 
+    /// When SIFS is over, if the station is between a frame that was for it and its own.
+    pub fn sifs_ends(&self) -> Option<Time> {
+        Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
+    }
+
     /// The MSDU in hand, if any.
     pub fn in_hand(&self) -> Option<&Msdu> {
         self.outgoing.as_ref().map(|outgoing| &outgoing.msdu)
@@ -227,7 +234,7 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
-        let immediate = self.config.immediate_access && self.sifs_ends.is_none();
+        let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
         if medium.request_access(now, immediate, &self.rules) {
             self.draw_backoff(now, medium);
         }
@@ -247,8 +254,19 @@ impl Dcf {
 
     /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
-        let exchange = Time::earlier_of(self.sifs_ends, self.state_ends);
-        Time::earlier_of(exchange, medium.access_timeout(&self.rules))
+        Time::earlier_of(self.exchange_timeout().unless_never(), medium.access_timeout(&self.rules))
+    }
+
+    /// The same without the wait for access; `NEVER` if there is nothing else.
+    #[inline]
+    pub fn exchange_timeout(&self) -> Time {
+        self.sifs_ends.min(self.state_ends)
+    }
+
+    /// What the medium around the station is to know of the options.
+    #[inline]
+    pub fn medium_rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
@@ -261,11 +279,11 @@ impl Dcf {
         out: &mut Vec<Action>,
     ) -> Due {
         let radiated_until = medium.radiates_until();
-        let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
+        let state_due = self.state_ends.take_by(now);
         if state_due {
             self.end_state(now, medium, out);
         }
-        let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
+        let sifs_due = self.sifs_ends.take_by(now);
         if sifs_due {
             self.after_sifs(now, medium, air);
         }
@@ -308,7 +326,7 @@ impl Dcf {
     ) {
         medium.begin_exchange(now, frame.airtime, &self.rules);
         self.state = state;
-        self.state_ends = Some(now + wait);
+        self.state_ends = now + wait;
         *air = Some(frame);
     }
 
@@ -441,7 +459,7 @@ impl Dcf {
         self.state = TxState::Idle;
         medium.end_exchange(now);
         if self.answer.is_some() {
-            self.sifs_ends = Some(now + self.config.sifs);
+            self.sifs_ends = now + self.config.sifs;
         } else {
             self.resume_outgoing(now, medium);
         }

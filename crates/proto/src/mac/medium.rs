@@ -9,7 +9,6 @@ use super::backoff::Backoff;
 use super::config::Config;
 use crate::drop::DropReason;
 use crate::phy::Verdict;
-use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Dur, Time};
 
 /// What a medium needs of the MAC's options, with the times that follow from them computed once.
@@ -37,6 +36,30 @@ impl Rules {
             capture_nav: config.capture_nav,
         }
     }
+}
+
+impl Rules {
+    /// May the end of a received frame bring an access forward?
+    pub(crate) fn ends_bring_access_forward(&self) -> bool {
+        self.eifs_ended_by_good_frame || self.nav_reset_timeout.is_some()
+    }
+}
+
+/// What a station knows of its medium at an instant, for recorders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sight {
+    /// Does the receiver sense anything?
+    pub busy: bool,
+    /// Is an exchange of the station's own under way?
+    pub exchange: bool,
+    /// End of what it radiates.
+    pub radiates_until: Time,
+    /// End of the reservation by others.
+    pub nav: Time,
+    /// Since when the medium is idle, or from when on if nothing else happens; `None` if it is not going to be by itself.
+    pub idle_since: Option<Time>,
+    /// When the back-off that there is was drawn, and the slots that are left.
+    pub backoff: Option<(Time, u32)>,
 }
 
 /// The medium around one station.
@@ -82,7 +105,27 @@ impl Default for Medium {
 }
 
 impl Medium {
+    /// Does the receiver sense anything, as far as it has been told?
+    #[inline(always)]
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Is an exchange of the station's own under way?
+    pub fn has_exchange(&self) -> bool {
+        self.exchange
+    }
+
+    /// As [`Medium::handle_arrival`] where there is no back-off; does nothing, and says so, if an RTS may have to be forgotten.
+    #[inline(always)]
+    pub fn occupy(&mut self) -> bool {
+        let simple = self.nav_reset == Time::NEVER;
+        self.busy |= simple;
+        simple
+    }
+
     /// Does the station radiate at `now`?
+    #[inline(always)]
     pub fn is_transmitting(&self, now: Time) -> bool {
         now < self.radiates_until
     }
@@ -103,12 +146,25 @@ impl Medium {
         (!self.busy && !self.exchange).then(|| self.quiet_since.max(self.nav()).max(self.eifs_until))
     }
 
+    /// All of it at once.
+    pub fn sight(&self) -> Sight {
+        Sight {
+            busy: self.busy,
+            exchange: self.exchange,
+            radiates_until: self.radiates_until,
+            nav: self.nav(),
+            idle_since: self.idle_since(),
+            backoff: self.backoff.map(|backoff| (backoff.drawn_at(), backoff.slots())),
+        }
+    }
+
     /// Is it idle at `now`?
     pub fn is_idle(&self, now: Time) -> bool {
         self.idle_since().is_some_and(|since| since <= now)
     }
 
     /// Does a packet wait for access? Otherwise no change of the medium brings a timer forward.
+    #[inline(always)]
     pub fn awaits_access(&self) -> bool {
         self.wanted && self.backoff.is_some()
     }
@@ -143,7 +199,7 @@ impl Medium {
     }
 
     /// Forgets a back-off that has ended with nothing to send.
-    fn expire_backoff(&mut self, now: Time, rules: &Rules) {
+    pub(crate) fn expire_backoff(&mut self, now: Time, rules: &Rules) {
         if !self.wanted && self.backoff_ends(rules).is_some_and(|at| at <= now) {
             self.backoff = None;
         }
@@ -157,6 +213,7 @@ impl Medium {
     }
 
     /// The receiver lost the frame that occupied it.
+    #[inline(always)]
     pub fn handle_error(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
         let eifs = match verdict {
             Verdict::Good | Verdict::Missed => false,
@@ -168,16 +225,17 @@ impl Medium {
         }
     }
 
-    /// The receiver received `frame`; `for_us` says whether it is addressed to this station alone.
-    pub fn handle_good_frame(&mut self, now: Time, frame: &Frame, for_us: bool, rules: &Rules) {
+    /// The receiver received a frame, an RTS or another one. It reserves the medium for others until `reserved`, which is in
+    /// the past if it is addressed to this station alone.
+    #[inline(always)]
+    pub fn handle_good_frame(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
         if rules.eifs_ended_by_good_frame {
             self.eifs_until = self.eifs_until.min(now);
         }
-        let end = now + frame.duration;
-        if !for_us && end > self.nav {
-            self.nav = end;
+        if reserved > self.nav {
+            self.nav = reserved;
             if let Some(timeout) = rules.nav_reset_timeout
-                && frame.kind == FrameKind::Rts
+                && rts
             {
                 self.nav_reset = now + timeout;
             }
@@ -185,6 +243,7 @@ impl Medium {
     }
 
     /// The receiver no longer senses anything.
+    #[inline(always)]
     pub fn handle_quiet(&mut self, now: Time) {
         if self.busy {
             self.busy = false;
@@ -210,13 +269,16 @@ impl Medium {
         self.backoff = Some(Backoff::drawn(now, slots));
     }
 
-    pub(super) fn has_backoff(&self) -> bool {
+    /// Is there a back-off?
+    #[inline(always)]
+    pub(crate) fn has_backoff(&self) -> bool {
         self.backoff.is_some()
     }
 
-    /// Has the back-off run out? Then it is over.
+    /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it is
+    /// noticed depends on when the station is asked.
     pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
-        let granted = self.backoff_ends(rules).is_some_and(|at| at <= now);
+        let granted = self.access_timeout(rules).is_some_and(|at| at <= now);
         if granted {
             self.backoff = None;
         }

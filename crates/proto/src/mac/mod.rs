@@ -27,7 +27,7 @@ mod receive;
 mod tests;
 mod times;
 
-pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RateControl};
+pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RTS, RateControl};
 pub use dcf::{Action, Counters, Dcf, Due};
 pub use medium::Medium;
 pub use times::ShortestFrame;

@@ -3,15 +3,16 @@
 
 use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
-use super::link_red;
 use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
+use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
 use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Delays, queue and ARP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,10 @@ pub struct Config {
     pub arp_retry: Option<Dur>,
     /// The interface queue.
     pub queue: queue::Config,
-    /// Early drops between queue and MAC, which the node does.
+    /// Early drops between queue and MAC by the MAC's retries, which the node does.
     pub red: link_red::Config,
+    /// Those by the load of the medium, which the node does, too.
+    pub nred: neighbourhood_red::Config,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -42,6 +45,7 @@ impl Config {
             arp_retry: None,
             queue: queue::Config { limit: 50, routing_first: true },
             red: link_red::Config::off(),
+            nred: neighbourhood_red::Config::off(),
             sizes: Sizes::Ns2,
         }
     }
@@ -62,8 +66,13 @@ pub enum Action {
         /// Transmitter of the last hop.
         from: MacAddr,
     },
-    /// A packet died here.
-    Drop(DropReason),
+    /// A packet, or a message of ARP, died here.
+    Drop {
+        /// It.
+        payload: Payload,
+        /// Why.
+        reason: DropReason,
+    },
     /// A packet comes back: its next hop does not answer ARP.
     Unreachable {
         /// The packet.
@@ -77,7 +86,7 @@ pub enum Action {
 /// head of the queue to the MAC if that is ready.
 #[derive(Clone, Debug)]
 pub struct Link {
-    config: Config,
+    config: Arc<Config>,
     addresses: Addresses,
     arp: ArpTable,
     queue: InterfaceQueue,
@@ -90,12 +99,13 @@ pub struct Link {
 
 impl Link {
     /// An empty link layer of the station with these addresses.
-    pub fn new(addresses: Addresses, config: Config) -> Link {
+    pub fn new(addresses: Addresses, config: impl Into<Arc<Config>>) -> Link {
+        let config = config.into();
         Link {
-            config,
             addresses,
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
             queue: InterfaceQueue::new(config.queue),
+            config,
             down: VecDeque::new(),
             up: VecDeque::new(),
             arp_sent: 0,
@@ -130,8 +140,8 @@ impl Link {
             Lookup::Known(mac, packet) => self.send_down(now, mac, packet),
             Lookup::Ask(request, replaced) => {
                 self.send_arp(now, MacAddr::BROADCAST, request);
-                if replaced.is_some() {
-                    out.push(Action::Drop(DropReason::ArpDisplaced));
+                if let Some(packet) = replaced {
+                    out.push(Action::Drop { payload: Payload::Ipv4(packet), reason: DropReason::ArpDisplaced });
                 }
             }
             Lookup::GiveUp(packet, held) => {
@@ -168,7 +178,8 @@ impl Link {
     pub fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<Action>) {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
-        out.extend((0..self.queue.purge(mac)).map(|_| Action::Drop(DropReason::QueuePurged)));
+        let reason = DropReason::QueuePurged;
+        self.queue.purge(mac, |msdu| out.push(Action::Drop { payload: msdu.payload, reason }));
     }
 
     /// The next MSDU for the MAC.
@@ -189,7 +200,8 @@ impl Link {
             out.push(Action::Deliver { packet, from });
         }
         while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
-            out.extend(self.queue.enqueue(msdu).map(|(_, reason)| Action::Drop(reason)));
+            let lost = self.queue.enqueue(msdu);
+            out.extend(lost.map(|(msdu, reason)| Action::Drop { payload: msdu.payload, reason }));
         }
         if self.arp.next_timeout().is_some_and(|at| at <= now) {
             let mut requests = Vec::new();

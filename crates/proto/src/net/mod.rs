@@ -6,6 +6,7 @@
 //! | [`arp`] | addresses of neighbours, one packet held for each |
 //! | [`queue`] | drop-tail, routing packets first |
 //! | [`link_red`] | early drops by how often the MAC retries |
+//! | [`neighbourhood_red`] | early drops by how busy the medium is, and whose traffic it is |
 //! | `addresses` | names of a station; what stands for ARP where there is none |
 //! | [`sizes`] | how many bytes a packet counts on the air |
 //! | [`port`] | one direction of a wired link, which has none of the above |
@@ -16,6 +17,7 @@ mod addresses;
 pub mod arp;
 pub mod link;
 pub mod link_red;
+pub mod neighbourhood_red;
 pub mod port;
 pub mod queue;
 pub mod sizes;
@@ -23,4 +25,5 @@ pub mod sizes;
 pub use addresses::Addresses;
 pub use link::{Action, Config, Link};
 pub use link_red::LinkRed;
+pub use neighbourhood_red::NeighbourhoodRed;
 pub use port::Port;

@@ -27,7 +27,7 @@ pub struct InterfaceQueue {
 impl InterfaceQueue {
     /// An empty queue.
     pub fn new(config: Config) -> InterfaceQueue {
-        InterfaceQueue { config, waiting: VecDeque::with_capacity(config.limit.min(1024)) }
+        InterfaceQueue { config, waiting: VecDeque::new() }
     }
 
     /// Packets waiting.
@@ -60,11 +60,13 @@ impl InterfaceQueue {
         self.waiting.pop_front()
     }
 
-    /// Takes out every packet for `next_hop`. Returns how many these were.
-    pub fn purge(&mut self, next_hop: MacAddr) -> usize {
-        let before = self.waiting.len();
-        self.waiting.retain(|msdu| msdu.dst != next_hop);
-        before - self.waiting.len()
+    /// Takes out every packet for `next_hop` and hands it to `lost`, in order.
+    pub fn purge(&mut self, next_hop: MacAddr, mut lost: impl FnMut(Msdu)) {
+        for _ in 0..self.waiting.len() {
+            if let Some(msdu) = self.waiting.pop_front() {
+                if msdu.dst == next_hop { lost(msdu) } else { self.waiting.push_back(msdu) }
+            }
+        }
     }
 }
 
@@ -132,7 +134,9 @@ mod tests {
         for (n, to) in [(0, 1), (1, 2), (2, 1), (3, 2)] {
             queue.enqueue(data(n, to));
         }
-        assert_eq!(queue.purge(NodeId(1).mac()), 2);
+        let mut gone = Vec::new();
+        queue.purge(NodeId(1).mac(), |msdu| gone.push(ident(&msdu)));
+        assert_eq!(gone, [0, 2]);
         assert_eq!(core::iter::from_fn(|| queue.dequeue()).map(|m| ident(&m)).collect::<Vec<_>>(), [1, 3]);
     }
 }

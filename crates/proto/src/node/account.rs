@@ -115,4 +115,6 @@ pub(super) struct Crossings {
     pub arp_received: u64,
     pub routing_sent: u64,
     pub routing_received: u64,
+    pub notifications_sent: u64,
+    pub notifications_received: u64,
 }

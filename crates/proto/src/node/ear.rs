@@ -3,14 +3,18 @@
 //! A frame reaches dozens of nodes and concerns one or two; for the others it only keeps the medium busy for a while.
 //! The state that this changes is kept here, in three cache lines per node, separate from the layers that are called
 //! only when a frame is for them.
+//!
+//! When a copy ends, and what its end changes, is known when it begins. An ear therefore looks at an end only when something
+//! else happens: another copy, a timer of its node, or the end of a frame that may be for the node.
 
 use super::account::Drops;
 use crate::drop::DropReason;
 use crate::mac;
 use crate::mac::medium::{self, Medium};
-use crate::phy::{self, Arrival, ArrivalEffect, Departure, Receiver, TxId, Verdict, sinr};
+use crate::phy::threshold::Slot;
+use crate::phy::{self, Arrival, ArrivalEffect, Departure, Radiated, Receiver, Verdict, sinr};
 use crate::wire::Frame;
-use fourhop_units::{Dur, MacAddr, Time};
+use fourhop_units::{NodeId, Time, Watt};
 
 /// Options that the ears of a network share.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,13 +23,30 @@ pub struct Rules {
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
+    /// May the end of any copy bring an access forward, and not only that of the wreck of a collision, after which no
+    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked on makes
+    /// the medium busy up to the next end.
+    any_copy_hastens: bool,
 }
 
 impl Rules {
     /// Those of nodes with these options.
     pub fn new(phy: phy::Config, mac: &mac::Config) -> Rules {
-        Rules { phy, medium: medium::Rules::new(mac) }
+        let medium = medium::Rules::new(mac);
+        let forgets = !phy.energy_detection && !phy.lock_on_undecodable;
+        Rules { phy, medium, any_copy_hastens: medium.ends_bring_access_forward() || forgets }
     }
+}
+
+/// What the beginning of a copy of a frame asks of the driver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begun {
+    /// Nothing.
+    Unnoticed,
+    /// The node's [`handle_access_lost`](super::Node::handle_access_lost) comes next.
+    AccessLost,
+    /// [`Ear::access_timeout`] may have moved forward.
+    Sooner,
 }
 
 /// What the end of a copy of a frame means to its node.
@@ -39,29 +60,59 @@ pub enum Heard {
     ForUs,
 }
 
+impl Heard {
+    fn new(lost: Option<DropReason>, for_us: bool) -> Heard {
+        match lost {
+            Some(reason) => Heard::Lost(reason),
+            None if for_us => Heard::ForUs,
+            None => Heard::Overheard,
+        }
+    }
+}
+
 /// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
 const REASONS: usize = 5;
 
 /// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr` radio
-/// are larger and kept by the driver, which hands them to [`Ear::handle_arrival_at`] and [`Ear::handle_departure_at`].
+/// are larger and kept by the driver, which hands them to the calls that end in `_at`.
 ///
-/// Call [`Ear::handle_arrival`] and [`Ear::handle_departure`] once each for every copy of a frame, in order of time; at one
-/// instant departures come first. There are no timers, but while [`Ear::awaits_access`] each of them may change the
-/// node's `next_timeout`.
+/// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at one instant what ends comes first. Call
+/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is addressed to it or to all, and is
+/// strong enough. The end of any other copy may be told, too, if it matters what has become of it. There are no timers, but
+/// while [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Ear {
     pub(super) receiver: Receiver,
     pub(super) medium: Medium,
-    addr: MacAddr,
     received: u64,
+    /// Those aside are counted when they begin.
     lost: [u64; REASONS],
+    /// With a receiver that the driver keeps: the next end of a copy that may hasten an access.
+    look_at: Time,
+}
+
+impl Default for Ear {
+    fn default() -> Ear {
+        Ear::new()
+    }
 }
 
 impl Ear {
-    /// The ear of the station `addr`, in silence.
-    pub fn new(addr: MacAddr) -> Ear {
-        Ear { receiver: Receiver::default(), medium: Medium::default(), addr, received: 0, lost: [0; REASONS] }
+    /// An ear in silence.
+    pub fn new() -> Ear {
+        Ear {
+            receiver: Receiver::default(),
+            medium: Medium::default(),
+            received: 0,
+            lost: [0; REASONS],
+            look_at: Time::NEVER,
+        }
+    }
+
+    /// The same for a receiver that the driver keeps.
+    pub fn without_receiver() -> Ear {
+        Ear { receiver: Receiver::never_quiet(), ..Ear::new() }
     }
 
     /// The medium, for inspection.
@@ -69,55 +120,171 @@ impl Ear {
         &self.medium
     }
 
-    /// A copy of a frame of `airtime` begins to arrive. If it says true, the node's
-    /// [`handle_access_lost`](super::Node::handle_access_lost) comes next.
-    #[must_use]
-    #[inline]
-    pub fn handle_arrival(&mut self, now: Time, copy: Arrival, airtime: Dur, rules: &Rules) -> bool {
-        match self.receiver.arrive(copy, self.medium.is_transmitting(now), &rules.phy) {
-            ArrivalEffect::Occupied => self.medium.handle_arrival(now, &rules.medium),
-            ArrivalEffect::CapturedAway => {
-                self.medium.handle_captured_away(now, airtime, &rules.medium);
-                false
-            }
+    /// Looks at what has ended by `now`. [`Node`](super::Node) does it by itself.
+    #[inline(always)]
+    pub fn settle(&mut self, now: Time, rules: &medium::Rules) {
+        if self.medium.is_busy() {
+            self.settle_busy(now, rules);
         }
     }
 
-    /// A copy of `frame` ends.
+    #[inline(always)]
+    fn settle_busy(&mut self, now: Time, rules: &medium::Rules) {
+        if let Some(slot) = self.receiver.take_ended(now) {
+            self.judge(&slot, rules);
+        }
+        let until = self.receiver.busy_until();
+        if until <= now {
+            self.medium.handle_quiet(until);
+        }
+    }
+
+    /// What was in the slot has ended; what it is lost for, if it is.
+    #[inline(always)]
+    fn judge(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
+        if self.medium.is_transmitting(slot.end) {
+            // Unnoticed by the MAC.
+            self.count(DropReason::HalfDuplex);
+            return Some(DropReason::HalfDuplex);
+        }
+        match slot.lost {
+            None => {
+                self.received += 1;
+                self.medium.handle_good_frame(slot.end, slot.reserved, slot.rts, rules);
+            }
+            Some(reason) => {
+                self.count(reason);
+                self.medium.handle_error(slot.end, Verdict::Bad(reason), rules);
+            }
+        }
+        slot.lost
+    }
+
+    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and the node does
+    /// not wait for access, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next.
+    #[must_use]
+    #[inline(always)]
+    pub fn overhear(&mut self, now: Time, power: Watt, radiated: &Radiated, rules: &Rules) -> bool {
+        if self.receiver.busy_until() > now || self.medium.has_backoff() {
+            return false;
+        }
+        if self.medium.is_busy() {
+            self.settle_busy(now, &rules.medium);
+        }
+        if !self.medium.occupy() {
+            return false;
+        }
+        let transmitting = self.medium.is_transmitting(now);
+        if let ArrivalEffect::Aside(reason) =
+            self.receiver.arrive_alone(now, radiated.copy(now, power, false), transmitting, &rules.phy)
+        {
+            self.count(reason);
+        }
+        true
+    }
+
+    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone.
+    #[must_use]
+    #[inline(never)]
+    pub fn handle_arrival(
+        &mut self,
+        now: Time,
+        power: Watt,
+        for_us: bool,
+        radiated: &Radiated,
+        rules: &Rules,
+    ) -> Begun {
+        self.settle(now, &rules.medium);
+        let copy = radiated.copy(now, power, for_us);
+        let effect = self.receiver.arrive(now, copy, self.medium.is_transmitting(now), &rules.phy);
+        if let ArrivalEffect::Aside(reason) = effect {
+            self.count(reason);
+        }
+        if effect == ArrivalEffect::Aside(DropReason::Captured) {
+            self.medium.handle_captured_away(now, radiated.airtime, &rules.medium);
+        } else if self.medium.handle_arrival(now, &rules.medium) {
+            return Begun::AccessLost;
+        }
+        let collided = effect == ArrivalEffect::Aside(DropReason::Collision);
+        if (collided || rules.any_copy_hastens) && self.awaits_access() { Begun::Sooner } else { Begun::Unnoticed }
+    }
+
+    /// The copy of `frame` from node `src` ends.
     #[inline]
-    pub fn handle_departure(&mut self, now: Time, tx: TxId, frame: &Frame, rules: &Rules) -> Heard {
-        let departure = self.receiver.depart(tx, self.medium.is_transmitting(now));
-        let heard = self.handle_judgement(now, departure, frame, rules);
-        if !self.receiver.busy(&rules.phy) {
+    pub fn handle_departure(&mut self, now: Time, src: NodeId, frame: &Frame, for_us: bool, rules: &Rules) -> Heard {
+        let Some(slot) = self.receiver.take(now, src) else {
+            return Heard::Lost(self.receiver.lost_aside(now, src));
+        };
+        let lost = self.judge(&slot, &rules.medium);
+        // Without energy detection what is not in the slot makes the medium busy no longer.
+        if self.receiver.busy_until() <= now
+            && !(rules.phy.energy_detection && self.receiver.another_ends_after(now, src))
+        {
             self.medium.handle_quiet(now);
         }
-        heard
+        Heard::new(lost, for_us || frame.dst.is_broadcast())
     }
 
-    #[inline]
-    fn handle_judgement(&mut self, now: Time, departure: Departure, frame: &Frame, rules: &Rules) -> Heard {
-        match departure {
-            Departure::Judged(Verdict::Good) => {
-                self.received += 1;
-                let for_us = frame.dst == self.addr;
-                self.medium.handle_good_frame(now, frame, for_us, &rules.medium);
-                if for_us || frame.dst.is_broadcast() { Heard::ForUs } else { Heard::Overheard }
-            }
-            Departure::Judged(verdict) => {
-                let reason = if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex };
-                self.count(reason);
-                self.medium.handle_error(now, verdict, &rules.medium);
-                Heard::Lost(reason)
-            }
-            Departure::Lost(reason) => {
-                self.count(reason);
-                Heard::Lost(reason)
-            }
+    /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy of node
+    /// `before` at that instant.
+    fn settle_before(&mut self, now: Time, before: NodeId, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        while let Some((end, src)) = receiver.next_departure()
+            && (end, src) < (now, before)
+        {
+            self.depart_at(end, src, receiver, rules);
         }
     }
 
-    /// With a receiver of another model, which is not the ear's own: a copy of `frame` begins to arrive there. As
-    /// [`Ear::handle_arrival`].
+    /// As [`Ear::settle`], before each call of the node.
+    #[inline]
+    pub fn settle_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        self.settle_ended(now, receiver, rules);
+        self.look_at = receiver.may_be_quiet();
+    }
+
+    #[inline]
+    fn settle_ended(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        while let Some((end, src)) = receiver.next_departure()
+            && end <= now
+        {
+            self.depart_at(end, src, receiver, rules);
+        }
+    }
+
+    fn depart_at(
+        &mut self,
+        end: Time,
+        src: NodeId,
+        receiver: &mut sinr::Receiver,
+        rules: &medium::Rules,
+    ) -> Option<DropReason> {
+        if !self.medium.is_busy() {
+            // Where a preamble does not make the medium busy, a frame can end while a back-off runs, or after it has run out.
+            self.medium.expire_backoff(end, rules);
+        }
+        let (departure, copy) = receiver.depart(end, src, self.medium.is_transmitting(end));
+        let lost = match departure {
+            Departure::Judged(Verdict::Good) => {
+                self.received += 1;
+                self.medium.handle_good_frame(end, copy.reserved, copy.rts, rules);
+                None
+            }
+            Departure::Judged(verdict) => {
+                self.medium.handle_error(end, verdict, rules);
+                Some(if let Verdict::Bad(reason) = verdict { reason } else { DropReason::HalfDuplex })
+            }
+            Departure::Lost(reason) => Some(reason),
+        };
+        if let Some(reason) = lost {
+            self.count(reason);
+        }
+        if !receiver.busy() {
+            self.medium.handle_quiet(end);
+        }
+        lost
+    }
+
+    /// As [`Ear::handle_arrival`].
     #[must_use]
     pub fn handle_arrival_at(
         &mut self,
@@ -126,30 +293,40 @@ impl Ear {
         frame: &Frame,
         receiver: &mut sinr::Receiver,
         rules: &Rules,
-    ) -> bool {
+    ) -> Begun {
+        self.settle_ended(now, receiver, &rules.medium);
         let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
-        noticed && self.medium.handle_arrival(now, &rules.medium)
+        if noticed && self.medium.handle_arrival(now, &rules.medium) {
+            return Begun::AccessLost;
+        }
+        // Only the end of a frame that is received may bring an access forward.
+        if self.awaits_access() && receiver.follows(copy.src) {
+            self.look_at = receiver.may_be_quiet();
+            return Begun::Sooner;
+        }
+        Begun::Unnoticed
     }
 
-    /// The same for the end of a copy.
+    /// As [`Ear::handle_departure`].
     pub fn handle_departure_at(
         &mut self,
         now: Time,
-        tx: TxId,
+        src: NodeId,
         frame: &Frame,
+        for_us: bool,
         receiver: &mut sinr::Receiver,
         rules: &Rules,
     ) -> Heard {
-        let departure = receiver.depart(now, tx, self.medium.is_transmitting(now));
-        let heard = self.handle_judgement(now, departure, frame, rules);
-        if !receiver.busy() {
-            self.medium.handle_quiet(now);
-        }
-        heard
+        self.settle_before(now, src, receiver, &rules.medium);
+        let lost = self.depart_at(now, src, receiver, &rules.medium);
+        self.look_at = receiver.may_be_quiet();
+        Heard::new(lost, for_us || frame.dst.is_broadcast())
     }
 
-    fn count(&mut self, reason: DropReason) {
-        self.lost[reason as usize] += 1;
+    /// The node begins to transmit.
+    #[inline(always)]
+    pub(super) fn transmit_started(&mut self) {
+        self.receiver.transmit_started();
     }
 
     /// Does a packet of the node wait for access to the medium?
@@ -157,9 +334,46 @@ impl Ear {
         self.medium.awaits_access()
     }
 
-    /// When that wait ends if nothing else happens.
-    pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
-        self.medium.access_timeout(&rules.medium)
+    /// When that wait ends if nothing else happens, or earlier; copies on the air end by themselves.
+    #[inline]
+    pub fn access_timeout(&self, rules: &medium::Rules) -> Option<Time> {
+        if !self.medium.awaits_access() {
+            return None;
+        }
+        self.awaited_access(rules)
+    }
+
+    #[inline(never)]
+    fn awaited_access(&self, rules: &medium::Rules) -> Option<Time> {
+        if !self.medium.is_busy() {
+            let look_at = Some(self.look_at).filter(|&at| at != Time::NEVER);
+            return Time::earlier_of(self.medium.access_timeout(rules), look_at);
+        }
+        if self.medium.has_exchange() {
+            return None;
+        }
+        if self.look_at != Time::NEVER {
+            return Some(self.look_at);
+        }
+        let mut after = self.medium.clone();
+        if let Some(slot) = self.receiver.slot().filter(|slot| !after.is_transmitting(slot.end)) {
+            match slot.lost {
+                None => after.handle_good_frame(slot.end, slot.reserved, slot.rts, rules),
+                Some(reason) => after.handle_error(slot.end, Verdict::Bad(reason), rules),
+            }
+        }
+        after.handle_quiet(self.receiver.busy_until());
+        after.access_timeout(rules)
+    }
+
+    /// Is its receiver on a frame that it can so far decode?
+    pub fn is_receiving(&self) -> bool {
+        self.receiver.is_receiving()
+    }
+
+    #[inline(always)]
+    fn count(&mut self, reason: DropReason) {
+        self.lost[reason as usize] += 1;
     }
 
     /// Copies received.
@@ -167,15 +381,17 @@ impl Ear {
         self.received
     }
 
-    /// Copies on the air at this node.
-    pub fn on_air(&self) -> usize {
-        self.receiver.on_air()
+    /// Copies on the air at this node after `now`; it has been settled.
+    pub fn on_air(&self, now: Time) -> usize {
+        self.receiver.on_air(now)
     }
 
-    /// Copies lost, by reason.
-    pub fn drops(&self) -> Drops {
+    /// Copies lost by `now`, by reason; it has been settled.
+    pub fn drops(&self, now: Time) -> Drops {
+        let mut lost = self.lost;
+        self.receiver.asides(now).for_each(|reason| lost[reason as usize] -= 1);
         let mut drops = Drops::default();
-        DropReason::ALL.iter().zip(self.lost).for_each(|(&reason, count)| drops.count_many(reason, count));
+        DropReason::ALL.iter().zip(lost).for_each(|(&reason, count)| drops.count_many(reason, count));
         drops
     }
 }
@@ -184,6 +400,9 @@ impl Ear {
 mod tests {
     use super::*;
     use crate::drop::Layer;
+    use crate::wire::FrameKind;
+    use fourhop_units::{Dur, Purpose, Rate, Stream};
+    use proptest::prelude::*;
 
     #[test]
     fn the_reasons_of_the_radio_come_first() {
@@ -195,5 +414,78 @@ mod tests {
     fn an_ear_is_three_cache_lines() {
         assert!(size_of::<Receiver>() <= 64 && size_of::<Medium>() <= 64);
         assert_eq!(size_of::<Ear>(), 192);
+    }
+
+    /// A copy: microseconds of silence before it, length, power over the reception threshold, duration field, RTS.
+    type Drawn = (u64, u64, f64, u64, bool);
+
+    fn copies() -> impl Strategy<Value = Vec<Drawn>> {
+        proptest::collection::vec((0u64..60, 30u64..130, 0.05f64..40.0, 0u64..300, any::<bool>()), 1..40)
+    }
+
+    /// An ear that hears all of `copies`, and between them is made to look at every end where `watchful`; what can be seen of
+    /// it in the end.
+    fn heard(copies: &[Drawn], sinr: Option<sinr::Config>, rules: &Rules, watchful: bool) -> String {
+        let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
+        let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
+        let settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
+            Some(receiver) => ear.settle_at(now, receiver, &rules.medium),
+            None => ear.settle(now, &rules.medium),
+        };
+        let (mut now, mut ends) = (Time::ZERO, Vec::new());
+        for (n, &(silence, length, strength, duration, rts)) in (0u32..).zip(copies) {
+            now += Dur::from_micros(silence);
+            ends.sort_unstable();
+            for end in ends.iter().copied().take_while(|&end| watchful && end <= now) {
+                settle(&mut ear, &mut receiver, end);
+            }
+            ends.retain(|&end| end > now);
+            let frame = Frame {
+                dst: NodeId(n % 3).mac(),
+                src: NodeId(1).mac(),
+                duration: Dur::from_micros(duration),
+                rate: Rate::kbps(1_000),
+                airtime: Dur::from_micros(length),
+                kind: if rts { FrameKind::Rts } else { FrameKind::Cts },
+            };
+            let (power, for_us) = (Watt(3.652e-10 * strength), n % 3 == 0);
+            let radiated = Radiated::new(NodeId(n), &frame);
+            let copy = radiated.copy(now, power, for_us);
+            ends.push(copy.end);
+            let _ = match &mut receiver {
+                Some(receiver) => ear.handle_arrival_at(now, copy, &frame, receiver, rules),
+                None if !for_us && ear.overhear(now, power, &radiated, rules) => Begun::Unnoticed,
+                None => ear.handle_arrival(now, power, for_us, &radiated, rules),
+            };
+        }
+        now += Dur::from_millis(1);
+        settle(&mut ear, &mut receiver, now);
+        format!("{:?} {} {:?}", ear.medium, ear.received, ear.drops(now))
+    }
+
+    proptest! {
+        /// It does not matter when an ear looks at what has ended.
+        #[test]
+        fn late_is_as_good_as_in_time(copies in copies(), options in any::<(bool, bool, bool, bool, bool)>()) {
+            let (late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs) = options;
+            let phy = phy::Config { late_capture, lock_on_undecodable, energy_detection, ..phy::Config::ns2() };
+            let mac = mac::Config { nav_reset, eifs_ended_by_good_frame: ends_eifs, ..mac::Config::ns2() };
+            let rules = Rules::new(phy, &mac);
+            prop_assert_eq!(heard(&copies, None, &rules, false), heard(&copies, None, &rules, true));
+            let sinr = sinr::Config {
+                phy: phy::PhyKind::Dsss,
+                plcp: Dur::from_micros(20),
+                noise: Watt(1e-10),
+                implementation_loss: 1.0,
+                errors: sinr::Errors::ByRate,
+                sensitivity: Watt(0.0),
+                preamble_sinr: 1.0,
+                capture: if late_capture { sinr::FrameCapture::Any } else { sinr::FrameCapture::Preamble },
+                capture_ratio: 10.0,
+                cca_energy: Watt(if lock_on_undecodable { 1e-9 } else { 1e-7 }),
+                cca_preamble: energy_detection,
+            };
+            prop_assert_eq!(heard(&copies, Some(sinr), &rules, false), heard(&copies, Some(sinr), &rules, true));
+        }
     }
 }

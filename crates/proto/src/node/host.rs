@@ -6,6 +6,7 @@
 use super::Output;
 use super::account::{Account, Drops};
 use super::endpoint::Endpoint;
+use super::journal::{self, Journal, Step};
 use super::local::Local;
 use super::ports::Ports;
 use super::transports::Transports;
@@ -23,6 +24,7 @@ pub struct Host {
     local: Local,
     ports: Ports,
     drops: Drops,
+    journal: Journal,
     /// Packets just made, reused.
     made: Vec<Ipv4Packet>,
 }
@@ -34,6 +36,7 @@ impl Host {
             local: Local::new(Transports::new(addr, ttl, link_rate)),
             ports: Ports::new(routes),
             drops: Drops::default(),
+            journal: Journal::default(),
             made: Vec::new(),
         }
     }
@@ -46,6 +49,11 @@ impl Host {
     /// Attaches a host outside: from now on packets that no flow here takes are delivered to it.
     pub fn attach(&mut self) {
         self.local.attached = true;
+    }
+
+    /// Lets it tell what its packets do, as [`Node::record`](super::Node::record) does.
+    pub fn record(&mut self, first: u32, step: u32) {
+        self.journal.begin(first, step);
     }
 
     /// The ends of flows here.
@@ -63,9 +71,12 @@ impl Host {
         self.ports.received += 1;
         self.ports.routes.handle_passage(packet.src, port);
         if packet.dst == self.local.transports.addr() {
+            self.journal.note(&mut packet, Step::Delivered, out);
+            let place = out.len();
             // What lies between here and a radio is no radio hop: there is none to count.
             if let Err(reason) = self.local.deliver(now, packet, |_| None, &mut self.made, out) {
                 self.drops.count(reason);
+                journal::revise(&mut out[..place], reason);
             }
             return self.send_made(out);
         }
@@ -73,14 +84,16 @@ impl Host {
             Ok(()) => self.send(packet, out),
             Err(reason) => {
                 self.drops.count(reason);
+                self.journal.note(&mut packet, Step::Dropped(reason), out);
                 self.local.tell_lost(packet, reason, out);
             }
         }
     }
 
     /// A packet made by the host outside.
-    pub fn handle_local(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    pub fn handle_local(&mut self, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
         self.local.taken += 1;
+        self.journal.note(&mut packet, Step::Created, out);
         self.send(packet, out);
     }
 
@@ -112,12 +125,15 @@ impl Host {
 
     fn send_made(&mut self, out: &mut Vec<Output>) {
         let mut made = core::mem::take(&mut self.made);
-        made.drain(..).for_each(|packet| self.send(packet, out));
+        for mut packet in made.drain(..) {
+            self.journal.note(&mut packet, Step::Created, out);
+            self.send(packet, out);
+        }
         self.made = made;
     }
 
     fn send(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
-        if let Err(reason) = self.ports.send(packet, out) {
+        if let Err(reason) = self.ports.send(packet, &mut self.journal, out) {
             self.drops.count(reason);
         }
     }

@@ -16,9 +16,11 @@
 mod account;
 mod ages;
 mod ear;
+mod early;
 mod endpoint;
 mod endpoint_atp;
 mod host;
+mod journal;
 mod link_drops;
 mod local;
 mod network;
@@ -29,16 +31,19 @@ mod wired_side;
 
 pub use account::{Account, Drops, Layers};
 pub use ages::{AgeLog, Ages};
-pub use ear::{Ear, Heard, Rules};
+pub use ear::{Begun, Ear, Heard, Rules};
+pub use early::EarlyDrops;
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
+pub use journal::{Note, PacketKind, Step};
 pub use link_drops::LinkDrops;
-pub use stack::{Config, Node};
+pub use stack::{Buffers, Config, Node, SharedConfig};
 pub use wired_side::WiredSide;
 
 use crate::drop::DropReason;
 use crate::route::PortId;
 use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
 
 /// What a node hands to its driver besides frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,5 +64,14 @@ pub enum Output {
         packet: Ipv4Packet,
         /// Why.
         reason: DropReason,
+    },
+    /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].
+    Noted(Note),
+    /// A route has come, or leads elsewhere than before, or is gone.
+    Route {
+        /// Where it leads.
+        destination: Ipv4Addr,
+        /// The neighbour to send to and the number of hops; `None`: it is gone.
+        way: Option<(Ipv4Addr, u8)>,
     },
 }

@@ -1,8 +1,8 @@
 //! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
-use super::Output;
 use super::ear::Ear;
-use super::stack::Node;
+use super::journal::{self, Step};
+use super::stack::{Buffers, Node, in_order};
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
@@ -12,7 +12,8 @@ use fourhop_units::{MacAddr, Time};
 
 impl Node {
     /// A packet has come in by a wire; only a gateway gets any.
-    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
+        ear.settle(now, self.mac.medium_rules());
         let Some(wired) = &mut self.wired else { return };
         wired.ports.received += 1;
         let stays_wired = wired.leads_to(packet.dst);
@@ -20,7 +21,8 @@ impl Node {
             self.deliver(now, packet, out);
         } else if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
-            self.local.tell_lost(packet, reason, out);
+            self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+            self.local.tell_lost(packet, reason, &mut out.outputs);
         } else if stays_wired {
             self.send_wired(packet, out);
         } else {
@@ -31,7 +33,7 @@ impl Node {
     }
 
     /// A packet from a neighbour.
-    pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+    pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         let leaves = self.leaves_by_wire(&packet);
         let ends = leaves || packet.dst == self.local.transports.addr();
         let meta = &mut packet.meta;
@@ -39,17 +41,25 @@ impl Node {
         if meta.hops == meta.measure_at || (ends && meta.hops < meta.measure_at) {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
+        if self.journal.is_kept() {
+            let from = self.link.neighbour_ip(from);
+            self.journal.note(&mut packet, Step::Received(from), &mut out.outputs);
+        }
         if ends && !self.end_options(now, leaves, &mut packet) {
+            self.journal.note(&mut packet, Step::Absorbed, &mut out.outputs);
             return;
         }
         if packet.is_routing() {
             self.crossings.routing_received += 1;
+            self.journal.note(&mut packet, Step::Delivered, &mut out.outputs);
             let sender = packet.src;
             self.with_router(now, out, |router, actions| router.handle_message(now, packet, sender, actions));
         } else if leaves {
             self.leave_mesh(now, packet, from, out);
         } else if ends || packet.is_for_all() {
-            self.deliver(now, packet, out);
+            if !self.take_notification(now, &mut packet, out) {
+                self.deliver(now, packet, out);
+            }
         } else {
             let from = self.link.neighbour_ip(from);
             self.with_router(now, out, |router, actions| router.handle_transit(now, packet, from, actions));
@@ -73,7 +83,7 @@ impl Node {
     }
 
     /// What modules that acknowledge by themselves have to send and to deliver.
-    pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+    pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Buffers) {
         let Some(modules) = &mut self.modules else { return };
         let mut packets = ccm::table::Packets::default();
         modules.handle_timeout(now, &mut packets);
@@ -85,36 +95,44 @@ impl Node {
         }
     }
 
-    fn deliver(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
-        let mut made = self.scratch.packets.take();
-        if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, out) {
+    fn deliver(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Buffers) {
+        self.journal.note(&mut packet, Step::Delivered, &mut out.outputs);
+        let place = out.outputs.len();
+        let mut made = out.packets.take();
+        if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, &mut out.outputs)
+        {
             self.drops.count(reason);
+            // Whether anybody listens is known afterwards.
+            journal::revise(&mut out.outputs[..place], reason);
         }
+        self.transports_called();
         self.send_made(now, &mut made, out);
-        self.scratch.packets.give(made);
+        out.packets.give(made);
     }
 
     /// Sends what the transports have made.
-    pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Vec<Output>) {
-        for packet in made.drain(..) {
+    pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Buffers) {
+        for packet in in_order(made) {
             self.send(now, packet, out);
         }
     }
 
     /// Sends a packet that originates at this node.
-    pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
+    pub(super) fn send(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Buffers) {
+        self.journal.note(&mut packet, Step::Created, &mut out.outputs);
         if self.leaves_by_wire(&packet) {
             return self.send_wired(packet, out);
         }
         if let Some(modules) = &mut self.modules
             && !modules.handle_outgoing(now, &mut packet)
         {
+            self.journal.note(&mut packet, Step::Absorbed, &mut out.outputs);
             return;
         }
         self.route(now, packet, out);
     }
 
-    fn route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Buffers) {
         self.with_router(now, out, |router, actions| {
             if packet.is_for_all() {
                 actions.push(route::Action::Send { packet, next_hop: NextHop::Broadcast });
@@ -125,17 +143,19 @@ impl Node {
     }
 
     /// A packet from neighbour `from` leaves the mesh.
-    fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Vec<Output>) {
+    fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
-            return self.local.tell_lost(packet, reason, out);
+            self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+            return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
+        self.router_called();
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
 
     /// A packet goes through the gateway.
-    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Buffers) {
         let hops = self.router.hops(if from == Side::Wired { packet.dst } else { packet.src });
         let rate = self.mac.config().data_rate;
         self.with_wired(now, out, |wired, actions| wired.handle_packet(now, from, packet, hops, rate, actions));
@@ -145,28 +165,31 @@ impl Node {
     pub(super) fn with_wired(
         &mut self,
         now: Time,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
         call: impl FnOnce(&mut WiredSide, &mut Vec<Action<Ipv4Packet>>),
     ) {
         let Some(wired) = &mut self.wired else { return };
-        let mut actions = self.scratch.crossing.take();
+        let mut actions = out.crossing.take();
         call(wired, &mut actions);
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 Action::Forward { packet, to: Side::Wired } => self.send_wired(packet, out),
                 Action::Forward { packet, to: Side::Wireless } => {
                     self.with_router(now, out, |router, actions| router.handle_entering(now, packet, actions));
                 }
-                Action::Drop { reason, .. } => self.drops.count(reason),
+                Action::Drop { mut packet, reason } => {
+                    self.drops.count(reason);
+                    self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                }
             }
         }
-        self.scratch.crossing.give(actions);
+        out.crossing.give(actions);
     }
 
     /// A packet for a node without a radio.
-    fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) {
+    fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Buffers) {
         if let Some(wired) = &mut self.wired
-            && let Err(reason) = wired.ports.send(packet, out)
+            && let Err(reason) = wired.ports.send(packet, &mut self.journal, &mut out.outputs)
         {
             self.drops.count(reason);
         }

@@ -1,6 +1,7 @@
 //! The wired interfaces of a node of any kind: which port a packet leaves by.
 
 use super::Output;
+use super::journal::{Journal, Step};
 use crate::drop::DropReason;
 use crate::route::WiredRoutes;
 use crate::wire::Ipv4Packet;
@@ -24,8 +25,16 @@ impl Ports {
     ///
     /// # Errors
     /// If none does.
-    pub fn send(&mut self, packet: Ipv4Packet, out: &mut Vec<Output>) -> Result<(), DropReason> {
-        let port = self.routes.port(packet.dst).ok_or(DropReason::NoRoute)?;
+    pub fn send(
+        &mut self,
+        mut packet: Ipv4Packet,
+        journal: &mut Journal,
+        out: &mut Vec<Output>,
+    ) -> Result<(), DropReason> {
+        let Some(port) = self.routes.port(packet.dst) else {
+            journal.note(&mut packet, Step::Dropped(DropReason::NoRoute), out);
+            return Err(DropReason::NoRoute);
+        };
         self.sent += 1;
         out.push(Output::Wire { port, packet });
         Ok(())

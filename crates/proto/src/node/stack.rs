@@ -3,7 +3,9 @@
 use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::ear::Ear;
+use super::early::EarlyDrops;
 use super::endpoint::Endpoint;
+use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
 use super::transports::Transports;
@@ -13,12 +15,13 @@ use crate::ccm;
 use crate::drop::{DropReason, Layer};
 use crate::gateway;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Addresses, Link, LinkRed};
+use crate::net::{self, Addresses, Link};
 use crate::phy;
 use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, Stream, Time, Watt};
+use std::sync::Arc;
 
 /// Options of a node's layers below the transports.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,6 +48,20 @@ impl Config {
     }
 }
 
+/// The same as nodes keep it: nodes made from one share its memory.
+#[derive(Clone, Debug)]
+pub struct SharedConfig {
+    mac: Arc<mac::Config>,
+    link: Arc<net::Config>,
+    ttl: u8,
+}
+
+impl From<&Config> for SharedConfig {
+    fn from(config: &Config) -> SharedConfig {
+        SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
+    }
+}
+
 /// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
 /// entered again before its first buffer is back: each has as many as that has ever needed.
 #[derive(Debug)]
@@ -61,14 +78,24 @@ impl<T> Pool<T> {
     }
 }
 
+/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
+pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
+    actions.reverse();
+    core::iter::from_fn(|| actions.pop())
+}
+
 impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
         Pool(Vec::new())
     }
 }
 
+/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to all of
+/// its nodes.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub struct Buffers {
+    /// What the node has put out; the driver takes it.
+    pub outputs: Vec<Output>,
     mac: Vec<mac::Action>,
     link: Pool<net::Action>,
     route: Pool<route::Action>,
@@ -76,20 +103,45 @@ pub(super) struct Scratch {
     pub(super) packets: Pool<Ipv4Packet>,
 }
 
+/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+#[derive(Debug)]
+struct UpperTimers {
+    /// The earliest.
+    first: Time,
+    link: Time,
+    router: Time,
+    transports: Time,
+    /// The wired side and the modules of C3TCP, which few nodes have.
+    rest: Time,
+    /// Layers that have been called since they were asked: the first three, in this order.
+    stale: [bool; 3],
+}
+
+const LINK: usize = 0;
+const ROUTER: usize = 1;
+const TRANSPORTS: usize = 2;
+
+impl UpperTimers {
+    fn new(router: Option<Time>) -> UpperTimers {
+        let (never, router) = (Time::NEVER, Time::or_never(router));
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
+    }
+}
+
 /// A node.
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
 /// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
-/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`]. Each `handle_*` may change `next_timeout`.
+/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`] in the [`Buffers`] that the driver lends. Each `handle_*` may change `next_timeout`.
 /// `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
     mac_addr: MacAddr,
     pub(super) mac: Dcf,
     pub(super) link: Link,
-    /// Early drops between the two, if they are in use.
-    red: Option<Box<LinkRed>>,
+    /// Early drops between the two, if there are any.
+    pub(super) early: Option<Box<EarlyDrops>>,
     pub(super) router: Router,
     pub(super) local: Local,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
@@ -101,36 +153,39 @@ pub struct Node {
     pub(super) drops: Drops,
     pub(super) crossings: Crossings,
     link_drops: Vec<LinkDrops>,
-    /// Earliest timer of the layers above the MAC.
-    upper_timeout: Option<Time>,
-    pub(super) scratch: Scratch,
+    /// What it tells of its packets.
+    pub(super) journal: Journal,
+    upper: UpperTimers,
 }
 
 impl Node {
     /// A node with nothing to do. `backoff` gives its random back-offs.
-    pub fn new(addresses: Addresses, backoff: Stream, config: &Config, router: Router) -> Node {
+    pub fn new(addresses: Addresses, backoff: Stream, config: impl Into<SharedConfig>, router: Router) -> Node {
         let Addresses { ip, mac } = addresses;
+        let config = config.into();
+        let data_rate = config.mac.data_rate;
         Node {
             mac_addr: mac,
             mac: Dcf::new(mac, config.mac, backoff),
             link: Link::new(addresses, config.link),
-            red: None,
-            upper_timeout: router.next_timeout(),
+            early: None,
+            upper: UpperTimers::new(router.next_timeout()),
             router,
-            local: Local::new(Transports::new(ip, config.ttl, config.mac.data_rate)),
+            local: Local::new(Transports::new(ip, config.ttl, data_rate)),
             modules: None,
             meter: None,
             wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
-            scratch: Scratch::default(),
+            journal: Journal::default(),
         }
     }
 
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
+        self.upper.stale[TRANSPORTS] = true;
         self.refresh_upper();
         place
     }
@@ -151,11 +206,6 @@ impl Node {
         self.wired.as_deref()
     }
 
-    /// Lets packets be dropped early, before the MAC. Before anything happens.
-    pub fn add_link_red(&mut self, red: LinkRed) {
-        self.red = Some(Box::new(red));
-    }
-
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
@@ -164,6 +214,12 @@ impl Node {
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
     pub fn add_meter(&mut self, config: atp::Config) {
         self.meter = Some(Box::new(atp::Meter::new(config)));
+    }
+
+    /// Lets the node tell what its packets and routes do ([`Output::Noted`], [`Output::Route`]). Packets that it sees first have
+    /// the numbers `first`, `first + step` and so on. Before anything happens.
+    pub fn record(&mut self, first: u32, step: u32) {
+        self.journal.begin(first, step);
     }
 
     /// Its modules of C3TCP, for inspection.
@@ -231,8 +287,19 @@ impl Node {
             ),
             network: held(
                 Layer::Network,
-                self.local.originated() + c.routing_sent + c.link_to_network + c.given_back + from_wires + emitted,
-                c.network_to_link + self.local.delivered + c.routing_received + to_wires + absorbed,
+                self.local.originated()
+                    + c.routing_sent
+                    + c.notifications_sent
+                    + c.link_to_network
+                    + c.given_back
+                    + from_wires
+                    + emitted,
+                c.network_to_link
+                    + self.local.delivered
+                    + c.routing_received
+                    + c.notifications_received
+                    + to_wires
+                    + absorbed,
                 self.router.held() + crossing,
             ),
             wire: Account::default(),
@@ -242,7 +309,8 @@ impl Node {
     /// When [`Node::handle_timeout`] has to be called.
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
-        Time::earlier_of(self.mac.next_timeout(&ear.medium), self.upper_timeout)
+        let access = ear.access_timeout(self.mac.medium_rules());
+        Time::earlier_of(self.mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
     /// The medium has become busy before an access that needed no back-off.
@@ -253,11 +321,11 @@ impl Node {
     /// The ear has heard `frame` with this power, and it is for this node.
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Vec<Output>) {
-        self.mac.handle_reception(now, frame, &mut ear.medium, &mut self.scratch.mac);
-        if !self.scratch.mac.is_empty() {
+    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Buffers) {
+        self.mac.handle_reception(now, frame, &mut ear.medium, &mut out.mac);
+        if !out.mac.is_empty() {
             if self.router.wants_signals() || self.router.wants_rates() {
-                self.tell_link(now, power);
+                self.tell_link(now, power, out);
             }
             self.perform_mac(now, out);
             self.refresh_upper();
@@ -266,7 +334,8 @@ impl Node {
     }
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
-    pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
+        ear.settle(now, self.mac.medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
@@ -274,8 +343,8 @@ impl Node {
     }
 
     /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
-    fn tell_link(&mut self, now: Time, power: Watt) {
-        for action in &self.scratch.mac {
+    fn tell_link(&mut self, now: Time, power: Watt, out: &Buffers) {
+        for action in &out.mac {
             if let mac::Action::Deliver { msdu, from } = action
                 && let Payload::Ipv4(packet) = &msdu.payload
                 && packet.is_routing()
@@ -289,16 +358,20 @@ impl Node {
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
     /// at most. Without one, what was there stays.
     #[inline(always)]
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Vec<Output>) -> Due {
-        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut self.scratch.mac);
+    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Buffers) -> Due {
+        ear.settle(now, self.mac.medium_rules());
+        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
-                ear.receiver.transmit_started();
+                ear.transmit_started();
             }
             self.perform_mac(now, out);
         }
-        let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
+        let upper_due = self.upper.first <= now;
         if upper_due {
+            if self.early.is_some() {
+                self.look_at_medium(now, ear, out);
+            }
             self.upper_layers(now, out);
             self.refresh_upper();
         }
@@ -306,48 +379,85 @@ impl Node {
         if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
-    fn upper_layers(&mut self, now: Time, out: &mut Vec<Output>) {
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.link.next_timeout()) {
-            let mut actions = self.scratch.link.take();
+    fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
+        if self.upper.link <= now {
+            let mut actions = out.link.take();
             self.link.handle_timeout(now, &mut actions);
+            self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
-            self.scratch.link.give(actions);
+            out.link.give(actions);
         }
-        if due(self.router.next_timeout()) {
+        // What the link layer has just delivered may have brought them forward.
+        self.refresh_upper();
+        if self.upper.router <= now {
             self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
         }
+        if self.upper.rest <= now {
+            self.rarer_layers(now, out);
+        }
+        self.refresh_upper();
+        if self.upper.transports <= now {
+            let mut made = out.packets.take();
+            self.local.transports.handle_timeout(now, &mut made);
+            self.upper.stale[TRANSPORTS] = true;
+            self.send_made(now, &mut made, out);
+            out.packets.give(made);
+        }
+    }
+
+    #[cold]
+    fn rarer_layers(&mut self, now: Time, out: &mut Buffers) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
             self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
         }
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        let mut made = self.scratch.packets.take();
-        self.local.transports.handle_timeout(now, &mut made);
-        self.send_made(now, &mut made, out);
-        self.scratch.packets.give(made);
     }
 
+    /// Asks the layers that have been called when they have something to do.
     pub(super) fn refresh_upper(&mut self) {
-        let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
-        at = Time::earlier_of(at, self.local.transports.next_timeout());
-        if let Some(wired) = &self.wired {
-            at = Time::earlier_of(at, wired.next_timeout());
+        let upper = &mut self.upper;
+        let [link, router, transports] = core::mem::take(&mut upper.stale);
+        if link {
+            upper.link = Time::or_never(self.link.next_timeout());
         }
-        if let Some(modules) = &self.modules {
-            at = Time::earlier_of(at, modules.next_timeout());
+        if router {
+            upper.router = Time::or_never(self.router.next_timeout());
         }
-        self.upper_timeout = at;
+        if transports {
+            upper.transports = Time::or_never(self.local.transports.next_timeout());
+        }
+        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() {
+            let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
+            let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
+            let early = self.early.as_ref().and_then(|early| early.next_timeout());
+            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
+        }
+        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
+    }
+
+    /// The transports have been called.
+    pub(super) fn transports_called(&mut self) {
+        self.upper.stale[TRANSPORTS] = true;
+    }
+
+    /// The router has been called.
+    pub(super) fn router_called(&mut self) {
+        self.upper.stale[ROUTER] = true;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
     #[inline(always)]
-    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Vec<Output>) {
+    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Buffers) {
         if self.mac.is_ready()
-            && let Some(msdu) = self.next_for_mac(now)
+            && let Some(mut msdu) = self.next_for_mac(now, out)
         {
             self.crossings.link_to_mac += 1;
+            if let Payload::Ipv4(packet) = &mut msdu.payload {
+                self.journal.note(packet, Step::Head, &mut out.outputs);
+            }
             self.mac.handle_packet(now, msdu, &mut ear.medium);
             if self.wired.is_some() {
                 let waiting = self.link.queue_len();
@@ -359,14 +469,17 @@ impl Node {
 
     /// The head of the queue that is not dropped early.
     #[inline(always)]
-    fn next_for_mac(&mut self, now: Time) -> Option<Msdu> {
+    fn next_for_mac(&mut self, now: Time, out: &mut Buffers) -> Option<Msdu> {
         if let Some(meter) = &mut self.meter {
             meter.handle_free(now);
         }
         let mut msdu = self.link.dequeue()?;
-        if let Some(red) = &mut self.red {
-            while red.drops(self.mac.counters().unanswered(), &msdu) {
-                self.drops.count(DropReason::LinkRed);
+        if self.early.is_some() {
+            while let Some(reason) = self.early_drop(now, &msdu) {
+                self.drops.count(reason);
+                if let Payload::Ipv4(packet) = &mut msdu.payload {
+                    self.journal.note(packet, Step::Dropped(reason), &mut out.outputs);
+                }
                 msdu = self.link.dequeue()?;
             }
         }
@@ -376,22 +489,29 @@ impl Node {
         Some(msdu)
     }
 
-    fn perform_mac(&mut self, now: Time, out: &mut Vec<Output>) {
-        let mut actions = core::mem::take(&mut self.scratch.mac);
-        for action in actions.drain(..) {
+    fn perform_mac(&mut self, now: Time, out: &mut Buffers) {
+        if out.mac.is_empty() {
+            return;
+        }
+        let mut actions = core::mem::take(&mut out.mac);
+        for action in in_order(&mut actions) {
             match action {
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
+                    self.count_carried(&msdu);
                     if matches!(msdu.payload, Payload::Arp(_)) {
                         self.crossings.arp_received += 1;
                     }
                     self.link.handle_received(now, msdu, from);
+                    self.upper.stale[LINK] = true;
                 }
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
                     link_drops::count(&mut self.link_drops, &msdu);
-                    let (Payload::Ipv4(packet), Some(next_hop)) = (msdu.payload, self.link.neighbour_ip(msdu.dst))
-                    else {
+                    let next_hop = self.link.neighbour_ip(msdu.dst);
+                    let Payload::Ipv4(mut packet) = msdu.payload else { continue };
+                    let Some(next_hop) = next_hop else {
+                        self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
                         continue;
                     };
                     self.link_failed(now, packet, next_hop, reason, out);
@@ -400,31 +520,37 @@ impl Node {
                 mac::Action::Discarded(reason) => self.drops.count(reason),
             }
         }
-        self.scratch.mac = actions;
+        out.mac = actions;
     }
 
     fn link_failed(
         &mut self,
         now: Time,
-        packet: Ipv4Packet,
+        mut packet: Ipv4Packet,
         next_hop: Ipv4Addr,
         reason: DropReason,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
     ) {
         self.crossings.given_back += 1;
+        self.journal.note(&mut packet, Step::Failed(reason), &mut out.outputs);
         self.with_router(now, out, |router, actions| {
             router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
         });
     }
 
-    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Vec<Output>) {
-        for action in actions.drain(..) {
+    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
+        for action in in_order(actions) {
             match action {
                 net::Action::Deliver { packet, from } => {
                     self.crossings.link_to_network += 1;
                     self.handle_packet(now, packet, from, out);
                 }
-                net::Action::Drop(reason) => self.drops.count(reason),
+                net::Action::Drop { payload, reason } => {
+                    self.drops.count(reason);
+                    if let Payload::Ipv4(mut packet) = payload {
+                        self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                    }
+                }
                 net::Action::Unreachable { packet, next_hop } => {
                     self.crossings.link_given_back += 1;
                     self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved, out);
@@ -437,33 +563,43 @@ impl Node {
     pub(super) fn with_router(
         &mut self,
         now: Time,
-        out: &mut Vec<Output>,
+        out: &mut Buffers,
         call: impl FnOnce(&mut Router, &mut Vec<route::Action>),
     ) {
-        let mut actions = self.scratch.route.take();
+        let mut actions = out.route.take();
         call(&mut self.router, &mut actions);
-        let mut link_actions = self.scratch.link.take();
-        for action in actions.drain(..) {
+        self.upper.stale[ROUTER] = true;
+        if actions.is_empty() {
+            return out.route.give(actions);
+        }
+        self.upper.stale[LINK] = true;
+        let mut link_actions = out.link.take();
+        for action in in_order(&mut actions) {
             match action {
-                route::Action::Send { packet, next_hop } => {
+                route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {
                         self.crossings.routing_sent += 1;
                     }
+                    self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
                     self.crossings.network_to_link += 1;
                     self.link.handle_packet(now, packet, next_hop, &mut link_actions);
                 }
                 route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
-                route::Action::Drop { packet, reason } => {
+                route::Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
-                    self.local.tell_lost(packet, reason, out);
+                    self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                    self.local.tell_lost(packet, reason, &mut out.outputs);
                 }
-                // Nobody mirrors the routes of a node that forwards by itself.
-                route::Action::RouteUp { .. } | route::Action::RouteDown { .. } => {}
+                // Only recorders ask for these: nobody mirrors the routes of a node that forwards by itself.
+                route::Action::RouteUp { destination, next_hop, hops, .. } => {
+                    self.journal.route(destination, Some((next_hop, hops)), &mut out.outputs);
+                }
+                route::Action::RouteDown { destination } => self.journal.route(destination, None, &mut out.outputs),
             }
         }
         self.perform_link(now, &mut link_actions, out);
-        self.scratch.link.give(link_actions);
-        self.scratch.route.give(actions);
+        out.link.give(link_actions);
+        out.route.give(actions);
     }
 
     /// The node's MAC address.

@@ -16,30 +16,62 @@ pub use kind::PhyKind;
 pub use threshold::{Config, Receiver};
 
 use crate::drop::DropReason;
-use fourhop_units::{Time, Watt};
+use crate::wire::{Frame, FrameKind};
+use fourhop_units::{Dur, NodeId, Time, Watt};
 
-/// Names a transmission while any copy of it is on the air.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TxId(pub u32);
+/// What receivers need to know of a frame on the air besides its content.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Radiated {
+    /// Who radiates it. A node radiates one frame at a time, so that this and its end name a copy at a receiver.
+    pub src: NodeId,
+    /// How long it lasts.
+    pub airtime: Dur,
+    /// For how long it reserves the medium after its end.
+    pub duration: Dur,
+    /// Is it an RTS?
+    pub rts: bool,
+}
 
-/// The copy of a frame that begins to arrive at a receiver.
+impl Radiated {
+    /// `frame` of `src`.
+    pub fn new(src: NodeId, frame: &Frame) -> Radiated {
+        let rts = matches!(frame.kind, FrameKind::Rts);
+        Radiated { src, airtime: frame.airtime, duration: frame.duration, rts }
+    }
+
+    /// Its copy at a receiver, which begins at `now`; `for_us` says whether the frame is addressed to that station alone, for
+    /// which it reserves nothing.
+    #[inline(always)]
+    pub fn copy(&self, now: Time, power: Watt, for_us: bool) -> Arrival {
+        let end = now + self.airtime;
+        let reserved = if for_us { Time::ZERO } else { end + self.duration };
+        Arrival { src: self.src, power, end, reserved, rts: self.rts }
+    }
+}
+
+/// The copy of a frame that begins to arrive at a receiver. All that its end will change is known when it begins.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arrival {
-    /// Which transmission.
-    pub tx: TxId,
+    /// Who radiates it.
+    pub src: NodeId,
     /// Received power.
     pub power: Watt,
     /// When this copy ends at this receiver.
     pub end: Time,
+    /// Until when it reserves the medium for others.
+    pub reserved: Time,
+    /// Is it an RTS?
+    pub rts: bool,
 }
 
 /// What the beginning of a copy did to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrivalEffect {
-    /// The receiver is occupied by this copy, or by the wreck of a collision with it.
+    /// It occupies the receiver.
     Occupied,
-    /// The copy vanished under the frame being received, which is at least the capture ratio stronger.
-    CapturedAway,
+    /// It is lost, or what occupied the receiver before is: one copy, for this reason. One that is [`DropReason::Captured`]
+    /// vanishes under the frame being received; otherwise the receiver senses it.
+    Aside(DropReason),
 }
 
 /// The end of a copy.

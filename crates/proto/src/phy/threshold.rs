@@ -17,9 +17,9 @@
 //!
 //! Where ns-2 differs from real receivers, an option of [`Config`] names the difference.
 
-use super::{Arrival, ArrivalEffect, Departure, TxId, Verdict};
+use super::{Arrival, ArrivalEffect};
 use crate::drop::DropReason;
-use fourhop_units::Watt;
+use fourhop_units::{NodeId, Time, Watt};
 
 /// Thresholds and options of the radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,124 +61,230 @@ impl Config {
         Config { late_capture: true, lock_on_undecodable: false, energy_detection: true, ..Config::ns2() }
     }
 
+    #[inline(always)]
     fn survives(&self, frame: Watt, other: Watt) -> bool {
         // A product, where a quotient would cost ten times as much.
         self.capture_ratio.is_some_and(|ratio| frame.0 >= other.0 * ratio)
     }
 }
 
-/// State of the frame in the slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition {
-    Good,
-    Lost(DropReason),
+/// The copy in the slot.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Slot {
+    /// When it ends; `NEVER` if the slot is free.
+    pub end: Time,
+    power: Watt,
+    /// Until when it reserves the medium, if it is received.
+    pub reserved: Time,
+    /// Who radiates it.
+    pub src: NodeId,
+    /// Is it an RTS?
+    pub rts: bool,
+    /// What it is lost for; none if it is received unless something happens.
+    pub lost: Option<DropReason>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    frame: Arrival,
-    condition: Condition,
+impl Slot {
+    #[inline(always)]
+    fn new(copy: Arrival, lost: Option<DropReason>) -> Slot {
+        let Arrival { src, power, end, reserved, rts } = copy;
+        Slot { end, power, reserved, src, rts, lost }
+    }
+
+    fn aside(&self, reason: DropReason) -> Aside {
+        Aside { end: self.end, power: self.power, src: self.src, reason }
+    }
 }
 
-/// A copy on the air that is not in the slot.
+/// A copy that is not in the slot. It is lost, and stays here for a while after its end.
 #[derive(Clone, Copy, Debug)]
 struct Aside {
-    tx: TxId,
+    end: Time,
     power: Watt,
+    src: NodeId,
     reason: DropReason,
 }
 
 /// The receiver of one node.
 ///
-/// Call [`Receiver::arrive`] and [`Receiver::depart`] once each per copy, in order of time; at one instant departures come
-/// first. [`Receiver::transmit_started`] whenever the node begins to send. There are no timers.
+/// Call [`Receiver::arrive`] once for each copy, in order of time, and before that [`Receiver::take_ended`], as before everything
+/// else that looks at the receiver: what has ended is looked at when something else happens. [`Receiver::transmit_started`]
+/// whenever the node begins to send. There are no timers.
 ///
 /// Its options are handed to each call, so that receivers that share them lie close together in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
-    slot: Option<Slot>,
+    /// Until when it sees energy, or has, if nothing else arrives. (Part of "medium busy"; the NAV and the node's own
+    /// transmissions are the MAC's.)
+    busy_until: Time,
+    /// Its end is `NEVER` if the slot is free.
+    slot: Slot,
     aside: Vec<Aside>,
 }
 
+impl Default for Receiver {
+    fn default() -> Receiver {
+        let silence = Arrival { src: NodeId(0), power: Watt(0.0), end: Time::NEVER, reserved: Time::ZERO, rts: false };
+        Receiver { busy_until: Time::ZERO, slot: Slot::new(silence, None), aside: Vec::new() }
+    }
+}
+
 impl Receiver {
-    /// Does the receiver see energy? (Part of "medium busy"; the NAV and the node's own transmissions are the MAC's.)
-    pub fn busy(&self, config: &Config) -> bool {
-        self.slot.is_some() || (config.energy_detection && !self.aside.is_empty())
+    /// One that always sees something: for an ear whose receiver is another one.
+    pub fn never_quiet() -> Receiver {
+        Receiver { busy_until: Time::NEVER, ..Receiver::default() }
     }
 
-    /// Copies on the air at this receiver.
-    pub fn on_air(&self) -> usize {
-        self.aside.len() + usize::from(self.slot.is_some())
+    /// Is it on a frame that it can so far decode?
+    pub fn is_receiving(&self) -> bool {
+        self.slot().is_some_and(|slot| slot.lost.is_none())
     }
 
-    /// A copy at or above the carrier-sense threshold begins to arrive; `transmitting` says whether the node sends now.
-    pub fn arrive(&mut self, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
-        let decodable = copy.power >= config.rx_threshold;
-        let over_the_rest = self.stands_out(copy.power, config);
-        let Some(slot) = &mut self.slot else {
+    /// Until when it sees energy, or has, if nothing else arrives.
+    #[inline(always)]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Copies on the air at this receiver after `now`.
+    pub fn on_air(&self, now: Time) -> usize {
+        self.asides(now).count() + usize::from(self.slot().is_some())
+    }
+
+    /// What the copies aside that are on the air after `now` are lost for.
+    pub fn asides(&self, now: Time) -> impl Iterator<Item = DropReason> {
+        self.aside.iter().filter(move |other| other.end > now).map(|other| other.reason)
+    }
+
+    /// The copy in the slot.
+    pub fn slot(&self) -> Option<&Slot> {
+        (self.slot.end != Time::NEVER).then_some(&self.slot)
+    }
+
+    /// Takes the copy out of the slot if it ends by `now`: the MAC hears what became of it.
+    #[inline(always)]
+    pub fn take_ended(&mut self, now: Time) -> Option<Slot> {
+        let slot = self.slot;
+        (slot.end <= now).then(|| {
+            self.slot.end = Time::NEVER;
+            slot
+        })
+    }
+
+    /// Takes the copy of `src` that ends at `now` out of the slot, if that is where it is.
+    #[inline(always)]
+    pub fn take(&mut self, now: Time, src: NodeId) -> Option<Slot> {
+        if self.slot.src == src && self.slot.end == now { self.take_ended(now) } else { None }
+    }
+
+    /// A copy at or above the carrier-sense threshold begins to arrive at `now`; `transmitting` says whether the node sends
+    /// then.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+        if self.busy_until > now {
+            self.arrive_among(now, copy, transmitting, config)
+        } else {
+            self.arrive_alone(now, copy, transmitting, config)
+        }
+    }
+
+    /// The same while the receiver sees nothing else.
+    #[inline(always)]
+    pub fn arrive_alone(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+        let decodable = copy.power.0 >= config.rx_threshold.0;
+        if !decodable && !config.lock_on_undecodable {
+            return self.sense(now, copy.end, copy.power, copy.src, config);
+        }
+        self.busy_until = copy.end;
+        let lost = if decodable { None } else { Some(DropReason::Undecodable) };
+        self.slot = Slot::new(copy, if transmitting { Some(DropReason::HalfDuplex) } else { lost });
+        ArrivalEffect::Occupied
+    }
+
+    /// The same while the receiver sees another copy.
+    #[inline]
+    fn arrive_among(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+        let decodable = copy.power.0 >= config.rx_threshold.0;
+        let over_the_rest = self.stands_out(now, copy.power, config);
+        if self.slot().is_none() {
             if !decodable && !config.lock_on_undecodable {
-                self.aside.push(Aside { tx: copy.tx, power: copy.power, reason: DropReason::Undecodable });
-                return ArrivalEffect::Occupied;
+                return self.sense(now, copy.end, copy.power, copy.src, config);
             }
-            let condition = if transmitting {
-                Condition::Lost(DropReason::HalfDuplex)
+            let lost = if transmitting {
+                Some(DropReason::HalfDuplex)
             } else if !decodable {
-                Condition::Lost(DropReason::Undecodable)
+                Some(DropReason::Undecodable)
             } else if !over_the_rest {
-                Condition::Lost(DropReason::Collision)
+                Some(DropReason::Collision)
             } else {
-                Condition::Good
+                None
             };
-            self.slot = Some(Slot { frame: copy, condition });
+            self.slot = Slot::new(copy, lost);
+            self.busy_until = if config.energy_detection { self.busy_until.max(copy.end) } else { copy.end };
             return ArrivalEffect::Occupied;
-        };
-        if config.survives(slot.frame.power, copy.power) {
-            self.aside.push(Aside { tx: copy.tx, power: copy.power, reason: DropReason::Captured });
-            return ArrivalEffect::CapturedAway;
+        }
+        let new = Slot::new(copy, None);
+        if config.survives(self.slot.power, copy.power) {
+            if config.energy_detection {
+                self.busy_until = self.busy_until.max(copy.end);
+            }
+            return self.put_aside(now, new.aside(DropReason::Captured));
         }
         let takes_over = config.late_capture
             && !transmitting
             && decodable
             && over_the_rest
-            && config.survives(copy.power, slot.frame.power);
+            && config.survives(copy.power, self.slot.power);
         // The wreck of a collision lasts to the later of the two ends, and is as strong as the frame that ends then.
-        let loser =
-            if takes_over || copy.end > slot.frame.end { core::mem::replace(&mut slot.frame, copy) } else { copy };
-        slot.condition = if takes_over { Condition::Good } else { Condition::Lost(DropReason::Collision) };
-        self.aside.push(Aside { tx: loser.tx, power: loser.power, reason: DropReason::Collision });
-        ArrivalEffect::Occupied
+        let loser = if takes_over || copy.end > self.slot.end { core::mem::replace(&mut self.slot, new) } else { new };
+        self.slot.lost = if takes_over { None } else { Some(DropReason::Collision) };
+        let until = self.slot.end;
+        self.busy_until = if config.energy_detection { self.busy_until.max(until) } else { until };
+        self.put_aside(now, loser.aside(DropReason::Collision))
+    }
+
+    /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection the
+    /// medium counts as quiet from the next end of any copy on.
+    fn sense(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
+        let others = self.aside.iter().map(|other| other.end).filter(|&end| end > now);
+        self.busy_until = if config.energy_detection { self.busy_until.max(end) } else { others.fold(end, Time::min) };
+        self.put_aside(now, Aside { end, power, src, reason: DropReason::Undecodable })
+    }
+
+    fn put_aside(&mut self, now: Time, aside: Aside) -> ArrivalEffect {
+        if self.aside.len() == self.aside.capacity() {
+            self.aside.retain(|other| other.end > now);
+        }
+        self.aside.push(aside);
+        ArrivalEffect::Aside(aside.reason)
     }
 
     /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not in
     /// the slot has no effect.
-    fn stands_out(&self, power: Watt, config: &Config) -> bool {
-        !config.energy_detection || self.aside.iter().all(|other| config.survives(power, other.power))
+    fn stands_out(&self, now: Time, power: Watt, config: &Config) -> bool {
+        !config.energy_detection
+            || self.aside.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
     }
 
-    /// A copy ends; if it was the one in the slot, the slot is free afterwards.
+    /// What the copy of `src` that ends at `now`, and is not in the slot, is lost for.
     ///
     /// # Panics
     /// If that copy never arrived.
-    pub fn depart(&mut self, tx: TxId, transmitting: bool) -> Departure {
-        if let Some(slot) = self.slot.take_if(|slot| slot.frame.tx == tx) {
-            return Departure::Judged(match slot.condition {
-                _ if transmitting => Verdict::Missed,
-                Condition::Good => Verdict::Good,
-                Condition::Lost(reason) => Verdict::Bad(reason),
-            });
-        }
-        // INVARIANT: every copy that has arrived is in the slot or aside until it departs.
-        let index = self.aside.iter().position(|other| other.tx == tx).expect("a copy departs once, after its arrival");
-        Departure::Lost(self.aside.swap_remove(index).reason)
+    pub fn lost_aside(&self, now: Time, src: NodeId) -> DropReason {
+        // INVARIANT: every copy that has arrived is in the slot or aside until it ends.
+        let other = self.aside.iter().find(|other| other.end == now && other.src == src);
+        other.expect("a copy ends once, after its arrival").reason
+    }
+
+    /// Does another copy aside end at `now` too, after that of `src` in the order of events?
+    pub fn another_ends_after(&self, now: Time, src: NodeId) -> bool {
+        self.aside.iter().any(|other| other.end == now && other.src > src)
     }
 
     /// The node begins to transmit: what it was receiving is lost.
     pub fn transmit_started(&mut self) {
-        if let Some(slot) = &mut self.slot
-            && slot.condition == Condition::Good
-        {
-            slot.condition = Condition::Lost(DropReason::HalfDuplex);
-        }
+        self.slot.lost = self.slot.lost.or(Some(DropReason::HalfDuplex));
     }
 }
 

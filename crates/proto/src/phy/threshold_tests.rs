@@ -4,10 +4,16 @@ use super::*;
 use DropReason::{Captured, Collision, HalfDuplex, Undecodable};
 use fourhop_units::Time;
 
-const GOOD: Departure = Departure::Judged(Verdict::Good);
+/// What became of a copy: received, or lost for a reason; true if it was in the slot, so that the MAC hears of it.
+type Fate = (bool, Option<DropReason>);
+const GOOD: Fate = (true, None);
 
-fn bad(reason: DropReason) -> Departure {
-    Departure::Judged(Verdict::Bad(reason))
+fn bad(reason: DropReason) -> Fate {
+    (true, Some(reason))
+}
+
+fn aside(reason: DropReason) -> Fate {
+    (false, Some(reason))
 }
 
 struct Bench {
@@ -20,13 +26,34 @@ impl Bench {
         Bench { config, receiver: Receiver::default() }
     }
 
-    fn arrive(&mut self, tx: u32, strength: f64, end_us: u64) -> ArrivalEffect {
-        let power = Watt(3.652e-10 * strength);
-        self.receiver.arrive(Arrival { tx: TxId(tx), power, end: Time::from_micros(end_us) }, false, &self.config)
+    fn arrive(&mut self, src: u32, strength: f64, begin_us: u64, end_us: u64) -> ArrivalEffect {
+        self.arrive_while(src, strength, begin_us, end_us, false)
     }
 
-    fn depart(&mut self, tx: u32) -> Departure {
-        self.receiver.depart(TxId(tx), false)
+    fn arrive_while(
+        &mut self,
+        src: u32,
+        strength: f64,
+        begin_us: u64,
+        end_us: u64,
+        transmitting: bool,
+    ) -> ArrivalEffect {
+        let (power, end) = (Watt(3.652e-10 * strength), Time::from_micros(end_us));
+        let copy = Arrival { src: NodeId(src), power, end, reserved: Time::ZERO, rts: false };
+        self.receiver.arrive(Time::from_micros(begin_us), copy, transmitting, &self.config)
+    }
+
+    /// The copy of `src` ends.
+    fn depart(&mut self, src: u32, at_us: u64) -> Fate {
+        let (now, src) = (Time::from_micros(at_us), NodeId(src));
+        match self.receiver.take(now, src) {
+            Some(slot) => (true, slot.lost),
+            None => aside(self.receiver.lost_aside(now, src)),
+        }
+    }
+
+    fn busy_at(&self, at_us: u64) -> bool {
+        self.receiver.busy_until() > Time::from_micros(at_us)
     }
 }
 
@@ -36,11 +63,12 @@ impl Bench {
 #[test]
 fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
     let mut bench = Bench::new(Config::ns2());
-    assert_eq!(bench.arrive(1, 16.0, 100), ArrivalEffect::Occupied);
-    assert_eq!(bench.arrive(2, 1.6, 50), ArrivalEffect::CapturedAway);
-    assert_eq!(bench.depart(2), Departure::Lost(Captured));
-    assert_eq!(bench.depart(1), GOOD);
-    assert!(!bench.receiver.busy(&bench.config));
+    assert_eq!(bench.arrive(1, 16.0, 0, 100), ArrivalEffect::Occupied);
+    assert_eq!(bench.arrive(2, 1.6, 10, 50), ArrivalEffect::Aside(Captured));
+    assert_eq!(bench.receiver.on_air(Time::from_micros(49)), 2);
+    assert_eq!(bench.depart(2, 50), aside(Captured));
+    assert_eq!(bench.depart(1, 100), GOOD);
+    assert!(!bench.busy_at(100));
 }
 
 //   1 |======|                  captured-away frame 2 is still on the air when 3 comes: 3 is received (ns-2)
@@ -50,14 +78,14 @@ fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
 fn after_a_capture_a_further_frame_is_received_cleanly_only_without_energy_detection() {
     for (config, expected) in [(Config::ns2(), GOOD), (Config::standard(), bad(Collision))] {
         let mut bench = Bench::new(config);
-        bench.arrive(1, 16.0, 50);
-        assert_eq!(bench.arrive(2, 1.5, 200), ArrivalEffect::CapturedAway);
-        assert_eq!(bench.depart(1), GOOD);
-        assert_eq!(bench.receiver.busy(&bench.config), config.energy_detection);
-        bench.arrive(3, 2.0, 150);
-        assert_eq!(bench.depart(3), expected);
-        assert_eq!(bench.depart(2), Departure::Lost(Captured));
-        assert!(!bench.receiver.busy(&bench.config));
+        bench.arrive(1, 16.0, 0, 50);
+        assert_eq!(bench.arrive(2, 1.5, 10, 200), ArrivalEffect::Aside(Captured));
+        assert_eq!(bench.depart(1, 50), GOOD);
+        assert_eq!(bench.busy_at(50), config.energy_detection);
+        bench.arrive(3, 2.0, 60, 150);
+        assert_eq!(bench.depart(3, 150), expected);
+        assert_eq!(bench.depart(2, 200), aside(Captured));
+        assert!(!bench.busy_at(200));
     }
 }
 
@@ -66,11 +94,12 @@ fn after_a_capture_a_further_frame_is_received_cleanly_only_without_energy_detec
 #[test]
 fn a_collision_lasts_to_the_later_end() {
     let mut bench = Bench::new(Config::ns2());
-    bench.arrive(1, 2.0, 100);
-    bench.arrive(2, 2.0, 150);
-    assert_eq!(bench.depart(1), Departure::Lost(Collision));
-    assert!(bench.receiver.busy(&bench.config));
-    assert_eq!(bench.depart(2), bad(Collision));
+    bench.arrive(1, 2.0, 0, 100);
+    bench.arrive(2, 2.0, 50, 150);
+    assert_eq!(bench.depart(1, 100), aside(Collision));
+    assert!(bench.busy_at(149));
+    assert_eq!(bench.depart(2, 150), bad(Collision));
+    assert!(!bench.busy_at(150));
 }
 
 //   1 |~~~~~~~~~~~~|            undecodable
@@ -78,17 +107,37 @@ fn a_collision_lasts_to_the_later_end() {
 #[test]
 fn a_far_frame_locks_the_receiver_only_in_ns2() {
     let mut ns2 = Bench::new(Config::ns2());
-    ns2.arrive(1, 0.1, 100);
-    ns2.arrive(2, 16.0, 90);
-    assert_eq!(ns2.depart(2), Departure::Lost(Collision));
-    assert_eq!(ns2.depart(1), bad(Collision));
+    ns2.arrive(1, 0.1, 0, 100);
+    ns2.arrive(2, 16.0, 10, 90);
+    assert_eq!(ns2.depart(2, 90), aside(Collision));
+    assert_eq!(ns2.depart(1, 100), bad(Collision));
 
     let mut standard = Bench::new(Config::standard());
-    standard.arrive(1, 0.1, 100);
-    assert!(standard.receiver.busy(&standard.config), "sensed energy makes the medium busy");
-    standard.arrive(2, 16.0, 90);
-    assert_eq!(standard.depart(2), GOOD);
-    assert_eq!(standard.depart(1), Departure::Lost(Undecodable));
+    standard.arrive(1, 0.1, 0, 100);
+    assert!(standard.busy_at(99), "sensed energy makes the medium busy");
+    standard.arrive(2, 16.0, 10, 90);
+    assert_eq!(standard.depart(2, 90), GOOD);
+    assert!(standard.busy_at(99));
+    assert_eq!(standard.depart(1, 100), aside(Undecodable));
+}
+
+// Without either option a frame that is not locked on makes the medium busy only up to the next end of any.
+//   1 |~~~~~~~~~~~~|
+//   2    |~~~~|
+//   3       |===|               occupies the slot, to its own end
+#[test]
+fn without_lock_and_energy_detection_the_next_end_is_the_last() {
+    let config = Config { lock_on_undecodable: false, ..Config::ns2() };
+    let mut bench = Bench::new(config);
+    assert_eq!(bench.arrive(1, 0.1, 0, 100), ArrivalEffect::Aside(Undecodable));
+    bench.arrive(2, 0.1, 10, 50);
+    assert!(bench.busy_at(49) && !bench.busy_at(50));
+    bench.arrive(3, 2.0, 20, 40);
+    assert!(bench.busy_at(39) && !bench.busy_at(40));
+    assert_eq!(bench.depart(3, 40), GOOD);
+    // 1 and 2 are still on the air: the next one that comes is heard up to the end of 2.
+    bench.arrive(4, 0.1, 45, 200);
+    assert!(bench.busy_at(49) && !bench.busy_at(50));
 }
 
 //   1 |==========|
@@ -96,38 +145,52 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
 #[test]
 fn late_capture_takes_over_only_where_it_is_on() {
     let mut ns2 = Bench::new(Config::ns2());
-    ns2.arrive(1, 1.0, 100);
-    ns2.arrive(2, 1000.0, 150);
-    assert_eq!(ns2.depart(2), bad(Collision));
+    ns2.arrive(1, 1.0, 0, 100);
+    ns2.arrive(2, 1000.0, 50, 150);
+    assert_eq!(ns2.depart(2, 150), bad(Collision));
 
     let mut late = Bench::new(Config { late_capture: true, ..Config::ns2() });
-    late.arrive(1, 1.0, 100);
-    late.arrive(2, 10.0, 150);
-    assert_eq!(late.depart(1), Departure::Lost(Collision));
-    assert_eq!(late.depart(2), GOOD);
+    late.arrive(1, 1.0, 0, 100);
+    late.arrive(2, 10.0, 50, 150);
+    assert_eq!(late.depart(1, 100), aside(Collision));
+    assert_eq!(late.depart(2, 150), GOOD);
 }
 
 #[test]
 fn without_capture_any_overlap_destroys_both() {
     let mut bench = Bench::new(Config { capture_ratio: None, ..Config::ns2() });
-    bench.arrive(1, 1000.0, 100);
-    bench.arrive(2, 0.1, 50);
-    assert_eq!(bench.depart(2), Departure::Lost(Collision));
-    assert_eq!(bench.depart(1), bad(Collision));
+    bench.arrive(1, 1000.0, 0, 100);
+    bench.arrive(2, 0.1, 10, 50);
+    assert_eq!(bench.depart(2, 50), aside(Collision));
+    assert_eq!(bench.depart(1, 100), bad(Collision));
 }
 
 #[test]
 fn half_duplex_loses_what_meets_a_transmission() {
     let mut bench = Bench::new(Config::ns2());
-    let copy = Arrival { tx: TxId(1), power: Watt(1e-9), end: Time::from_micros(10) };
-    // Arrives while sending, ends after: the MAC learns of an error.
-    bench.receiver.arrive(copy, true, &bench.config);
-    assert_eq!(bench.receiver.depart(TxId(1), false), bad(HalfDuplex));
-    // Still sending at the end: nothing is noticed.
-    bench.receiver.arrive(copy, true, &bench.config);
-    assert_eq!(bench.receiver.depart(TxId(1), true), Departure::Judged(Verdict::Missed));
-    // Sending begins in the middle.
-    bench.receiver.arrive(copy, false, &bench.config);
+    bench.arrive_while(1, 3.0, 0, 10, true);
+    assert_eq!(bench.depart(1, 10), bad(HalfDuplex));
+    // Sending begins in the middle; what was lost before stays lost for its own reason.
+    bench.arrive(1, 3.0, 20, 30);
     bench.receiver.transmit_started();
-    assert_eq!(bench.receiver.depart(TxId(1), false), bad(HalfDuplex));
+    assert_eq!(bench.depart(1, 30), bad(HalfDuplex));
+    bench.arrive(1, 0.5, 40, 50);
+    bench.receiver.transmit_started();
+    assert_eq!(bench.depart(1, 50), bad(Undecodable));
+}
+
+// The memory for copies aside does not grow with their number over time.
+#[test]
+fn ended_copies_are_forgotten() {
+    let mut bench = Bench::new(Config::ns2());
+    for n in 0..1_000 {
+        bench.arrive(1, 16.0, 100 * n, 100 * n + 90);
+        for src in 2..5 {
+            assert_eq!(bench.arrive(src, 0.1, 100 * n + u64::from(src), 100 * n + 50), ArrivalEffect::Aside(Captured));
+        }
+        assert_eq!(bench.receiver.on_air(Time::from_micros(100 * n + 49)), 4);
+        assert_eq!(bench.depart(1, 100 * n + 90), GOOD);
+    }
+    assert_eq!(bench.receiver.on_air(Time::from_secs(1)), 0);
+    assert!(bench.receiver.aside.capacity() <= 8, "{}", bench.receiver.aside.capacity());
 }

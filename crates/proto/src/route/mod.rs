@@ -124,6 +124,15 @@ pub enum Router {
 }
 
 impl Router {
+    /// The same, which reports changes of its routes ([`Aodv::with_route_changes`]); static ones have none.
+    #[must_use]
+    pub fn with_route_changes(self) -> Router {
+        match self {
+            Router::Aodv(aodv) => Router::Aodv(Box::new(aodv.with_route_changes())),
+            fixed @ Router::Static(_) => fixed,
+        }
+    }
+
     /// A packet made at this node, for another.
     pub fn handle_outgoing(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         match self {

@@ -86,6 +86,9 @@ impl Socket {
         }
         let view = self.view(now, in_flight);
         self.cc.on_ack(&mut self.win, &view, &event);
+        if self.config.stack_pacing {
+            self.pace_by_window();
+        }
         if self.strategy.finds_next_overdue(now, rtt, &self.snd) {
             self.recovery.dup_acks = self.config.dup_ack_threshold;
             self.retransmit(now, self.snd.una, Pos::LAST, out);

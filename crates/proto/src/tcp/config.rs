@@ -178,6 +178,9 @@ pub struct Config {
     pub max_timeouts: Option<u32>,
     /// Do retransmissions wait for the pacing interval too?
     pub pace_retransmissions: bool,
+    /// Does the stack space segments by itself, as Linux does behind `fq`? See `stack_pacing`. Not where the algorithm asks for
+    /// an interval of its own.
+    pub stack_pacing: bool,
     /// When paced segments leave. A pacing agent on ns-2.35's NewReno: by its one timer.
     pub release: Release,
     /// By which clock, at a gate.
@@ -254,6 +257,7 @@ impl Config {
             forget_srtt_beyond_backoff: Some(8),
             max_timeouts: None,
             pace_retransmissions: false,
+            stack_pacing: false,
             release: Release::Timer,
             pacing_clock: PacingClock::FINE,
             rto_backoff: true,

@@ -8,6 +8,7 @@
 //! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
 //! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
 //! | `release` | connects these two to the socket |
+//! | `stack_pacing` | the interval that Linux's stack takes where the algorithm asks for none |
 //! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
 //! | `recovery` | the recovery strategies: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine-grained clock |
 //! | `send` | the send sequence space and the list of segments in flight |
@@ -44,6 +45,7 @@ mod rtt;
 mod send;
 mod send_queue;
 mod socket;
+mod stack_pacing;
 mod state;
 mod stats;
 mod timer;

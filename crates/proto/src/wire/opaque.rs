@@ -5,6 +5,7 @@
 
 use super::bytes::{self, Ipv4Error, Ipv4Head};
 use super::{Body, Ipv4Packet, PacketMeta};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// A whole packet of a host, header included. Cloning shares the bytes: each transmission and each reception has a clone.
@@ -33,6 +34,11 @@ impl Opaque {
     /// Internet protocol number of what it carries (RFC 790).
     pub fn protocol(&self) -> u8 {
         self.bytes[9]
+    }
+
+    /// What follows the header.
+    pub fn content(&self) -> &[u8] {
+        &self.bytes[usize::from(self.bytes[0] & 0x0f) * 4..]
     }
 
     /// Is it network control: precedence 6 or 7 of RFC 791 section 3.1, CS6 or CS7 of RFC 2474, with which routing daemons
@@ -70,6 +76,24 @@ impl Ipv4Packet {
         let Ipv4Head { src, dst, ttl, ident, .. } = head;
         let body = Body::Opaque(Opaque { bytes: whole.into() });
         Ok(Ipv4Packet { src, dst, ttl, ident, body, meta: PacketMeta::default() })
+    }
+}
+
+impl Ipv4Packet {
+    /// A packet of network control (CS6) with this content for all neighbours, and for them alone.
+    pub fn control_broadcast(src: Ipv4Addr, protocol: u8, content: &[u8]) -> Ipv4Packet {
+        const HEADER: usize = 20;
+        let total = (HEADER + content.len()) as u16;
+        let mut bytes = vec![0; HEADER];
+        bytes[..4].copy_from_slice(&[0x45, 0xc0, (total >> 8) as u8, total as u8]);
+        (bytes[8], bytes[9]) = (1, protocol);
+        bytes[12..16].copy_from_slice(&src.octets());
+        bytes[16..].copy_from_slice(&Ipv4Addr::BROADCAST.octets());
+        let checksum = bytes::checksum::updated(u16::MAX, 0, bytes::checksum::sum(&bytes));
+        bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
+        bytes.extend_from_slice(content);
+        let body = Body::Opaque(Opaque { bytes: bytes.into() });
+        Ipv4Packet { src, dst: Ipv4Addr::BROADCAST, ttl: 1, ident: 0, body, meta: PacketMeta::default() }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct PacketMeta {
     /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero where
     /// there is none.
     pub echo: Time,
+    /// Its number in a trace; 0: it has none.
+    pub number: u32,
 }
 
 /// An IPv4 packet (RFC 791). The network fragments none; a host's own may be a fragment.

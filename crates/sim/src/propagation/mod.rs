@@ -134,11 +134,6 @@ impl Field {
         &self.propagation
     }
 
-    /// Does it change while nodes stand still?
-    pub fn fades(&self) -> bool {
-        self.fading.is_some()
-    }
-
     /// Power at the second of two nodes when the first transmits, without fading.
     pub fn mean(&self, ends: [(NodeId, Position); 2]) -> Watt {
         let (a, b) = (ends[0].1, ends[1].1);
@@ -166,7 +161,12 @@ impl Field {
 
     /// Factor of fading between two nodes at `now`.
     pub fn fade(&self, ends: [(NodeId, Position); 2], now: Time) -> f64 {
-        self.fading.as_ref().map_or(1.0, |fading| fading.gain(ends, now))
+        self.fading.as_ref().map_or(1.0, |fading| fading.gain(&fading.waves(ends), fading.turned(now)))
+    }
+
+    /// The fading, if there is any.
+    pub fn fading(&self) -> Option<&Fading> {
+        self.fading.as_ref()
     }
 
     /// Mean power from which on fading may lift a copy above the cut-off.

@@ -98,12 +98,13 @@ impl Scenario {
         };
         let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
         let config = self.configured(options);
+        let is_rbp = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_rbp());
         // Only rate-based pacing listens to them beside TCP-AP.
-        let echoes = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_rbp())
-            && options.pacing_samples == rbp::Samples::EveryAck;
+        let echoes = is_rbp && options.pacing_samples == rbp::Samples::EveryAck;
         let round_trips = if echoes { tcp::RoundTrips::Echoed } else { tcp::RoundTrips::Unknown };
         tcp::Config {
             window_limit: traffic.window,
+            stack_pacing: options.stack_pacing && !paces && !is_rbp,
             release: if paces { self.tcp_ap.release } else { config.release },
             rto_backoff: !paces || self.tcp_ap.rto_backoff,
             path_hints: if paces { self.path_hints() } else { tcp::PathHints { round_trips, ..config.path_hints } },

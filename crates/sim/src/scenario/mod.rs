@@ -37,7 +37,7 @@ mod wired;
 mod write;
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
-pub use error::{Problem, ScenarioError, nearest};
+pub use error::{Problem, ScenarioError, did_you_mean, nearest};
 pub use key::{Key, Kind};
 pub use network::{Network, NetworkFlow};
 pub use overrides::{Overrides, keys_meant};
@@ -200,6 +200,19 @@ pub enum App {
         /// Payload of a request.
         payload: Bytes,
     },
+}
+
+impl App {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            App::Bulk => "bulk",
+            App::Transfer { .. } => "transfer",
+            App::Files { .. } => "files",
+            App::Cbr { .. } => "cbr",
+            App::Ping { .. } => "ping",
+        }
+    }
 }
 
 impl FlowTransport {

@@ -6,8 +6,9 @@ use super::{Scenario, Traffic};
 use crate::batch::Control;
 use crate::mobility::Mobility;
 use crate::spread::TooWide;
-use crate::topology::{Graph, Position, Topology};
+use crate::topology::{Graph, Position, Search, Topology};
 use fourhop_units::{NodeId, Purpose, Stream, Time};
+use std::collections::BTreeSet;
 
 /// Nodes and flows of one run.
 #[derive(Clone, PartialEq, Debug)]
@@ -115,7 +116,8 @@ impl Scenario {
         let graph = self.graph()(&positions);
         let mut drawn = Drawn::new(self, seed);
         let gateways = drawn.gateways.clone();
-        let hops = |src, dst| hops(&graph, &gateways, src, dst);
+        let mut search = graph.search();
+        let mut hops = |src, dst| hops(&mut search, &gateways, src, dst);
         let mut flows = Vec::new();
         if let Some(pairs) = &self.traffic {
             for (i, (src, dst)) in self.pairs(seed, pairs.pairs).into_iter().enumerate() {
@@ -149,9 +151,10 @@ impl Scenario {
             };
             let mut stream = Stream::global(own.unwrap_or(seed), Purpose::Flows);
             let nodes = self.topology.nodes();
+            let mut drawn = BTreeSet::new();
             while pairs.len() < count as usize {
                 let pair = (NodeId(stream.below(nodes)), NodeId(stream.below(nodes)));
-                if pair.0 != pair.1 && !pairs.contains(&pair) {
+                if pair.0 != pair.1 && drawn.insert(pair) {
                     pairs.push(pair);
                 }
             }
@@ -162,13 +165,10 @@ impl Scenario {
 
 /// Radio hops of a shortest path, to or from the nearest gateway if one end has no radio; `None` if there is none, or if
 /// both have no radio.
-pub(super) fn hops(graph: &Graph, gateways: &[NodeId], src: NodeId, dst: NodeId) -> Option<u32> {
+pub(super) fn hops(search: &mut Search<'_>, gateways: &[NodeId], src: NodeId, dst: NodeId) -> Option<u32> {
     match (src.wired_number(), dst.wired_number()) {
-        (None, None) => graph.hops_from(src)[dst.index()],
+        (None, None) => search.hops(src, &[dst]),
         (Some(_), Some(_)) => None,
-        (radio, _) => {
-            let hops = graph.hops_from(if radio.is_none() { src } else { dst });
-            gateways.iter().filter_map(|gateway| hops[gateway.index()]).min()
-        }
+        (radio, _) => search.hops(if radio.is_none() { src } else { dst }, gateways),
     }
 }

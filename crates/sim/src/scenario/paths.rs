@@ -70,13 +70,18 @@ impl Scenario {
             let graph = self.graph();
             for places in self.places(seed, &moments, control)? {
                 let graph = graph(&places);
-                lost.retain(|flow| hops(&graph, &network.gateways, flow.src, flow.dst).is_none());
+                let mut search = graph.search();
+                lost.retain(|flow| hops(&mut search, &network.gateways, flow.src, flow.dst).is_none());
             }
         }
         let name = |node: NodeId| match node.wired_number() {
             Some(_) => self.node_name(node),
             None => format!("node {node}"),
         };
+        if lost.is_empty() {
+            return Ok(Vec::new());
+        }
+        let graph = self.graph()(&network.positions);
         Ok(lost
             .into_iter()
             .take(NAMED)
@@ -85,7 +90,7 @@ impl Scenario {
                 NoPath {
                     flow: flow.name.clone(),
                     ends: (name(flow.src), name(flow.dst)),
-                    gap: gap(&network.positions, &self.graph()(&network.positions), begin),
+                    gap: gap(&network.positions, &graph, begin),
                     range_m: self.range_m(),
                     has_site: self.site().is_some(),
                     moving,
@@ -95,13 +100,59 @@ impl Scenario {
     }
 }
 
-/// The nearest two nodes of which one is reached from `begin` and the other is not.
+/// The nearest two nodes of which one is reached from `begin` and the other is not; of several such pairs the first.
 fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
     let reached = graph.hops_from(begin);
-    let (inside, outside): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(|&node| reached[node].is_some());
-    inside
-        .iter()
-        .flat_map(|&near| outside.iter().map(move |&far| (near, far, distance(places[near], places[far]))))
-        .min_by(|a, b| a.2.total_cmp(&b.2))
-        .map(|(near, far, metres)| (NodeId(near as u32), NodeId(far as u32), metres))
+    let (mut inside, mut outside): (Vec<usize>, Vec<usize>) =
+        (0..places.len()).partition(|&node| reached[node].is_some());
+    let by_x = |&a: &usize, &b: &usize| places[a].0.total_cmp(&places[b].0);
+    inside.sort_by(by_x);
+    outside.sort_by(by_x);
+    let mut nearest: Option<(f64, usize, usize)> = None;
+    for &near in &inside {
+        let x = places[near].0;
+        let right = outside.partition_point(|&far| places[far].0 < x);
+        // Outwards on both sides, as long as x alone is not farther than what has been found.
+        let mut look = |far: usize| {
+            let found = (distance(places[near], places[far]), near, far);
+            let nearer = |known: (f64, usize, usize)| {
+                found.0.total_cmp(&known.0).then((found.1, found.2).cmp(&(known.1, known.2))).is_lt()
+            };
+            if nearest.is_none_or(nearer) {
+                nearest = Some(found);
+            }
+            nearest.is_some_and(|known| (places[far].0 - x).abs() <= known.0)
+        };
+        outside[right..].iter().all(|&far| look(far));
+        outside[..right].iter().rev().all(|&far| look(far));
+    }
+    nearest.map(|(metres, near, far)| (NodeId(near as u32), NodeId(far as u32), metres))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::{Purpose, Stream};
+
+    #[test]
+    fn the_gap_is_the_first_of_the_narrowest() {
+        let mut gaps = 0;
+        for seed in 0..40 {
+            let mut stream = Stream::global(seed, Purpose::Topology);
+            // Whole hundreds of metres, so that several gaps are equally wide.
+            let mut draw = || f64::from(stream.below(16)) * 100.0;
+            let places: Vec<Position> = (0..40).map(|_| (draw(), draw())).collect();
+            let graph = Graph::new(&places, 150.0);
+            let reached = graph.hops_from(NodeId(3));
+            let pairs = (0..40).flat_map(|near| (0..40).map(move |far| (near, far)));
+            let between =
+                pairs.filter(|&(near, far): &(usize, usize)| reached[near].is_some() && reached[far].is_none());
+            let metres = |&(near, far): &(usize, usize)| distance(places[near], places[far]);
+            let expected = between.min_by(|a, b| metres(a).total_cmp(&metres(b)));
+            let found = gap(&places, &graph, NodeId(3));
+            gaps += usize::from(found.is_some());
+            assert_eq!(found.map(|(near, far, _)| (near.index(), far.index())), expected, "seed {seed}");
+        }
+        assert!(gaps > 30, "{gaps}");
+    }
 }

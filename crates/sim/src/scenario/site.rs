@@ -10,7 +10,7 @@ use crate::mobility::Movement;
 use crate::propagation::site::{Site, Station, Wall};
 use crate::topology::Topology;
 use fourhop_units::{Db, NodeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What is written about a network's place.
@@ -62,6 +62,7 @@ impl Builder {
 
     fn check_nodes(&mut self, nodes: &[(Resolved, NodeKeys)], topology: &Topology, radio: &Radio) {
         let mut described = BTreeMap::new();
+        let mut names = BTreeSet::new();
         let on_ground = radio.model == RadioModel::Threshold || radio.path_loss == Some(PathLossKind::TwoRay);
         for (resolved, keys) in nodes {
             for number in keys.numbers() {
@@ -73,13 +74,11 @@ impl Builder {
                     self.problems.push(resolved.problem("node", found, "each node once"));
                 }
             }
-            if let Some(name) = &keys.name {
-                let first = nodes.iter().take_while(|(other, _)| !std::ptr::eq(other, resolved));
-                let taken = first.into_iter().any(|(_, other)| other.name.as_ref() == Some(name));
-                if let Some(wrong) = wrong_name(name, keys, taken) {
-                    let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
-                    self.problems.push(resolved.problem("name", wrong, allowed));
-                }
+            if let Some(name) = &keys.name
+                && let Some(wrong) = wrong_name(name, keys, !names.insert(name))
+            {
+                let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
+                self.problems.push(resolved.problem("name", wrong, allowed));
             }
             if !on_ground && keys.antenna_height.is_some() {
                 let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other law looks at heights";

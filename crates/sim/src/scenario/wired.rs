@@ -11,6 +11,7 @@ use crate::wired::{Cable, Plan};
 use fourhop_proto::net::port;
 use fourhop_proto::route::PortId;
 use fourhop_units::{NodeId, Purpose, Stream};
+use std::collections::BTreeSet;
 
 /// A node as a scenario names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,11 +77,13 @@ impl WiredSide {
             Spot::Node(node) => node.wired_number(),
             _ => None,
         };
-        for _ in 0..self.nodes.len() {
+        let mut farther = true;
+        while std::mem::take(&mut farther) {
             for ([a, b], _) in &self.wires {
                 let reached = |spot: Spot| number(spot).is_none_or(|n| joined[n]);
-                if reached(*a) || reached(*b) {
+                if reached(*a) != reached(*b) {
                     [*a, *b].into_iter().filter_map(number).for_each(|n| joined[n] = true);
+                    farther = true;
                 }
             }
         }
@@ -237,7 +240,7 @@ pub(super) fn keys(side: &WiredSide) -> (WiredKeys, Vec<WireKeys>) {
 pub(super) struct Drawn {
     stream: Stream,
     nodes: u32,
-    taken: Vec<NodeId>,
+    taken: BTreeSet<NodeId>,
     /// The gateways in order.
     pub gateways: Vec<NodeId>,
 }
@@ -277,11 +280,7 @@ impl Drawn {
     fn draw(&mut self) -> NodeId {
         loop {
             let node = NodeId(self.stream.below(self.nodes));
-            if !self.taken.contains(&node) {
-                self.taken.push(node);
-                return node;
-            }
-            if self.taken.len() >= self.nodes as usize {
+            if self.taken.insert(node) || self.taken.len() >= self.nodes as usize {
                 return node;
             }
         }

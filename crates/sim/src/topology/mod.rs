@@ -6,7 +6,7 @@
 pub mod geographic;
 mod graph;
 
-pub use graph::Graph;
+pub use graph::{Graph, Search};
 
 use crate::batch::Control;
 use fourhop_units::{NodeId, Purpose, Stream};

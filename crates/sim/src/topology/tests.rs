@@ -1,4 +1,5 @@
 use super::*;
+use fourhop_units::{Purpose, Stream};
 
 const RANGE: f64 = 250.0107;
 
@@ -83,4 +84,48 @@ fn unreachable_nodes_have_no_hops() {
     let graph = Graph::new(&[(0.0, 0.0), (200.0, 0.0), (1000.0, 0.0)], RANGE);
     assert_eq!(graph.hops_from(NodeId(0)), [Some(0), Some(1), None]);
     assert!(!graph.is_connected());
+}
+
+/// Places at random, and a grid whose nodes are exactly as far apart as links reach.
+fn fields() -> Vec<Vec<Position>> {
+    let mut stream = Stream::global(4, Purpose::Topology);
+    let scattered = (0..120).map(|_| (stream.unit() * 2400.0 - 900.0, stream.unit() * 2400.0 - 900.0)).collect();
+    let grid = Topology::Grid { columns: 7, rows: 6, spacing: RANGE };
+    vec![scattered, grid.place(1, RANGE).unwrap()]
+}
+
+#[test]
+fn a_graph_links_exactly_the_nodes_in_range() {
+    for places in fields() {
+        let graph = Graph::new(&places, RANGE);
+        for (a, here) in places.iter().enumerate() {
+            let near = |&b: &usize| {
+                let (dx, dy) = (places[b].0 - here.0, places[b].1 - here.1);
+                a != b && dx * dx + dy * dy <= RANGE * RANGE
+            };
+            let expected: Vec<_> = (0..places.len()).filter(near).map(|b| NodeId(b as u32)).collect();
+            assert_eq!(graph.neighbours(NodeId(a as u32)).collect::<Vec<_>>(), expected);
+        }
+    }
+}
+
+#[test]
+fn searches_from_both_ends_find_as_many_hops_as_those_from_one() {
+    for places in fields() {
+        let graph = Graph::new(&places, RANGE);
+        let mut search = graph.search();
+        let mut apart = 0;
+        for from in (0..places.len() as u32).map(NodeId) {
+            let hops = graph.hops_from(from);
+            for to in (0..places.len() as u32).map(NodeId) {
+                assert_eq!(search.hops(from, &[to]), hops[to.index()], "{from} {to}");
+                let several = [to, NodeId(5), NodeId(17)];
+                let nearest = several.iter().filter_map(|to| hops[to.index()]).min();
+                assert_eq!(search.hops(from, &several), nearest, "{from} {several:?}");
+                apart += usize::from(hops[to.index()].is_none());
+            }
+            assert_eq!(search.hops(from, &[]), None);
+        }
+        assert!(apart > 0 || places.len() == 42, "the scattered nodes are in several parts");
+    }
 }

@@ -10,7 +10,7 @@ pub use plan::{Cable, Plan};
 use crate::event_queue::{Class, Key};
 use crate::trace::{Tap, WireEnd};
 use fourhop_proto::net::{Port, port};
-use fourhop_proto::node::{Account, Drops, Host, Output, WiredSide};
+use fourhop_proto::node::{Account, Drops, Host, Note, Output, Step, WiredSide};
 use fourhop_proto::route::PortId;
 use fourhop_proto::wire::Ipv4Packet;
 use fourhop_units::{NodeId, Time};
@@ -99,6 +99,11 @@ impl Wired {
         }
     }
 
+    /// Is `slot` that of a host which has something to do at `now`? It may be asked early.
+    pub fn is_timer_due(&self, now: Time, slot: usize) -> bool {
+        self.hosts.get(slot).and_then(Host::next_timeout).is_some_and(|at| at <= now)
+    }
+
     /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
     /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
     pub fn handle_event(
@@ -114,8 +119,8 @@ impl Wired {
             self.hosts[slot].handle_timeout(now, out);
             return Some(NodeId::wired(slot as u32));
         };
-        let Wire { port, to, ports, .. } = &mut self.wires[index];
-        let (to, end) = (*to, ports[1]);
+        let Wire { port, from, to, ports } = &mut self.wires[index];
+        let (from, to, end) = (*from, *to, ports[1]);
         port.handle_timeout(now, &mut self.actions);
         for action in self.actions.drain(..) {
             // INVARIANT: what a queue refuses it refuses as it comes.
@@ -123,6 +128,10 @@ impl Wired {
             self.arrivals += 1;
             if let Some(tap) = tap {
                 tap.wired(now, WireEnd { node: to, port: end }, &packet);
+                if tap.looks_closely() {
+                    tap.noted(now, to, &Note::of(&packet, Step::WireIn(from.ipv4())));
+                    tap.wire_queue(now, from, to, port.queue_len(now));
+                }
             }
             match to.wired_number() {
                 Some(host) => {
@@ -146,10 +155,20 @@ impl Wired {
         // What finds the queue full never reaches the line, and is not captured there.
         let copy = tap.as_ref().map(|_| packet.clone());
         wire.port.handle_packet(now, packet, &mut self.actions);
-        if let Some(port::Action::Drop { reason, .. }) = self.actions.pop() {
-            self.drops.count(reason);
-        } else if let (Some(tap), Some(copy)) = (tap, copy) {
-            tap.wired(now, WireEnd { node, port }, &copy);
+        let lost = match self.actions.pop() {
+            Some(port::Action::Drop { reason, .. }) => Some(reason),
+            _ => None,
+        };
+        lost.into_iter().for_each(|reason| self.drops.count(reason));
+        if let (Some(tap), Some(copy)) = (tap, copy) {
+            if lost.is_none() {
+                tap.wired(now, WireEnd { node, port }, &copy);
+            }
+            if tap.looks_closely() {
+                let step = lost.map_or(Step::WireOut(wire.to.ipv4()), Step::Dropped);
+                tap.noted(now, node, &Note::of(&copy, step));
+                tap.wire_queue(now, node, wire.to, wire.port.queue_len(now));
+            }
         }
         self.changed.push(self.hosts.len() as u32 + index);
     }
@@ -167,6 +186,11 @@ impl Wired {
     /// A node without a radio, to be set up or given a packet.
     pub fn host_mut(&mut self, host: usize) -> &mut Host {
         &mut self.hosts[host]
+    }
+
+    /// Lets the hosts tell what their packets do ([`Host::record`]), host `n` with the numbers from `first + n`.
+    pub fn record(&mut self, first: u32, step: u32) {
+        (first..).zip(&mut self.hosts).for_each(|(first, host)| host.record(first, step));
     }
 
     /// Both directions of each link.

@@ -67,10 +67,11 @@ impl Plan {
             let wired = (0..hosts).filter_map(|to| Some((nodes[to], port(from, to)?)));
             // For a gateway everything with a radio is on the other side.
             let radios = if from < hosts { mesh_hops.first().map_or(0, Vec::len) } else { 0 };
+            let reachable: Vec<_> =
+                (0..self.gateways.len()).filter_map(|gateway| Some((gateway, port(from, hosts + gateway)?))).collect();
             let nearest = |node: usize| {
-                let reachable = (0..self.gateways.len()).filter(|gateway| port(from, hosts + gateway).is_some());
-                let gateway = reachable.min_by_key(|&gateway| mesh_hops[gateway][node].unwrap_or(u32::MAX))?;
-                port(from, hosts + gateway)
+                let hops = |&&(gateway, _): &&(usize, PortId)| mesh_hops[gateway][node].unwrap_or(u32::MAX);
+                reachable.iter().min_by_key(hops).map(|&(_, port)| port)
             };
             let mesh = (0..radios).filter_map(|n| Some((NodeId(n as u32), nearest(n)?)));
             let routes = wired.chain(mesh).map(|(node, port)| (Prefix::host(node.ipv4()), port));

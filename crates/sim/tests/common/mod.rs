@@ -9,9 +9,9 @@ use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::tcp;
 use fourhop_proto::wire::{Frame, FrameKind, Payload};
 use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup, Source, Traffic};
-use fourhop_sim::trace::Tap;
+use fourhop_sim::trace::{Copy, Tap, TxId};
 use fourhop_sim::world::World;
-use fourhop_units::{Bytes, Dur, NodeId, Rate, Time, Watt};
+use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
 use std::sync::{Arc, Mutex};
 
 /// A frame as the tap saw it: sent at its beginning, received at its end.
@@ -62,15 +62,15 @@ impl Recorder {
 }
 
 impl Tap for Recorder {
-    fn sent(&mut self, now: Time, node: NodeId, frame: &Frame) {
+    fn sent(&mut self, now: Time, node: NodeId, _: TxId, frame: &Frame) {
         self.0.lock().unwrap().push(Seen { at: now, node: node.0, sent: true, frame: frame.clone() });
     }
 
-    fn received(&mut self, now: Time, node: NodeId, _: Watt, frame: &Frame) {
-        self.0.lock().unwrap().push(Seen { at: now, node: node.0, sent: false, frame: frame.clone() });
+    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
+        self.0.lock().unwrap().push(Seen { at: now, node: copy.node.0, sent: false, frame: frame.clone() });
     }
 
-    fn finish(&mut self) -> Result<(), std::io::Error> {
+    fn finish(&mut self, _: Time) -> Result<(), std::io::Error> {
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::drop::DropReason;
 use Side::{Wired, Wireless};
+use core::net::Ipv4Addr;
 use fourhop_units::Bytes;
 
 /// Runs a crossing in time; what left to the wireless side: (ms, flow), and what was dropped.

@@ -2,6 +2,7 @@
 
 use super::*;
 use Side::{Wired, Wireless};
+use core::net::Ipv4Addr;
 
 fn config() -> Config {
     Config { goodput_control: None, ..Config::paper() }
@@ -205,7 +206,7 @@ fn distances_are_bounded_too() {
     let moved = |packet: Ipv4Packet| Ipv4Packet { dst: if packet.src == HOST { other } else { packet.dst }, ..packet };
     script.packet(0, Wired, moved(segment(0, true, 1, 1, 1_000)));
     script.packet(100, Wireless, Ipv4Packet { src: other, ..segment(0, false, 1, 1_001, 0) });
-    let known = FlowKey { wireless: (other, 40_000), wired: (HOST, 5_001) };
+    let known = FlowKey { wireless: (other.into(), 40_000), wired: (HOST.into(), 5_001) };
     assert_eq!(script.gateway.flow(&known).map(|flow| flow.interval), Some(None));
     // A path that is taken back makes room.
     script.path_lost(200, NODE);
@@ -330,4 +331,36 @@ fn each_packet_is_counted() {
     };
     assert_eq!(*script.gateway.counters(), expected);
     assert!(!Packet::is_empty(&syn(0, true)));
+}
+
+/// Everything is known, nothing waits and nothing is changed.
+#[test]
+fn a_gateway_that_observes_holds_nothing() {
+    let observing = Config { observe: true, sojourn: Some(Dur::from_millis(50)), ..config() };
+    let mut script = Script::new(observing);
+    paced(&mut script, 0, 0, 60_000);
+    script.left();
+    (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    assert_eq!((script.left().len(), script.gateway.held()), (3, 0));
+    assert!(script.interval(0).is_some());
+    assert_eq!(script.gateway.counters().held_back, 0);
+}
+
+/// Flows go on under other options; what waits leaves when nothing has to wait any more.
+#[test]
+fn other_options_hold_for_flows_that_are_there() {
+    let mut script = Script::new(config());
+    paced(&mut script, 0, 0, 60_000);
+    (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
+    assert_eq!(script.gateway.held(), 3);
+    let mut out = Vec::new();
+    script.gateway.handle_config(ms(120), Config { flow_packets: 9, ..config() }, &mut out);
+    assert_eq!((out.len(), script.gateway.held()), (0, 3), "pacing goes on");
+    script.gateway.handle_config(ms(120), Config { observe: true, flows: 1, ..config() }, &mut out);
+    assert_eq!((out.len(), script.gateway.held(), script.gateway.flows()), (3, 0, 1));
+    assert!(script.interval(0).is_some());
+    script.gateway.handle_config(ms(130), Config { pacing: false, ..config() }, &mut out);
+    assert_eq!(script.interval(0), None);
+    let listed: Vec<_> = script.gateway.each_flow().map(|(key, state)| (*key, state.acked)).collect();
+    assert_eq!(listed, [(key(0), (0, 1_000))]);
 }

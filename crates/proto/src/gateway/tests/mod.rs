@@ -9,6 +9,7 @@ mod script;
 
 use super::*;
 use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
+use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Seq};
 
 pub const HOST: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 1);
@@ -44,7 +45,7 @@ pub fn flagged(mut packet: Ipv4Packet, change: impl Fn(&mut TcpSegment)) -> Ipv4
 }
 
 pub fn key(n: u16) -> FlowKey {
-    FlowKey { wireless: (NODE, 40_000 + n), wired: (HOST, 5_001) }
+    FlowKey { wireless: (NODE.into(), 40_000 + n), wired: (HOST.into(), 5_001) }
 }
 
 /// A gateway, the time, and what left when: (ms, sequence number, side).

@@ -124,7 +124,10 @@ impl Bench {
     fn judge(&mut self, now: Time, verdict: Verdict, frame: &Frame) {
         let for_us = frame.dst == NodeId(0).mac();
         match verdict {
-            Verdict::Good => self.medium.handle_good_frame(now, frame, for_us, &self.rules),
+            Verdict::Good => {
+                let reserved = if for_us { Time::ZERO } else { now + frame.duration };
+                self.medium.handle_good_frame(now, reserved, frame.kind == FrameKind::Rts, &self.rules);
+            }
             lost => self.medium.handle_error(now, lost, &self.rules),
         }
         self.medium.handle_quiet(now);

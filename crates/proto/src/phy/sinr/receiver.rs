@@ -15,31 +15,41 @@
 //! above a threshold. The rest of a frame whose beginning was missed therefore makes the medium busy only if it is
 //! strong.
 
-use super::config::{Config, FrameCapture, bits_in};
+use super::config::{Config, FrameCapture, Header, bits_in};
 use crate::drop::DropReason;
-use crate::phy::error_rate::Mode;
-use crate::phy::{Arrival, Departure, TxId, Verdict};
+use crate::phy::error_rate::{Curve, Mode};
+use crate::phy::{Arrival, Departure, Verdict};
 use crate::wire::Frame;
-use fourhop_units::{Rate, Stream, Time, Watt};
+use fourhop_units::{NodeId, Rate, Stream, Time, Watt};
 
 /// A copy on the air.
 #[derive(Clone, Copy, Debug)]
-struct OnAir {
-    tx: TxId,
-    power: f64,
+pub struct OnAir {
+    src: NodeId,
+    end: Time,
+    /// Until when it reserves the medium, if it is received.
+    pub reserved: Time,
+    /// Is it an RTS?
+    pub rts: bool,
     /// Has the receiver synchronised on it, so that carrier sense knows of it?
     sensed: bool,
     /// What it is lost for unless it is the one followed.
     reason: DropReason,
+    power: f64,
 }
 
 /// The copy the receiver follows.
 #[derive(Clone, Copy, Debug)]
 struct Followed {
-    tx: TxId,
+    src: NodeId,
+    end: Time,
     power: f64,
     mode: Mode,
+    /// That of `mode`, once it is needed.
+    curve: Option<&'static Curve>,
     rate: Rate,
+    /// Has its header been found right?
+    header_read: bool,
     header_begins: Time,
     payload_begins: Time,
     payload_ends: Time,
@@ -57,22 +67,49 @@ struct Followed {
 /// There are no timers.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    config: Config,
-    random: Stream,
+    /// The first end of a copy that is on the air, and whose; `NEVER` if none is.
+    next: (Time, NodeId),
+    /// Sum of the powers on the air, added up in their order there.
+    sum: f64,
     on_air: Vec<OnAir>,
+    /// How many of them carrier sense knows of.
+    sensed: u32,
+    config: Config,
+    /// Of `config`, with the curve of its mode.
+    header: Header,
+    header_curve: Option<&'static Curve>,
+    random: Stream,
     followed: Option<Followed>,
 }
+
+const NOTHING: (Time, NodeId) = (Time::NEVER, NodeId(u32::MAX));
 
 impl Receiver {
     /// A receiver in silence; `random` is its own.
     pub fn new(config: Config, random: Stream) -> Receiver {
-        Receiver { config, random, on_air: Vec::new(), followed: None }
+        let header = config.header();
+        Receiver {
+            next: NOTHING,
+            sum: 0.0,
+            on_air: Vec::new(),
+            sensed: 0,
+            header,
+            header_curve: config.curve(header.mode),
+            config,
+            random,
+            followed: None,
+        }
     }
 
     /// Is the medium busy as far as the receiver can tell?
+    #[inline]
     pub fn busy(&self) -> bool {
-        let energy = self.sum_of_others(None) >= self.config.cca_energy.0;
-        energy || (self.config.cca_preamble && self.on_air.iter().any(|copy| copy.sensed))
+        self.sum >= self.config.cca_energy.0 || (self.config.cca_preamble && self.sensed > 0)
+    }
+
+    /// Does it follow a frame?
+    pub fn is_receiving(&self) -> bool {
+        self.followed.is_some()
     }
 
     /// Copies on the air at this receiver.
@@ -80,9 +117,31 @@ impl Receiver {
         self.on_air.len()
     }
 
-    /// Sum of all powers but that of `tx`.
-    fn sum_of_others(&self, tx: Option<TxId>) -> f64 {
-        self.on_air.iter().filter(|copy| Some(copy.tx) != tx).map(|copy| copy.power).sum()
+    /// Does it follow the copy of `src`?
+    pub fn follows(&self, src: NodeId) -> bool {
+        self.followed.is_some_and(|followed| followed.src == src)
+    }
+
+    /// Which copy ends next, and when. At one instant that of the first node ends first.
+    #[inline]
+    pub fn next_departure(&self) -> Option<(Time, NodeId)> {
+        (self.next.0 != Time::NEVER).then_some(self.next)
+    }
+
+    /// The first instant at which, if nothing else arrives, the medium may become quiet or a frame be received; `NEVER` if it
+    /// is quiet and none is. Perhaps neither happens then.
+    pub fn may_be_quiet(&self) -> Time {
+        let followed = self.followed.map_or(Time::NEVER, |followed| followed.end);
+        if !self.busy() {
+            return followed;
+        }
+        let sensed = self.on_air.iter().filter(|copy| copy.sensed && self.config.cca_preamble).map(|copy| copy.end);
+        followed.min(sensed.max().unwrap_or(self.next.0))
+    }
+
+    /// Sum of all powers but that of `src`.
+    fn sum_of_others(&self, src: NodeId) -> f64 {
+        self.on_air.iter().filter(|copy| copy.src != src).map(|copy| copy.power).sum()
     }
 
     /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy and this
@@ -93,7 +152,8 @@ impl Receiver {
         self.count_up_to(now);
         self.give_up_wrong_header(now);
         let power = copy.power.0;
-        let sinr = power / (self.config.noise.0 + self.sum_of_others(None));
+        let others = self.sum;
+        let sinr = power / (self.config.noise.0 + others);
         let strong = copy.power >= self.config.sensitivity;
         let heard = !transmitting && strong && sinr >= self.config.preamble_sinr;
         let follow = heard && self.followed.as_ref().is_none_or(|followed| self.takes_over(now, power, followed));
@@ -106,15 +166,19 @@ impl Receiver {
         };
         if let Some(followed) = &mut self.followed {
             if follow {
-                let tx = followed.tx;
-                self.set_reason(tx, DropReason::Collision);
+                let src = followed.src;
+                self.set_reason(src, DropReason::Collision);
             } else {
                 followed.interference += power;
             }
         }
-        self.on_air.push(OnAir { tx: copy.tx, power, sensed: follow, reason });
+        let Arrival { src, end, reserved, rts, .. } = copy;
+        self.on_air.push(OnAir { src, end, reserved, rts, sensed: follow, reason, power });
+        self.next = self.next.min((end, src));
+        self.sum += power;
         if follow {
-            self.followed = Some(self.follow(now, copy, frame));
+            self.sensed += 1;
+            self.followed = Some(self.follow(now, copy, others, frame));
         }
         (follow || !was_busy) && self.busy()
     }
@@ -128,18 +192,22 @@ impl Receiver {
         in_time && power >= followed.power * self.config.capture_ratio
     }
 
-    fn follow(&mut self, now: Time, copy: Arrival, frame: &Frame) -> Followed {
+    fn follow(&mut self, now: Time, copy: Arrival, others: f64, frame: &Frame) -> Followed {
         let payload_begins = now + self.config.plcp;
+        let mode = self.config.mode(frame);
         Followed {
-            tx: copy.tx,
+            src: copy.src,
+            end: copy.end,
             power: copy.power.0,
-            mode: self.config.mode(frame),
+            mode,
+            curve: self.config.curve(mode),
             rate: frame.rate,
-            header_begins: payload_begins - self.config.header().length,
+            header_read: false,
+            header_begins: payload_begins - self.header.length,
             payload_begins,
             payload_ends: copy.end - self.config.phy.signal_extension(),
             counted: now,
-            interference: self.sum_of_others(Some(copy.tx)),
+            interference: others,
             header_hazard: 0.0,
             payload_hazard: 0.0,
             chance: self.random.unit(),
@@ -155,72 +223,88 @@ impl Receiver {
         let sinr = followed.power / (config.noise.0 + followed.interference);
         let (begins, ends) = (from.max(followed.header_begins), to.min(followed.payload_begins));
         if begins < ends {
-            let header = config.header();
+            let header = &self.header;
             let share = (ends - begins).as_nanos() as f64 / header.length.as_nanos() as f64;
-            followed.header_hazard += share * header.bits * config.hazard(header.mode, sinr);
+            followed.header_hazard += share * header.bits * config.hazard_on(self.header_curve, sinr);
         }
         let begins = from.max(followed.payload_begins);
         if begins < to {
-            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard(followed.mode, sinr);
+            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard_on(followed.curve, sinr);
         }
     }
 
     /// Once the header is over, a receiver that could not read it is free for another frame.
     fn give_up_wrong_header(&mut self, now: Time) {
-        let Some(followed) = self.followed.filter(|followed| now >= followed.payload_begins) else { return };
-        if followed.chance >= libm::exp(-followed.header_hazard) {
-            let reason = self.cause(&followed);
-            self.set_reason(followed.tx, reason);
-            self.followed = None;
+        let Some(followed) = &mut self.followed else { return };
+        if followed.header_read || now < followed.payload_begins {
+            return;
         }
+        if followed.chance < libm::exp(-followed.header_hazard) {
+            followed.header_read = true;
+            return;
+        }
+        let followed = *followed;
+        let reason = self.cause(&followed);
+        self.set_reason(followed.src, reason);
+        self.followed = None;
     }
 
     /// Would the frame have survived noise alone?
     fn cause(&self, followed: &Followed) -> DropReason {
         let sinr = followed.power / self.config.noise.0;
-        let header = self.config.header();
+        let header = &self.header;
         let bits = bits_in(followed.payload_ends - followed.payload_begins, followed.rate);
         let hazard =
             header.bits * self.config.hazard(header.mode, sinr) + bits * self.config.hazard(followed.mode, sinr);
         if followed.chance < libm::exp(-hazard) { DropReason::Collision } else { DropReason::FrameError }
     }
 
-    fn set_reason(&mut self, tx: TxId, reason: DropReason) {
-        if let Some(copy) = self.on_air.iter_mut().find(|copy| copy.tx == tx) {
+    fn set_reason(&mut self, src: NodeId, reason: DropReason) {
+        if let Some(copy) = self.on_air.iter_mut().find(|copy| copy.src == src) {
             copy.reason = reason;
         }
     }
 
-    /// A copy ends.
+    /// The copy of `src` ends.
     ///
     /// # Panics
     /// If that copy never arrived.
-    pub fn depart(&mut self, now: Time, tx: TxId, transmitting: bool) -> Departure {
+    pub fn depart(&mut self, now: Time, src: NodeId, transmitting: bool) -> (Departure, OnAir) {
         self.count_up_to(now);
         self.give_up_wrong_header(now);
         // INVARIANT: every copy that has arrived is on the air until it departs.
-        let index = self.on_air.iter().position(|copy| copy.tx == tx).expect("a copy departs once, after its arrival");
+        let index =
+            self.on_air.iter().position(|copy| copy.src == src).expect("a copy departs once, after its arrival");
         let copy = self.on_air.swap_remove(index);
-        match self.followed.take_if(|followed| followed.tx == tx) {
+        self.sensed -= u32::from(copy.sensed);
+        let mut next = NOTHING;
+        self.sum = 0.0;
+        for other in &self.on_air {
+            next = next.min((other.end, other.src));
+            self.sum += other.power;
+        }
+        self.next = next;
+        let departure = match self.followed.take_if(|followed| followed.src == src) {
             Some(_) if transmitting => Departure::Judged(Verdict::Missed),
             Some(followed) if followed.chance < libm::exp(-(followed.header_hazard + followed.payload_hazard)) => {
                 Departure::Judged(Verdict::Good)
             }
             Some(followed) => Departure::Judged(Verdict::Bad(self.cause(&followed))),
             None => {
-                if let Some(tx) = self.followed.as_ref().map(|followed| followed.tx) {
-                    let interference = self.sum_of_others(Some(tx));
+                if let Some(src) = self.followed.as_ref().map(|followed| followed.src) {
+                    let interference = self.sum_of_others(src);
                     self.followed.iter_mut().for_each(|followed| followed.interference = interference);
                 }
                 Departure::Lost(copy.reason)
             }
-        }
+        };
+        (departure, copy)
     }
 
     /// The node begins to transmit: what it was receiving is lost.
     pub fn transmit_started(&mut self) {
         if let Some(followed) = self.followed.take() {
-            self.set_reason(followed.tx, DropReason::HalfDuplex);
+            self.set_reason(followed.src, DropReason::HalfDuplex);
         }
     }
 }

@@ -42,13 +42,18 @@ impl Bench {
 
     fn arrive(&mut self, tx: u32, strength: f64, at_us: u64, end_us: u64) -> bool {
         let frame = self.frame(Dur::from_micros(end_us - at_us));
-        let copy = Arrival { tx: TxId(tx), power: Watt(NOISE * strength), end: Time::from_micros(end_us) };
-        self.receiver.arrive(Time::from_micros(at_us), copy, &frame, false)
+        let end = Time::from_micros(end_us);
+        self.receiver.arrive(Time::from_micros(at_us), copy(tx, strength, end), &frame, false)
     }
 
     fn depart(&mut self, tx: u32, at_us: u64) -> Departure {
-        self.receiver.depart(Time::from_micros(at_us), TxId(tx), false)
+        self.receiver.depart(Time::from_micros(at_us), NodeId(tx), false).0
     }
+}
+
+/// Of node `src`.
+fn copy(src: u32, strength: f64, end: Time) -> Arrival {
+    Arrival { src: NodeId(src), power: Watt(NOISE * strength), end, reserved: Time::ZERO, rts: false }
 }
 
 const GOOD: Departure = Departure::Judged(Verdict::Good);
@@ -62,9 +67,8 @@ fn received(config: Config, rate: Rate, length: Bytes, snr: f64, count: u32) -> 
     (0..count)
         .filter(|&n| {
             let start = Time::from_millis(20 * u64::from(n) + 20);
-            let copy = Arrival { tx: TxId(n), power: Watt(NOISE * snr), end: start + airtime };
-            let _ = bench.receiver.arrive(start, copy, &bench.frame(airtime), false);
-            bench.receiver.depart(start + airtime, TxId(n), false) == GOOD
+            let _ = bench.receiver.arrive(start, copy(n, snr, start + airtime), &bench.frame(airtime), false);
+            bench.receiver.depart(start + airtime, NodeId(n), false).0 == GOOD
         })
         .count() as u32
 }
@@ -224,9 +228,8 @@ fn carrier_sense_is_by_preamble_and_by_energy() {
 #[test]
 fn half_duplex_loses_what_meets_a_transmission() {
     let mut bench = Bench::new(config());
-    let copy = Arrival { tx: TxId(1), power: Watt(NOISE * 1e3), end: Time::from_micros(500) };
     let frame = bench.frame(Dur::from_micros(500));
-    let _ = bench.receiver.arrive(Time::ZERO, copy, &frame, true);
+    let _ = bench.receiver.arrive(Time::ZERO, copy(1, 1e3, Time::from_micros(500)), &frame, true);
     assert_eq!(bench.depart(1, 500), Departure::Lost(DropReason::HalfDuplex));
     bench.arrive(2, 1e3, 600, 1_200);
     bench.receiver.transmit_started();

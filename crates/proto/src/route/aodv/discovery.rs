@@ -9,7 +9,8 @@ use fourhop_units::{Dur, Time};
 impl Aodv {
     /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited for.
     pub(super) fn search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
-        let config = self.config;
+        // A copy, because what follows changes the rest; searches are rare.
+        let config = *self.config;
         if !self.has_room(now, dst) {
             self.buffer.drop_all(now, dst, DropReason::RouteTableFull, out);
             return;

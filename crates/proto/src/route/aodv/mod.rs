@@ -90,6 +90,7 @@ use rate::RateLimit;
 use repair::Repairs;
 use seen::SeenRequests;
 use signal::Signals;
+use std::sync::Arc;
 use table::Table;
 use told::Told;
 
@@ -117,7 +118,7 @@ pub struct Aodv {
     plan: AddressPlan,
     /// What it answers for as a gateway; nothing at other nodes.
     served: Vec<Prefix>,
-    config: Config,
+    config: Arc<Config>,
     limits: Limits,
     /// Do packets carry a simulator's notes?
     notes: bool,
@@ -148,9 +149,9 @@ pub struct Aodv {
 }
 
 impl Aodv {
-    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts.
-    pub fn new(addr: Ipv4Addr, config: Config, jitter: Stream) -> Aodv {
-        let mut jitter = jitter;
+    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Those made from one `Arc` share its memory.
+    pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, jitter: Stream) -> Aodv {
+        let (config, mut jitter) = (config.into(), jitter);
         let seqno = match config.own_seqno {
             OwnSeqno::Rfc => 0,
             OwnSeqno::Even => 2,
@@ -161,7 +162,6 @@ impl Aodv {
             addr,
             plan: AddressPlan::default(),
             served: Vec::new(),
-            config,
             limits: Limits::AMPLE,
             notes: false,
             jitter,
@@ -179,6 +179,7 @@ impl Aodv {
             usages: Usages::new(Limits::AMPLE.routes),
             rreq_rate: RateLimit::new(config.rreq_rate_limit),
             rerr_rate: RateLimit::new(config.rerr_rate_limit),
+            config,
             sweep_at: None,
             retry_at: None,
             told: None,

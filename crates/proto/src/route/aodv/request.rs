@@ -99,13 +99,14 @@ impl Aodv {
         from: Ipv4Addr,
         out: &mut Vec<Action>,
     ) {
-        let config = self.config;
-        let until = match config.reverse_lifetime {
+        let reverse_lifetime = self.config.reverse_lifetime;
+        let until = match reverse_lifetime {
             ReverseLifetime::Minimal => {
-                let minimal = config
+                let minimal = self
+                    .config
                     .net_traversal_time()
                     .saturating_mul(2)
-                    .saturating_sub(config.node_traversal_time.saturating_mul(2 * u64::from(distance.hops)));
+                    .saturating_sub(self.config.node_traversal_time.saturating_mul(2 * u64::from(distance.hops)));
                 now + minimal
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
@@ -125,8 +126,8 @@ impl Aodv {
             return;
         }
         let searched = route.search.timeout.is_some();
-        if searched && matches!(config.reverse_lifetime, ReverseLifetime::Fixed(_)) {
-            route.expires = now + config.active_route_timeout;
+        if searched && matches!(reverse_lifetime, ReverseLifetime::Fixed(_)) {
+            route.expires = now + self.config.active_route_timeout;
         }
         let expires = route.expires;
         self.watch(expires);

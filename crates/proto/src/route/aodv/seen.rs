@@ -10,6 +10,8 @@ pub(super) struct SeenRequests {
     /// Originator and RREQ ID in one number, apart from the times: each request that comes in a flood is looked for here.
     keys: VecDeque<u64>,
     forget_at: VecDeque<Time>,
+    /// The first of `forget_at`, or earlier: in a flood it need not be looked up there.
+    next: Time,
 }
 
 /// So many are compared at a time, without a branch for each.
@@ -18,17 +20,25 @@ const AT_A_TIME: usize = 8;
 impl SeenRequests {
     /// Remembers a request until `forget_at`; false if it is remembered already.
     pub fn insert(&mut self, now: Time, originator: Ipv4Addr, rreq_id: u32, forget_at: Time) -> bool {
-        while self.forget_at.front().is_some_and(|&until| until <= now) {
-            self.forget_at.pop_front();
-            self.keys.pop_front();
+        if self.next <= now {
+            self.forget(now);
         }
         let key = u64::from(originator.to_bits()) << 32 | u64::from(rreq_id);
         let known = self.contains(key);
         if !known {
             self.keys.push_back(key);
             self.forget_at.push_back(forget_at);
+            self.next = self.next.min(forget_at);
         }
         !known
+    }
+
+    #[cold]
+    fn forget(&mut self, now: Time) {
+        while self.forget_at.pop_front_if(|until| *until <= now).is_some() {
+            self.keys.pop_front();
+        }
+        self.next = self.forget_at.front().copied().unwrap_or(Time::NEVER);
     }
 
     /// Removes the oldest until at most this number is left; returns how many it removed.

@@ -57,6 +57,28 @@ fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
     }
 }
 
+/// Linux, `tcp_update_pacing_rate`: with a round trip of 100 ms and a window of 11 segments, 2 windows a round trip below half
+/// the threshold and 1.2 from there on; the first ten segments leave at once.
+#[test]
+fn the_stack_paces_by_the_window_as_linux_does() {
+    for (ssthresh, ratio) in [(1_000, 200), (2, 120)] {
+        let config =
+            Config { initial_window: 10, initial_ssthresh: ssthresh, timestamps: false, stack_pacing: true, ..plain() };
+        let mut s = Script::sending_with("newreno", config, 1_000_000);
+        assert_eq!((s.socket.pacing_interval(), s.out.len()), (None, 10), "the first ten");
+        s.out.clear();
+        s.ack(200, 1_001);
+        let window = u64::from(s.socket.cwnd());
+        let interval = Dur::from_nanos(100_000_000 * 100 / (ratio * window));
+        assert_eq!(s.socket.pacing_interval(), Some(interval), "{ratio} %");
+        s.ack(201, 2_001);
+        let times = departures(&mut s, 201, 240);
+        let gap = s.socket.pacing_interval().unwrap();
+        assert!(times.len() >= 2 && times[1..].is_sorted(), "{times:?}");
+        assert!(times.windows(2).skip(2).all(|pair| pair[1] - pair[0] >= gap), "{times:?} {gap}");
+    }
+}
+
 /// Hop counts change the window limit of `cwl` at once, upwards by letting segments go.
 #[test]
 fn hops_set_the_window_limit() {

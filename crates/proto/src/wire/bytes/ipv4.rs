@@ -1,6 +1,6 @@
 //! The IPv4 header (RFC 791 section 3.1).
 
-use super::{be16, checksum};
+use super::{IpHead, TCP, be16, checksum};
 use core::net::Ipv4Addr;
 use thiserror::Error;
 
@@ -9,9 +9,6 @@ const HEADER: usize = 20;
 /// Places in the header.
 const TIME_TO_LIVE: usize = 8;
 const CHECKSUM: usize = 10;
-/// Protocol numbers (IANA).
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 /// What the header of an IPv4 packet says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,10 +101,7 @@ impl Ipv4Head {
     /// Source and destination port in `bytes`, of which this is the header; `None` where the protocol has none, or where a
     /// fragment or a packet that is cut off does not show them.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
-        let ports = self.header_len..self.header_len + 4;
-        let shown = matches!(self.protocol, TCP | UDP) && !self.fragment && ports.end <= self.total_len;
-        let ports = bytes.get(ports).filter(|_| shown)?;
-        Some((be16(ports, 0), be16(ports, 2)))
+        IpHead::from(*self).ports(bytes)
     }
 }
 

@@ -1,6 +1,6 @@
-//! TCP segments (RFC 9293 section 3.1) in IPv4 packets.
+//! TCP segments (RFC 9293 section 3.1) in IP packets.
 
-use super::ipv4::{Ipv4Head, set_total_len};
+use super::ip::{IpHead, set_total_len};
 use super::{be16, be32, checksum};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use fourhop_units::Seq;
@@ -33,7 +33,7 @@ struct Layout {
 
 impl Layout {
     fn of(bytes: &[u8]) -> Option<Layout> {
-        let head = Ipv4Head::read(bytes).ok().filter(Ipv4Head::is_tcp)?;
+        let head = IpHead::read(bytes).filter(IpHead::is_tcp)?;
         let (tcp, end) = (head.header_len, head.total_len);
         let offset = bytes.get(tcp + DATA_OFFSET)?;
         let payload = tcp + usize::from(offset >> 4) * 4;
@@ -91,7 +91,7 @@ fn options(bytes: &[u8]) -> Option<TcpOptions> {
     Some(options)
 }
 
-/// The TCP segment in an IPv4 packet; `None` for anything else, and for what is malformed.
+/// The TCP segment in an IP packet; `None` for anything else, and for what is malformed.
 pub fn segment(bytes: &[u8]) -> Option<TcpSegment> {
     let Layout { tcp, payload, end } = Layout::of(bytes)?;
     let options = options(&bytes[tcp + HEADER..payload])?;
@@ -109,14 +109,14 @@ pub fn segment(bytes: &[u8]) -> Option<TcpSegment> {
     })
 }
 
-/// Writes the window field of the TCP segment in an IPv4 packet. False, and nothing is written, if there is none.
+/// Writes the window field of the TCP segment in an IP packet. False, and nothing is written, if there is none.
 pub fn set_window(bytes: &mut [u8], window: u16) -> bool {
     let Some(Layout { tcp, .. }) = Layout::of(bytes) else { return false };
     checksum::write(bytes, tcp + CHECKSUM, tcp + WINDOW, &window.to_be_bytes());
     true
 }
 
-/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IPv4 packet, as an option or over one that is there. False, and
+/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IP packet, as an option or over one that is there. False, and
 /// nothing is written, if there is no segment, no room in its header, a signature over the header, or if the packet would be
 /// longer than `mtu`.
 pub fn write_wired_rtt(bytes: &mut Vec<u8>, millis: u16, mtu: u32) -> bool {

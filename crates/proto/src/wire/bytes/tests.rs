@@ -14,7 +14,7 @@ pub fn encoded(packet: &Ipv4Packet) -> Vec<u8> {
 }
 
 /// A data segment without options, and with such ones.
-fn plain(payload: u32) -> Ipv4Packet {
+pub fn plain(payload: u32) -> Ipv4Packet {
     with_options(payload, TcpOptions::default())
 }
 

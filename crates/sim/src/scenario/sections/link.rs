@@ -27,6 +27,19 @@ section! {
         red_high: Number, number("0", "1000") => red.high;
         /// Largest probability of a drop.
         red_max_drop: Share, share("0%", "100%") => red.max_drop;
+        /// Neighbourhood RED: do nodes that share the medium drop packets early, each by its part of the load (Xu et al.
+        /// 2003)?
+        nred: bool, Kind::Bool => nred.enabled;
+        /// Share of time that the medium is busy from which on they do.
+        nred_low: Share, share("0%", "100%") => nred.low;
+        /// That at which the probability is the largest.
+        nred_high: Share, share("0%", "100%") => nred.high;
+        /// Largest probability of a drop, at a node that makes all the load by itself.
+        nred_max_drop: Share, share("0%", "100%") => nred.max_drop;
+        /// Time between two estimates of the load.
+        nred_interval: Dur, time("1ms", "1000s") => nred.interval;
+        /// Weight of the old average of the load.
+        nred_smoothing: Share, share("0%", "99.9%") => nred.smoothing;
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s") => delay;
         /// Are link addresses found by ARP? Without, every node knows them.

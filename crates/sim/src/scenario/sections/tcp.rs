@@ -122,6 +122,9 @@ section! {
         max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
         /// Do retransmissions wait for the pacing interval too?
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
+        /// Does the stack space segments by itself, as Linux does behind `fq`: 2 windows a round trip in slow start, 1.2 later, but for
+        /// the first ten segments? Transports that pace by themselves ignore it.
+        stack_pacing: bool, Kind::Bool => stack_pacing;
         /// Are small segments held back while data is under way?
         nagle: bool, Kind::Bool => nagle;
         /// Is the timestamp option used (RFC 7323)?
@@ -146,6 +149,8 @@ section! {
         beta: u32, Kind::Int(0, 1_000) => cc.beta;
         /// Vegas: with more slow start ends.
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
+        /// CUBIC: does HyStart++ (RFC 9406) end the first slow start, when round trips grow?
+        hystart: bool, Kind::Bool => cc.hystart;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Rate-based pacing: which round trip is divided.

@@ -4,6 +4,7 @@ use super::*;
 use crate::batch::Control;
 use crate::scenario::sections::UNSCALED_WINDOW;
 use fourhop_units::NodeId;
+use std::collections::BTreeSet;
 
 #[test]
 fn it_is_off_unless_asked_for() {
@@ -23,7 +24,7 @@ fn windows_count_in_bytes_unless_a_buffer_is_given() {
 fn unaware_nodes_are_one_or_several_of_the_network() {
     let some = with(&["c3tcp.enabled=true", "c3tcp.unaware=[1, 3]", "c3tcp.unaware_nodes=pass"]).unwrap();
     let (setup, _) = crate::translate::setup(&some, 1, &Control::new()).unwrap();
-    assert_eq!(setup.c3tcp.unwrap().unaware, [NodeId(1), NodeId(3)]);
+    assert_eq!(setup.c3tcp.unwrap().unaware, BTreeSet::from([NodeId(1), NodeId(3)]));
     let again = load(&some.to_toml()).unwrap();
     assert_eq!((&again.c3tcp, again.tcp.receive_buffer), (&some.c3tcp, some.tcp.receive_buffer));
     assert_eq!(with(&["c3tcp.unaware=2"]).unwrap().c3tcp.unaware_nodes(), [NodeId(2)]);

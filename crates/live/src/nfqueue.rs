@@ -1,0 +1,304 @@
+//! Packets that the kernel's filter hands to a program, which says later what becomes of each (NFQUEUE,
+//! linux/netfilter/nfnetlink_queue.h).
+//!
+//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. Many packets come by one system
+//! call, and many verdicts go by one. What the program has not taken in time, because it is slow or its queue is full, passes:
+//! the queue fails open. When the program ends, the kernel drops what is still held.
+
+use crate::netlink::{attribute, attributes, length_at};
+use crate::{Error, Tried};
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, MultiHeaders, SockFlag, SockProtocol, SockType, recv, recvmmsg, send, setsockopt, socket,
+};
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Kinds of messages: subsystem 3 in the upper byte.
+const PACKET: u16 = 3 << 8;
+const VERDICT: u16 = 3 << 8 | 1;
+const CONFIG: u16 = 3 << 8 | 2;
+/// Attributes of packets and verdicts.
+const PACKET_HEAD: u16 = 1;
+const VERDICT_HEAD: u16 = 2;
+const PAYLOAD: u16 = 10;
+const WHOLE_LENGTH: u16 = 13;
+/// Attributes of the configuration.
+const COMMAND: u16 = 1;
+const COPY: u16 = 2;
+const MOST: u16 = 3;
+const MASK: u16 = 4;
+const FLAGS: u16 = 5;
+const BIND: u8 = 1;
+/// Copy the beginning of a packet.
+const COPY_PACKET: u8 = 2;
+/// What finds no room passes instead of being lost.
+const FAIL_OPEN: u32 = 1;
+/// NF_ACCEPT of linux/netfilter.h.
+const ACCEPT: u32 = 1;
+/// Length of `struct nlmsghdr` and, with `struct nfgenmsg`, of what every message here begins with.
+const HEADER: usize = 16;
+const PREFIX: usize = 20;
+/// Packets that one system call brings.
+const TOGETHER: usize = 64;
+/// Bytes of a message besides the packet: its prefix and attributes, of which the longest names a security context.
+const AROUND: usize = 512;
+/// Verdicts are sent when there are so many bytes of them.
+const FULL: usize = 16 * 1024;
+
+/// A packet that the kernel holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held<'a> {
+    /// The queue it is in, and its number there, for the verdict.
+    pub queue: u16,
+    /// Its number in the queue.
+    pub id: u32,
+    /// Its beginning, from the IP header on.
+    pub bytes: &'a [u8],
+    /// Bytes that it has as a whole.
+    pub len: u32,
+}
+
+/// Queues of one socket.
+#[derive(Debug)]
+pub struct Queues {
+    socket: OwnedFd,
+    headers: MultiHeaders<()>,
+    buffer: Vec<u8>,
+    each: usize,
+    verdicts: Vec<u8>,
+}
+
+/// How the kernel keeps packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keep {
+    /// Bytes of a packet that are handed over.
+    pub copied: u32,
+    /// Packets that a queue holds at most; what comes beyond that passes.
+    pub packets: u32,
+    /// Bytes of memory for packets that the program has not looked at.
+    pub unseen: usize,
+}
+
+impl Queues {
+    /// Takes the packets of these queues of the present network namespace.
+    ///
+    /// # Errors
+    /// If this process may not (CAP_NET_ADMIN), another has one of them, or the kernel has no such queues.
+    pub fn open(numbers: &[u16], keep: Keep) -> Result<Queues, Error> {
+        let failed = || "cannot open a queue of packets".to_owned();
+        let (flags, protocol) = (SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkNetFilter);
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol).tried(failed)?;
+        // Those who may not have that much get what everybody gets.
+        let _ = setsockopt(&socket, RcvBufForce, &keep.unseen).or_else(|_| setsockopt(&socket, RcvBuf, &keep.unseen));
+        let on: libc::c_int = 1;
+        // SAFETY: the option is an int; `on` is one and lives until the call returns, which only reads it. Without the option
+        // an overload would be an error of the next reading.
+        let set = unsafe {
+            let size = size_of::<libc::c_int>() as libc::socklen_t;
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_NETLINK,
+                libc::NETLINK_NO_ENOBUFS,
+                (&raw const on).cast(),
+                size,
+            )
+        };
+        Errno::result(set).tried(failed)?;
+        let each = keep.copied as usize + AROUND;
+        let buffer = vec![0; each * TOGETHER];
+        let queues =
+            Queues { socket, headers: MultiHeaders::preallocate(TOGETHER, None), buffer, each, verdicts: Vec::new() };
+        numbers.iter().try_for_each(|&number| queues.bind(number, keep))?;
+        Ok(queues)
+    }
+
+    fn bind(&self, number: u16, keep: Keep) -> Result<(), Error> {
+        let copy = [&keep.copied.to_be_bytes()[..], &[COPY_PACKET]].concat();
+        let flags = FAIL_OPEN.to_be_bytes();
+        let attributes: [&[(u16, &[u8])]; 2] = [
+            &[(COMMAND, &[BIND, 0, 0, 0])],
+            &[(COPY, &copy), (MOST, &keep.packets.to_be_bytes()), (MASK, &flags), (FLAGS, &flags)],
+        ];
+        for content in attributes {
+            let failed = || format!("queue {number} of the packet filter");
+            let mut message = Vec::new();
+            begin(&mut message, CONFIG, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, number);
+            content.iter().for_each(|(kind, content)| attribute(&mut message, *kind, content));
+            end(&mut message, 0);
+            send(self.socket.as_raw_fd(), &message, MsgFlags::empty()).tried(failed)?;
+            self.acknowledged().tried(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the answer to a message, behind packets that may have come before it: nobody has promised those a verdict yet,
+    /// and they leave when the queue does.
+    fn acknowledged(&self) -> Result<(), io::Error> {
+        let mut answer = vec![0; 64 * 1024];
+        loop {
+            let got = recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+            let Some(code) = refusal(&answer[..got]) else { continue };
+            return if code == 0 { Ok(()) } else { Err(Errno::from_raw(-code).into()) };
+        }
+    }
+
+    /// Hands over what has come, at most 64 packets, without waiting. Says how many messages there were.
+    ///
+    /// # Errors
+    /// If the socket has failed.
+    pub fn receive(&mut self, mut each: impl FnMut(Held<'_>)) -> Result<usize, io::Error> {
+        let mut rooms = self.buffer.chunks_exact_mut(self.each);
+        let mut slices: [[IoSliceMut<'_>; 1]; TOGETHER] =
+            std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let mut lengths = [0; TOGETHER];
+        let mut count = 0;
+        match recvmmsg(self.socket.as_raw_fd(), &mut self.headers, slices.iter_mut(), flags, None) {
+            Ok(messages) => {
+                for (length, message) in lengths.iter_mut().zip(messages) {
+                    *length = message.bytes;
+                    count += 1;
+                }
+            }
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOBUFS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for (room, &length) in self.buffer.chunks_exact(self.each).zip(&lengths[..count]) {
+            if let Some(held) = packet(&room[..length.min(self.each)]) {
+                each(held);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Lets a packet go, with these bytes in its place if there are any. It leaves with the next [`flush`](Queues::flush), in the
+    /// order of these calls.
+    pub fn accept(&mut self, queue: u16, id: u32, instead: Option<&[u8]>) {
+        let start = self.verdicts.len();
+        begin(&mut self.verdicts, VERDICT, libc::NLM_F_REQUEST as u16, queue);
+        let mut head = [0; 8];
+        head[..4].copy_from_slice(&ACCEPT.to_be_bytes());
+        head[4..].copy_from_slice(&id.to_be_bytes());
+        attribute(&mut self.verdicts, VERDICT_HEAD, &head);
+        if let Some(bytes) = instead {
+            attribute(&mut self.verdicts, PAYLOAD, bytes);
+        }
+        end(&mut self.verdicts, start);
+        if self.verdicts.len() > FULL {
+            // An error stays for the next flush to say.
+            let _ = self.flush();
+        }
+    }
+
+    /// Sends the verdicts.
+    ///
+    /// # Errors
+    /// If the socket has failed.
+    pub fn flush(&mut self) -> Result<(), io::Error> {
+        if self.verdicts.is_empty() {
+            return Ok(());
+        }
+        let sent = send(self.socket.as_raw_fd(), &self.verdicts, MsgFlags::empty());
+        self.verdicts.clear();
+        Ok(sent.map(drop)?)
+    }
+}
+
+impl AsFd for Queues {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Begins a message: `struct nlmsghdr`, its length to be filled in, and `struct nfgenmsg`.
+fn begin(message: &mut Vec<u8>, kind: u16, flags: u16, queue: u16) {
+    message.extend([0; 4]);
+    message.extend(kind.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
+    // Sequence and port numbers: answers come in order, from the kernel.
+    message.extend([0; 8]);
+    message.extend([libc::AF_UNSPEC as u8, 0]);
+    message.extend(queue.to_be_bytes());
+}
+
+fn end(message: &mut [u8], start: usize) {
+    let length = (message.len() - start) as u32;
+    message[start..start + 4].copy_from_slice(&length.to_ne_bytes());
+}
+
+/// The content of a message of the kernel, by its kind.
+fn content(message: &[u8]) -> Option<(u16, &[u8])> {
+    let length = length_at(message, 0).filter(|&length| length >= HEADER)?;
+    let message = message.get(..length)?;
+    Some((u16::from_ne_bytes([message[4], message[5]]), &message[HEADER..]))
+}
+
+/// The code of an answer; `None`: it is none.
+fn refusal(message: &[u8]) -> Option<i32> {
+    let (kind, content) = content(message)?;
+    let code = content.first_chunk::<4>().filter(|_| i32::from(kind) == libc::NLMSG_ERROR)?;
+    Some(i32::from_ne_bytes(*code))
+}
+
+/// The packet in a message; `None`: it is another one.
+fn packet(message: &[u8]) -> Option<Held<'_>> {
+    let (kind, content) = content(message)?;
+    let (prefix, rest) = content.split_at_checked(PREFIX - HEADER).filter(|_| kind == PACKET)?;
+    let queue = u16::from_be_bytes([prefix[2], prefix[3]]);
+    let (mut id, mut bytes, mut len) = (None, &[][..], None);
+    let word = |content: &[u8]| content.first_chunk::<4>().map(|&word| u32::from_be_bytes(word));
+    for (kind, content) in attributes(rest) {
+        match kind {
+            PACKET_HEAD => id = word(content),
+            PAYLOAD => bytes = content,
+            WHOLE_LENGTH => len = word(content),
+            _ => {}
+        }
+    }
+    Some(Held { queue, id: id?, bytes, len: len.unwrap_or(bytes.len() as u32) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u16, content: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut message = Vec::new();
+        begin(&mut message, kind, 0, 7);
+        content.iter().for_each(|(kind, content)| attribute(&mut message, *kind, content));
+        end(&mut message, 0);
+        message
+    }
+
+    #[test]
+    fn a_packet_is_read_whole_or_cut_off() {
+        let head = [0, 0, 1, 2, 8, 0, 2];
+        let whole = message(PACKET, &[(PACKET_HEAD, &head), (PAYLOAD, b"abcde")]);
+        assert_eq!(packet(&whole), Some(Held { queue: 7, id: 258, bytes: b"abcde", len: 5 }));
+        let cut = message(PACKET, &[(PACKET_HEAD, &head), (WHOLE_LENGTH, &[0, 0, 5, 220]), (PAYLOAD, b"abcde")]);
+        assert_eq!(packet(&cut).map(|held| (held.bytes.len(), held.len)), Some((5, 1_500)));
+        assert_eq!(packet(&message(PACKET, &[(PAYLOAD, b"abcde")])), None, "without a number");
+        assert_eq!(packet(&message(VERDICT, &[(PACKET_HEAD, &head)])), None);
+        for end in 0..whole.len() {
+            assert!(packet(&whole[..end]).is_none(), "cut off after {end}");
+        }
+        assert_eq!(refusal(&whole), None);
+    }
+
+    #[test]
+    fn verdicts_are_messages_one_behind_another() {
+        let socket = io::pipe().unwrap().0.into();
+        let headers = MultiHeaders::preallocate(1, None);
+        let mut queues = Queues { socket, headers, buffer: vec![], each: 1, verdicts: vec![] };
+        queues.accept(7, 0x0102_0304, None);
+        queues.accept(8, 5, Some(b"abc"));
+        let first = length_at(&queues.verdicts, 0).unwrap();
+        let (kind, content) = content(&queues.verdicts[first..]).unwrap();
+        let found: Vec<_> = attributes(&content[4..]).collect();
+        assert_eq!((first, kind), (32, VERDICT));
+        assert_eq!(found, [(VERDICT_HEAD, &[0, 0, 0, 1, 0, 0, 0, 5][..]), (PAYLOAD, &b"abc"[..])]);
+        assert_eq!(queues.verdicts.len(), first + 40);
+    }
+}

@@ -1,0 +1,300 @@
+//! What a node tells a driver that records its packets: each step of each of them ([`Note`]), and changes of its routes.
+//!
+//! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets its number at
+//! the first step that is told; it keeps it from node to node among the simulator's notes ([`PacketMeta`]).
+
+use super::Output;
+use crate::drop::DropReason;
+use crate::route::NextHop;
+use crate::wire::{AodvMessage, AtpContent, Body, Ipv4Packet, RoutingMessage, bytes};
+use core::net::Ipv4Addr;
+
+#[cfg(doc)]
+use crate::wire::PacketMeta;
+
+/// A step of a packet at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Made here, or let in from a host outside.
+    Created,
+    /// Made by routing, or by a module of C3TCP of what it has kept.
+    Emitted,
+    /// Handed to the link layer for a neighbour; `None`: for all.
+    Queued(Option<Ipv4Addr>),
+    /// Taken by the MAC.
+    Head,
+    /// Given up by the MAC or by ARP; routing has it again.
+    Failed(DropReason),
+    /// Come by radio from a neighbour, whose address may not be known.
+    Received(Option<Ipv4Addr>),
+    /// Put on a wire to that node.
+    WireOut(Ipv4Addr),
+    /// Come by a wire from that node.
+    WireIn(Ipv4Addr),
+    /// At its destination here.
+    Delivered,
+    /// Kept by a module of C3TCP, which makes others of what it carries.
+    Absorbed,
+    /// Lost here.
+    Dropped(DropReason),
+}
+
+/// What a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketKind {
+    /// TCP with payload.
+    TcpData,
+    /// TCP without payload or one of the flags below.
+    TcpAck,
+    /// SYN, with or without ACK.
+    TcpSyn,
+    /// FIN without payload.
+    TcpFin,
+    /// RST.
+    TcpRst,
+    /// UDP.
+    Udp,
+    /// Data of ATP.
+    AtpData,
+    /// Feedback of ATP.
+    AtpFeedback,
+    /// ICMP echo request.
+    EchoRequest,
+    /// ICMP echo reply.
+    EchoReply,
+    /// Route request.
+    Rreq,
+    /// Route reply.
+    Rrep,
+    /// Route error.
+    Rerr,
+    /// Acknowledgement of a route reply.
+    RrepAck,
+    /// HELLO: a route reply that nobody asked for.
+    Hello,
+    /// Probe of links.
+    Probe,
+    /// Another packet of a host outside.
+    Other,
+}
+
+impl PacketKind {
+    /// Name in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PacketKind::TcpData => "tcp-data",
+            PacketKind::TcpAck => "tcp-ack",
+            PacketKind::TcpSyn => "tcp-syn",
+            PacketKind::TcpFin => "tcp-fin",
+            PacketKind::TcpRst => "tcp-rst",
+            PacketKind::Udp => "udp",
+            PacketKind::AtpData => "atp-data",
+            PacketKind::AtpFeedback => "atp-feedback",
+            PacketKind::EchoRequest => "echo-request",
+            PacketKind::EchoReply => "echo-reply",
+            PacketKind::Rreq => "rreq",
+            PacketKind::Rrep => "rrep",
+            PacketKind::Rerr => "rerr",
+            PacketKind::RrepAck => "rrep-ack",
+            PacketKind::Hello => "hello",
+            PacketKind::Probe => "probe",
+            PacketKind::Other => "other",
+        }
+    }
+}
+
+/// A step of a packet, with what the packet says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Number of the packet.
+    pub number: u32,
+    /// What it does.
+    pub step: Step,
+    /// What it is.
+    pub kind: PacketKind,
+    /// Internet protocol number.
+    pub protocol: u8,
+    /// Source address and port; the identifier of an echo request is one.
+    pub src: (Ipv4Addr, u16),
+    /// Destination address and port; the identifier of an echo reply is one.
+    pub dst: (Ipv4Addr, u16),
+    /// Sequence number of TCP; number of a datagram, of a packet of ATP, of an echo; 0 where there is none.
+    pub seq: u32,
+    /// Acknowledgement number of TCP where it counts.
+    pub ack: Option<u32>,
+    /// Window of TCP as in the header.
+    pub window: u16,
+    /// Window scale that a SYN offers.
+    pub window_scale: Option<u8>,
+    /// Bytes above the transport's header.
+    pub payload: u32,
+    /// Bytes with the IP header.
+    pub len: u32,
+}
+
+impl Note {
+    /// A step of `packet`.
+    pub fn of(packet: &Ipv4Packet, step: Step) -> Note {
+        let mut note = Note {
+            number: packet.meta.number,
+            step,
+            kind: PacketKind::Other,
+            protocol: 0,
+            src: (packet.src, 0),
+            dst: (packet.dst, 0),
+            seq: 0,
+            ack: None,
+            window: 0,
+            window_scale: None,
+            payload: 0,
+            len: packet.len(),
+        };
+        match &packet.body {
+            Body::Tcp(_) | Body::Measured(_) => {}
+            Body::Atp(atp) => {
+                (note.protocol, note.src.1, note.dst.1) = (crate::wire::ATP_PROTOCOL, atp.src_port, atp.dst_port);
+                (note.kind, note.seq, note.payload) = match &atp.content {
+                    AtpContent::Data(data) => (PacketKind::AtpData, data.number.to_wire(), data.payload),
+                    AtpContent::Feedback(feedback) => (PacketKind::AtpFeedback, feedback.number.to_wire(), 0),
+                };
+            }
+            Body::Udp(udp) => {
+                (note.kind, note.protocol) = (PacketKind::Udp, 17);
+                (note.src.1, note.dst.1, note.seq, note.payload) =
+                    (udp.src_port, udp.dst_port, udp.number, udp.payload);
+            }
+            Body::Routing(message) => {
+                (note.protocol, note.src.1, note.dst.1) = (17, message.port(), message.port());
+                let RoutingMessage::Aodv(aodv) = message;
+                note.payload = message.len();
+                (note.kind, note.seq) = match aodv {
+                    AodvMessage::Rreq(rreq) => (PacketKind::Rreq, rreq.rreq_id),
+                    AodvMessage::Rrep(rrep) if packet.is_for_all() => (PacketKind::Hello, rrep.destination_seqno),
+                    AodvMessage::Rrep(rrep) => (PacketKind::Rrep, rrep.destination_seqno),
+                    AodvMessage::Rerr(_) => (PacketKind::Rerr, 0),
+                    AodvMessage::RrepAck => (PacketKind::RrepAck, 0),
+                    AodvMessage::Probe(_) => (PacketKind::Probe, 0),
+                };
+            }
+            Body::Echo(echo) => {
+                (note.protocol, note.seq, note.payload) = (1, echo.number.into(), echo.payload);
+                (note.kind, note.src.1, note.dst.1) = match echo.reply {
+                    false => (PacketKind::EchoRequest, echo.ident, 0),
+                    true => (PacketKind::EchoReply, 0, echo.ident),
+                };
+            }
+            Body::Opaque(opaque) => {
+                note.protocol = opaque.protocol();
+                if let Ok(head) = bytes::Ipv4Head::read(opaque.bytes()) {
+                    (note.src.1, note.dst.1) = head.ports(opaque.bytes()).unwrap_or((0, 0));
+                    note.payload = (head.total_len - head.header_len) as u32;
+                    if note.protocol == 17 {
+                        note.kind = PacketKind::Udp;
+                        note.payload = note.payload.saturating_sub(8);
+                    }
+                }
+            }
+        }
+        note.tell_segment(packet);
+        note
+    }
+
+    fn tell_segment(&mut self, packet: &Ipv4Packet) {
+        let read;
+        let segment = match &packet.body {
+            Body::Opaque(opaque) if self.protocol == 6 => {
+                read = bytes::segment(opaque.bytes());
+                read.as_ref()
+            }
+            _ => packet.segment(),
+        };
+        let Some(segment) = segment else { return };
+        let flags = segment.flags;
+        self.kind = match () {
+            () if flags.rst => PacketKind::TcpRst,
+            () if flags.syn => PacketKind::TcpSyn,
+            () if segment.payload > 0 => PacketKind::TcpData,
+            () if flags.fin => PacketKind::TcpFin,
+            () => PacketKind::TcpAck,
+        };
+        self.protocol = 6;
+        (self.src.1, self.dst.1) = (segment.src_port, segment.dst_port);
+        (self.seq, self.payload) = (segment.seq.to_wire(), segment.payload);
+        self.ack = flags.ack.then(|| segment.ack.to_wire());
+        (self.window, self.window_scale) = (segment.window, segment.options.window_scale);
+    }
+}
+
+/// The step that was told last has come to nothing: the packet is lost.
+pub(super) fn revise(told: &mut [Output], reason: DropReason) {
+    if let Some(Output::Noted(Note { step, .. })) = told.last_mut() {
+        *step = Step::Dropped(reason);
+    }
+}
+
+/// Where a node writes its notes: nowhere, unless its driver records.
+#[derive(Debug, Default)]
+pub(super) struct Journal(Option<Numbers>);
+
+/// Gives packets their numbers: each node has its own.
+#[derive(Debug)]
+struct Numbers {
+    next: u32,
+    step: u32,
+}
+
+impl Journal {
+    /// A journal whose packets have the numbers `first`, `first + step`, ...; 0 is none.
+    pub fn begin(&mut self, first: u32, step: u32) {
+        debug_assert!(first > 0, "0 says that a packet has no number");
+        self.0 = Some(Numbers { next: first, step });
+    }
+
+    /// Is it kept?
+    #[inline(always)]
+    pub fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// A packet takes a step.
+    #[inline(always)]
+    pub fn note(&mut self, packet: &mut Ipv4Packet, step: Step, out: &mut Vec<Output>) {
+        if let Some(numbers) = &mut self.0 {
+            numbers.note(packet, step, out);
+        }
+    }
+
+    /// A packet goes down to the link layer.
+    #[inline(always)]
+    pub fn note_queued(&mut self, packet: &mut Ipv4Packet, next_hop: NextHop, out: &mut Vec<Output>) {
+        if let Some(numbers) = &mut self.0 {
+            let next_hop = match next_hop {
+                NextHop::Unicast(next_hop) => Some(next_hop),
+                NextHop::Broadcast => None,
+            };
+            numbers.note(packet, Step::Queued(next_hop), out);
+        }
+    }
+
+    /// A route leads to `destination` over this neighbour in so many hops, or there is none any more.
+    pub fn route(&self, destination: Ipv4Addr, way: Option<(Ipv4Addr, u8)>, out: &mut Vec<Output>) {
+        if self.is_kept() {
+            out.push(Output::Route { destination, way });
+        }
+    }
+}
+
+impl Numbers {
+    #[cold]
+    fn note(&mut self, packet: &mut Ipv4Packet, step: Step, out: &mut Vec<Output>) {
+        if packet.meta.number == 0 {
+            packet.meta.number = self.next;
+            self.next = self.next.wrapping_add(self.step);
+            // Routing and modules make packets, too, and show them first when they are on their way.
+            if step != Step::Created {
+                out.push(Output::Noted(Note::of(packet, Step::Emitted)));
+            }
+        }
+        out.push(Output::Noted(Note::of(packet, step)));
+    }
+}

@@ -1,0 +1,28 @@
+//! Pacing by the stack, for algorithms that ask for none, as Linux does it where `fq` or the stack's own timer spaces segments.
+//!
+//! Source: Linux 6.18, `tcp_update_pacing_rate` (net/ipv4/tcp_input.c) and `tcp_update_skb_after_send` (tcp_output.c): the rate
+//! is the window, or what is in flight if that is more, in a smoothed round trip, times `tcp_pacing_ss_ratio` (200 %) while the
+//! window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten segments of a connection
+//! are not paced. Segments leave one at a time: bursts as TCP segmentation offload makes them are left out.
+
+use super::socket::Socket;
+use fourhop_units::Dur;
+
+/// `net.ipv4.tcp_pacing_ss_ratio`, per cent.
+const SLOW_START: u64 = 200;
+/// `net.ipv4.tcp_pacing_ca_ratio`, per cent.
+const AVOIDANCE: u64 = 120;
+/// Segments at the beginning of a connection that leave as the window allows.
+const UNPACED: u64 = 10;
+
+impl Socket {
+    /// After an acknowledgement: the interval that follows from window and round trip.
+    pub(super) fn pace_by_window(&mut self) {
+        let Some(srtt) = self.rtt.srtt().filter(|_| self.stats.segments_sent >= UNPACED) else { return };
+        let ratio = if self.win.cwnd < self.win.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
+        let window = u64::from(self.win.cwnd.max(self.snd.in_flight_segments()));
+        // A round trip of at most 64 s in nanoseconds has 36 bits.
+        let interval = srtt.min(fourhop_cc::MAX_SAMPLE).as_nanos() * 100 / (ratio * window);
+        self.win.pacing = Some(Dur::from_nanos(interval.max(1)));
+    }
+}

@@ -1,0 +1,113 @@
+//! Which flow a packet belongs to: those of the scenario, and those of programs as they come.
+
+use crate::setup::{Setup, Traffic};
+use fourhop_proto::node::{Note, PacketKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+/// Flows of programs that are told apart.
+const MOST: usize = 4096;
+
+type End = (Ipv4Addr, u16);
+
+/// A flow in `meta.json`.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct FlowAbout {
+    /// Its place.
+    pub flow: u32,
+    /// Name in results, or what is known of the ends.
+    pub name: String,
+    /// Number of the node that sends, if it is one.
+    pub src: Option<u32>,
+    /// Number of the node that receives, if it is one.
+    pub dst: Option<u32>,
+    /// Name of its transport, or of its protocol.
+    pub transport: String,
+    /// What it sends; `program` of a real one.
+    pub app: &'static str,
+    /// Port of the sender, or the identifier of its echo requests; none: each connection has another.
+    pub src_port: Option<u16>,
+    /// Port of the receiver.
+    pub dst_port: u16,
+}
+
+/// The flows by their ends.
+#[derive(Debug, Default)]
+pub struct Flows {
+    by_ends: BTreeMap<(u8, End, End), u32>,
+    pub about: Vec<FlowAbout>,
+    /// Do programs make flows that nobody has announced?
+    learns: bool,
+}
+
+impl Flows {
+    /// Those of `setup`, with what `about` says of each.
+    pub fn new(setup: &Setup, mut about: Vec<FlowAbout>, learns: bool) -> Flows {
+        let mut by_ends = BTreeMap::new();
+        for (index, (flow, about)) in setup.flows.iter().zip(&mut about).enumerate() {
+            let (local, remote, fresh) = Setup::ports(index, flow);
+            let protocol = match &flow.traffic {
+                Traffic::Tcp { .. } => 6,
+                Traffic::Atp(_) => fourhop_proto::wire::ATP_PROTOCOL,
+                Traffic::Udp(_) => 17,
+                Traffic::Ping(_) => 1,
+            };
+            about.dst_port = if protocol == 1 { 0 } else { remote };
+            about.src_port = (!fresh).then_some(local);
+            let ends = ((flow.src.ipv4(), about.src_port.unwrap_or(0)), (flow.dst.ipv4(), about.dst_port));
+            by_ends.insert((protocol, ends.0, ends.1), index as u32);
+        }
+        Flows { by_ends, about, learns }
+    }
+
+    /// The flow of a packet, and whether it goes against it.
+    pub fn of(&self, note: &Note) -> Option<(u32, bool)> {
+        let any = |(address, _): End| (address, 0);
+        let of = |src: End, dst: End| {
+            // A sender with a connection for each file has a port for each.
+            let found = self.by_ends.get(&(note.protocol, src, dst));
+            found.or_else(|| self.by_ends.get(&(note.protocol, any(src), dst))).copied()
+        };
+        let forth = of(note.src, note.dst).map(|flow| (flow, false));
+        forth.or_else(|| of(note.dst, note.src).map(|flow| (flow, true)))
+    }
+
+    /// The flow with these ends, of the simulator, and whether the first is that of its receiver.
+    pub fn by_address(&self, here: End, there: End) -> Option<(u32, bool)> {
+        let of = |(&(_, src, dst), &flow): (&(u8, End, End), &u32)| {
+            let same = |end: End, of: End| end == of || (end.0, 0) == of;
+            let forth = (same(here, src) && same(there, dst)).then_some((flow, false));
+            forth.or_else(|| (same(here, dst) && same(there, src)).then_some((flow, true)))
+        };
+        self.by_ends.iter().find_map(of)
+    }
+
+    /// The same; where programs run, a packet that belongs to none begins one.
+    pub fn of_new(&mut self, note: &Note, number: impl Fn(Ipv4Addr) -> Option<u32>) -> Option<(u32, bool)> {
+        let known = self.of(note);
+        let is_theirs =
+            matches!(note.protocol, 1 | 6 | 17) && note.kind != PacketKind::Rreq && !note.dst.0.is_multicast();
+        if known.is_some() || !self.learns || !is_theirs || self.about.len() >= MOST || note.dst.0.is_broadcast() {
+            return known;
+        }
+        let flow = self.about.len() as u32;
+        let transport = match note.protocol {
+            1 => "icmp",
+            6 => "tcp",
+            _ => "udp",
+        };
+        self.by_ends.insert((note.protocol, note.src, note.dst), flow);
+        self.about.push(FlowAbout {
+            flow,
+            name: format!("{transport} {}:{} to {}:{}", note.src.0, note.src.1, note.dst.0, note.dst.1),
+            src: number(note.src.0),
+            dst: number(note.dst.0),
+            transport: transport.to_owned(),
+            app: "program",
+            src_port: Some(note.src.1),
+            dst_port: note.dst.1,
+        });
+        Some((flow, false))
+    }
+}

@@ -1,0 +1,621 @@
+//! Records what happens in a run as tables (`docs/trace.md`): frames and what became of their copies, the medium and the back-off
+//! at every node, packets from hop to hop, queues, the ends of flows, routes, places.
+//!
+//! Rows wait in the memory of their table until there are [`ROWS`] of them; how much that takes does not depend on the length of the
+//! run. What is recorded is chosen before that ([`Filter`]); numbers of frames and packets are the same whatever is chosen.
+
+mod flows;
+mod meta;
+mod tcp;
+mod timeline;
+
+pub use flows::FlowAbout;
+
+use super::tables::{self, Sink, Tables};
+use super::{Copy, Request, Tap, TxId};
+use crate::mobility::Mobility;
+use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
+use crate::setup::Setup;
+use flows::Flows;
+use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::mac;
+use fourhop_proto::node::{Ear, Endpoint, Host, Node, Note, PacketKind, Step};
+use fourhop_proto::wire::{Frame, FrameKind, Payload};
+use fourhop_units::{Dur, NodeId, Time};
+use meta::Meta;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Ipv4Addr;
+use timeline::{Clock, Interval, Known, Timeline};
+
+/// Rows of a table that are written together.
+const ROWS: usize = 1 << 16;
+/// How often the places of moving nodes are noted.
+const PLACES: Dur = Dur::from_millis(100);
+
+/// What of a run is recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Filter {
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub to: Time,
+    /// At which nodes, by their numbers in the scenario; `None`: all.
+    pub nodes: Option<Vec<u32>>,
+    /// Of which flows, by their places; `None`: all, and what belongs to none.
+    pub flows: Option<Vec<u32>>,
+}
+
+impl Default for Filter {
+    fn default() -> Filter {
+        Filter { from: Time::ZERO, to: Time::NEVER, nodes: None, flows: None }
+    }
+}
+
+impl Filter {
+    fn takes_time(&self, start: Time, end: Time) -> bool {
+        start < self.to && end >= self.from
+    }
+
+    fn takes_node(&self, node: u32) -> bool {
+        self.nodes.as_ref().is_none_or(|nodes| nodes.contains(&node))
+    }
+
+    fn takes_flow(&self, flow: Option<u32>) -> bool {
+        self.flows.as_ref().is_none_or(|flows| flow.is_some_and(|flow| flows.contains(&flow)))
+    }
+}
+
+/// What makes the events of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A simulation.
+    Simulated,
+    /// An emulation, in which programs make flows.
+    Emulated,
+}
+
+/// A trace that keeps the last while is cut into parts of this length.
+pub const PART: Dur = Dur::from_secs(1);
+
+/// What a frame is about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct About {
+    packet: Option<u32>,
+    flow: Option<u32>,
+    content: Option<&'static str>,
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, Default, Debug)]
+struct OnAir {
+    frame: u32,
+    about: About,
+}
+
+/// What the recorder remembers of a node.
+#[derive(Debug, Default)]
+struct Seen {
+    timeline: Timeline,
+    /// The packet that its MAC has, as it was noted.
+    in_hand: Option<Note>,
+    /// The frame that it answers next.
+    answers: About,
+    /// Of its queues.
+    waiting: [u32; 3],
+    /// The ends of flows here: which flow, is it the sender, what was known of it last.
+    ends: Vec<(u32, bool, tcp::Known)>,
+    /// Segments made or read here in the present event.
+    segments: Vec<(u32, bool, Note)>,
+}
+
+const QUEUES: [&str; 3] = ["interface", "routing", "gateway"];
+
+/// Records a run.
+pub struct Recorder {
+    tables: Tables,
+    sink: Box<dyn Sink>,
+    filter: Filter,
+    meta: Meta,
+    flows: Flows,
+    numbers: tcp::Segments,
+    clock: Clock,
+    data_overhead: u64,
+    radios: u32,
+    nodes: Vec<Seen>,
+    wires: BTreeMap<(u32, u32), u32>,
+    on_air: Vec<OnAir>,
+    frames: u32,
+    mobility: Option<Mobility>,
+    next_places: Time,
+    /// When the next part begins, if there are parts.
+    next_part: Time,
+    error: Option<io::Error>,
+}
+
+impl Recorder {
+    /// A recorder of the run with `seed`, whose rows go to `sink`.
+    ///
+    /// # Errors
+    /// If what is asked for is not there.
+    pub fn new(
+        scenario: &Scenario,
+        (setup, flows): (&Setup, &[NetworkFlow]),
+        seed: u64,
+        kind: Kind,
+        request: &Request,
+        sink: Box<dyn Sink>,
+    ) -> Result<Recorder, ScenarioError> {
+        let filter = request.filter(scenario, setup, flows)?;
+        let hosts = setup.wired.as_ref().map_or(0, |plan| plan.hosts);
+        let radios = setup.positions.len() as u32;
+        let mac = &setup.node.mac;
+        let mut recorder = Recorder {
+            tables: Tables::default(),
+            sink,
+            meta: Meta::new(scenario, setup, seed, kind, &filter),
+            filter,
+            flows: Flows::new(setup, meta::flows(scenario, flows), kind == Kind::Emulated),
+            numbers: tcp::Segments::default(),
+            clock: Clock { difs: mac.difs(), slot: mac.slot },
+            data_overhead: mac.data_overhead.get(),
+            radios,
+            nodes: (0..radios + hosts).map(|_| Seen::default()).collect(),
+            wires: BTreeMap::new(),
+            on_air: Vec::new(),
+            frames: 0,
+            mobility: setup.movement.as_ref().map(|movement| Mobility::new(movement, &setup.positions, seed)),
+            next_places: Time::ZERO + PLACES,
+            next_part: if request.last.is_some() { Time::ZERO + PART } else { Time::NEVER },
+            error: None,
+        };
+        for (node, &place) in setup.positions.iter().enumerate() {
+            recorder.place(node as u32, Time::ZERO, place);
+        }
+        Ok(recorder)
+    }
+
+    /// The routes that nodes have from the start, towards the ends of flows.
+    pub fn note_static_routes(&mut self, nodes: &[Node]) {
+        let ends = self.flows.about.iter().flat_map(|flow| [flow.src, flow.dst]).flatten();
+        let ends: std::collections::BTreeSet<u32> = ends.collect();
+        for (number, node) in (0..).zip(nodes).filter(|&(number, _)| self.filter.takes_node(number)) {
+            for &end in ends.iter().filter(|&&end| end != number) {
+                let address = self.node_id(end).ipv4();
+                let router = node.router();
+                if let Some(next_hop) = router.next_hop(address) {
+                    self.tables.routes.push(tables::Route {
+                        node: number,
+                        time_ns: 0,
+                        destination: end,
+                        next_hop: self.number_of(next_hop),
+                        hops: router.hops(address).map(u32::from),
+                        up: true,
+                    });
+                }
+            }
+        }
+    }
+
+    fn node_id(&self, number: u32) -> NodeId {
+        number.checked_sub(self.radios).map_or(NodeId(number), NodeId::wired)
+    }
+
+    fn number(&self, node: NodeId) -> u32 {
+        node.wired_number().map_or(node.0, |host| self.radios + host as u32)
+    }
+
+    fn number_of(&self, address: Ipv4Addr) -> Option<u32> {
+        number_of(address, self.radios, self.nodes.len())
+    }
+
+    fn place(&mut self, node: u32, now: Time, (x_m, y_m): (f64, f64)) {
+        // Where nodes stand still there is one row, whenever the trace begins.
+        let kept = now == Time::ZERO || self.filter.takes_time(now, now);
+        if kept && self.filter.takes_node(node) {
+            self.tables.positions.push(tables::Position { node, time_ns: nanos(now), x_m, y_m });
+        }
+    }
+
+    fn note_places(&mut self, now: Time) {
+        let Some(mut mobility) = self.mobility.take() else { return };
+        while self.next_places <= now {
+            let at = self.next_places;
+            for node in 0..self.radios {
+                let place = mobility.place(NodeId(node), at);
+                self.place(node, at, place);
+            }
+            self.next_places = at + PLACES;
+        }
+        self.mobility = Some(mobility);
+    }
+
+    /// Writes tables that are full, and everything where a part ends.
+    fn settle(&mut self, now: Time) {
+        self.note_places(now);
+        let Recorder { tables, sink, error, .. } = self;
+        for rows in tables.each().filter(|rows| rows.len() >= ROWS) {
+            write(&mut **sink, rows, error);
+        }
+        while now >= self.next_part {
+            let at = self.next_part;
+            self.end_part(at);
+            self.next_part = at + PART;
+        }
+    }
+
+    fn end_part(&mut self, now: Time) {
+        self.flush();
+        let meta = self.meta.by_now(now, false, &self.flows.about, &self.tables.counts());
+        let done = self.sink.next_part(&meta);
+        keep_first(&mut self.error, done);
+    }
+
+    fn flush(&mut self) {
+        let Recorder { tables, sink, error, .. } = self;
+        for rows in tables.each().filter(|rows| !rows.is_empty()) {
+            write(&mut **sink, rows, error);
+        }
+    }
+
+    /// The station `node` knows this of its medium now.
+    fn sight(&mut self, now: Time, node: u32, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
+        let Recorder { nodes, tables, filter, clock, .. } = self;
+        let known = Known { sight: ear.medium().sight(), receiving, sifs_ends };
+        let takes_node = filter.takes_node(node);
+        let mut out = |interval| push_interval(tables, filter, takes_node, node, interval);
+        nodes[node as usize].timeline.handle(now, known, *clock, &mut out);
+    }
+
+    fn queue(&mut self, now: Time, node: u32, queue: &'static str, to: Option<u32>, packets: u32) {
+        if self.filter.takes_node(node) && self.filter.takes_time(now, now) {
+            self.tables.queues.push(tables::Queue { node, time_ns: nanos(now), queue, to, packets });
+        }
+    }
+
+    /// A step of a packet; `done` is its name.
+    fn step(
+        &mut self,
+        now: Time,
+        node: u32,
+        note: &Note,
+        flow: Option<u32>,
+        done: (&'static str, Option<DropReason>, Option<Ipv4Addr>),
+    ) {
+        let filter = &self.filter;
+        if !(filter.takes_time(now, now) && filter.takes_node(node) && filter.takes_flow(flow)) {
+            return;
+        }
+        let (event, reason, peer) = done;
+        let has_number =
+            !matches!(note.kind, PacketKind::Other | PacketKind::Rerr | PacketKind::RrepAck | PacketKind::Probe);
+        let opaque = note.protocol == 17 && note.seq == 0;
+        self.tables.packets.push(tables::Packet {
+            packet: note.number,
+            time_ns: nanos(now),
+            node,
+            event,
+            reason: reason.map(DropReason::name),
+            peer: peer.and_then(|peer| self.number_of(peer)),
+            flow,
+            kind: note.kind.name(),
+            src: self.number_of(note.src.0),
+            dst: self.number_of(note.dst.0),
+            seq: Some(note.seq).filter(|_| has_number && !(opaque && flow.is_none())),
+            ack: note.ack,
+            payload: note.payload,
+            bytes: note.len,
+        });
+    }
+
+    /// The MAC of `node` is done with the packet it had.
+    fn sent_from_hand(&mut self, now: Time, node: u32) {
+        if let Some(note) = self.nodes[node as usize].in_hand.take() {
+            let flow = self.flows.of(&note).map(|(flow, _)| flow);
+            self.step(now, node, &note, flow, ("sent", None, None));
+        }
+    }
+
+    /// What the ends of flows at a node know, after an event.
+    fn ends(&mut self, now: Time, node: u32, endpoints: &[Endpoint]) {
+        let seen = &mut self.nodes[node as usize];
+        if endpoints.is_empty() && seen.segments.is_empty() {
+            return;
+        }
+        let mut ends = std::mem::take(&mut seen.ends);
+        let mut segments = std::mem::take(&mut seen.segments);
+        if ends.len() < endpoints.len() {
+            ends = self.find_ends(node, endpoints);
+        }
+        let takes = self.filter.takes_node(node) && self.filter.takes_time(now, now);
+        for ((flow, is_sender, before), end) in ends.iter_mut().zip(endpoints) {
+            let known = tcp::Known::of(end);
+            let quiet = !segments.iter().any(|&(of, ..)| of == *flow);
+            let event = known.since(before).filter(|&event| quiet || event != "window");
+            *before = known;
+            if let Some(event) = event.filter(|_| takes && self.filter.takes_flow(Some(*flow))) {
+                self.tables.tcp.push(known.row(*flow, node, *is_sender, now, event));
+            }
+        }
+        for (flow, sent, note) in segments.drain(..) {
+            // A flow can lead from a node to itself only in a mistake: its ends are told apart by where they are.
+            let back = self.flows.of(&note).is_some_and(|(_, back)| back);
+            let said = self.numbers.handle(flow, back, sent, &note);
+            let is_sender = sent != back;
+            let event = match (sent, said.again) {
+                (true, true) => "resent",
+                (true, false) => "sent",
+                (false, _) => "received",
+            };
+            let end = ends.iter().find(|&&(of, end, _)| (of, end) == (flow, is_sender));
+            let row = end.map_or_else(
+                || tcp::unknown(flow, node, is_sender, now, event),
+                |(_, _, known)| known.row(flow, node, is_sender, now, event),
+            );
+            if takes && self.filter.takes_flow(Some(flow)) {
+                self.tables.tcp.push(tables::Tcp {
+                    packet: Some(note.number),
+                    seq: Some(said.seq),
+                    ack: said.ack,
+                    payload: Some(note.payload),
+                    window_bytes: Some(said.window),
+                    ..row
+                });
+            }
+        }
+        let seen = &mut self.nodes[node as usize];
+        (seen.ends, seen.segments) = (ends, segments);
+    }
+
+    /// Which flows the ends at a node belong to. All are there before anything happens.
+    fn find_ends(&self, node: u32, endpoints: &[Endpoint]) -> Vec<(u32, bool, tcp::Known)> {
+        let here = self.node_id(node).ipv4();
+        let of = |end: &Endpoint| {
+            let address = &end.address;
+            let found = self.flows.by_address((here, address.local_port), (address.peer, address.remote_port));
+            let (flow, back) = found.unwrap_or((u32::MAX, false));
+            (flow, !back, tcp::Known::of(end))
+        };
+        endpoints.iter().map(of).collect()
+    }
+}
+
+fn write(sink: &mut dyn Sink, rows: &mut dyn tables::Rows, error: &mut Option<io::Error>) {
+    let done = match error {
+        None => sink.write(rows),
+        // The disk is full: what comes goes nowhere.
+        Some(_) => {
+            rows.take();
+            Ok(())
+        }
+    };
+    keep_first(error, done);
+}
+
+fn keep_first(error: &mut Option<io::Error>, done: io::Result<()>) {
+    if let Err(met) = done {
+        error.get_or_insert(met);
+    }
+}
+
+fn push_interval(tables: &mut Tables, filter: &Filter, takes_node: bool, node: u32, interval: Interval) {
+    let Interval { start, end, state, slots } = interval;
+    if takes_node && filter.takes_time(start, end) {
+        tables.mac.push(tables::Mac { node, start_ns: nanos(start), end_ns: nanos(end), state, slots });
+    }
+}
+
+fn number_of(address: Ipv4Addr, radios: u32, count: usize) -> Option<u32> {
+    let node = NodeId::from_ipv4(address)?;
+    let number = node.wired_number().map_or(node.0, |host| radios + host as u32);
+    ((number as usize) < count).then_some(number)
+}
+
+fn nanos(at: Time) -> i64 {
+    i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)
+}
+
+impl Tap for Recorder {
+    fn looks_closely(&self) -> bool {
+        true
+    }
+
+    fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
+        self.settle(now);
+        let seen = &self.nodes[node.index()];
+        let in_hand = || match &seen.in_hand {
+            Some(note) => About {
+                packet: Some(note.number),
+                flow: self.flows.of(note).map(|(flow, _)| flow),
+                content: Some(note.kind.name()),
+            },
+            None => About { content: Some("arp"), ..About::default() },
+        };
+        let (kind, bytes, about) = match &frame.kind {
+            FrameKind::Rts => ("rts", mac::RTS.get(), in_hand()),
+            FrameKind::Cts => ("cts", mac::CTS_OR_ACK.get(), seen.answers),
+            FrameKind::Ack => ("ack", mac::CTS_OR_ACK.get(), seen.answers),
+            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, in_hand()),
+        };
+        let (seq, retry) = match &frame.kind {
+            FrameKind::Data { seq, retry, .. } => (Some(*seq), Some(*retry)),
+            _ => (None, None),
+        };
+        let index = tx.0 as usize;
+        if self.on_air.len() <= index {
+            self.on_air.resize(index + 1, OnAir::default());
+        }
+        self.on_air[index] = OnAir { frame: self.frames, about };
+        let end = now + frame.airtime;
+        let filter = &self.filter;
+        if filter.takes_time(now, end) && filter.takes_node(node.0) && filter.takes_flow(about.flow) {
+            self.tables.frames.push(tables::Frame {
+                frame: self.frames,
+                node: node.0,
+                start_ns: nanos(now),
+                end_ns: nanos(end),
+                kind,
+                dst: frame.dst.node().map(|dst| dst.0),
+                rate_bps: frame.rate.bps() as i64,
+                bytes: bytes as u32,
+                nav_ns: frame.duration.as_nanos() as i64,
+                seq,
+                retry,
+                packet: about.packet,
+                flow: about.flow,
+                content: about.content,
+            });
+        }
+        self.frames += 1;
+    }
+
+    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
+        let for_us = frame.dst == copy.node.mac();
+        if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
+            self.nodes[copy.node.index()].answers = self.on_air[copy.tx.0 as usize].about;
+        }
+        let fate = if for_us || frame.dst.is_broadcast() { "received" } else { "overheard" };
+        self.reception(now, copy, frame, fate);
+    }
+
+    fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
+        self.reception(now, copy, frame, reason.name());
+    }
+
+    fn ear(&mut self, now: Time, node: NodeId, ear: &Ear, receiving: bool) {
+        let sifs_ends = self.nodes[node.index()].timeline.sifs_ends();
+        self.sight(now, node.0, ear, receiving, sifs_ends);
+    }
+
+    fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
+        self.sight(now, id.0, ear, receiving, node.mac().sifs_ends());
+        let in_hand = node.mac().in_hand().and_then(|msdu| match &msdu.payload {
+            Payload::Ipv4(packet) => Some(packet.meta.number),
+            Payload::Arp(_) => None,
+        });
+        if self.nodes[id.index()].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
+            self.sent_from_hand(now, id.0);
+        }
+        let crossing = node.wired_side().and_then(|wired| wired.crossing());
+        let waiting = [
+            node.link().queue_len() as u32,
+            node.router().held() as u32,
+            crossing.map_or(0, |crossing| crossing.held() as u32),
+        ];
+        let before = std::mem::replace(&mut self.nodes[id.index()].waiting, waiting);
+        for (queue, (was, is)) in QUEUES.into_iter().zip(before.into_iter().zip(waiting)) {
+            if was != is {
+                self.queue(now, id.0, queue, None, is);
+            }
+        }
+        self.ends(now, id.0, node.endpoints());
+    }
+
+    fn host(&mut self, now: Time, id: NodeId, host: &Host) {
+        self.ends(now, self.number(id), host.endpoints());
+    }
+
+    fn noted(&mut self, now: Time, node: NodeId, note: &Note) {
+        self.settle(now);
+        let number = self.number(node);
+        let flow = match note.step {
+            Step::Created => {
+                let (radios, count) = (self.radios, self.nodes.len());
+                self.flows.of_new(note, |address| number_of(address, radios, count))
+            }
+            _ => self.flows.of(note),
+        };
+        let seen = &mut self.nodes[number as usize];
+        if let (6, Some((flow, _)), Step::Created | Step::Delivered) = (note.protocol, flow, note.step) {
+            seen.segments.push((flow, note.step == Step::Created, *note));
+        }
+        match note.step {
+            Step::Head => {
+                self.sent_from_hand(now, number);
+                self.nodes[number as usize].in_hand = Some(*note);
+            }
+            Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
+                seen.in_hand.take_if(|held| held.number == note.number);
+            }
+            _ => {}
+        }
+        let flow = flow.map(|(flow, _)| flow);
+        let done = match note.step {
+            Step::Created | Step::Emitted => ("created", None, None),
+            Step::Queued(peer) => ("queued", None, peer),
+            Step::Head => ("head", None, None),
+            Step::Failed(reason) => ("failed", Some(reason), None),
+            Step::Received(peer) => ("received", None, peer),
+            Step::WireOut(peer) => ("wire-out", None, Some(peer)),
+            Step::WireIn(peer) => ("wire-in", None, Some(peer)),
+            Step::Delivered => ("delivered", None, None),
+            Step::Absorbed => ("absorbed", None, None),
+            Step::Dropped(reason) => ("dropped", Some(reason), None),
+        };
+        self.step(now, number, note, flow, done);
+    }
+
+    fn route(&mut self, now: Time, node: NodeId, destination: Ipv4Addr, way: Option<(Ipv4Addr, u8)>) {
+        let number = self.number(node);
+        let Some(destination) = self.number_of(destination) else { return };
+        if self.filter.takes_node(number) && self.filter.takes_time(now, now) {
+            self.tables.routes.push(tables::Route {
+                node: number,
+                time_ns: nanos(now),
+                destination,
+                next_hop: way.and_then(|(next_hop, _)| self.number_of(next_hop)),
+                hops: way.map(|(_, hops)| hops.into()),
+                up: way.is_some(),
+            });
+        }
+    }
+
+    fn wire_queue(&mut self, now: Time, node: NodeId, to: NodeId, packets: usize) {
+        let (node, to, packets) = (self.number(node), self.number(to), packets as u32);
+        let before = self.wires.insert((node, to), packets).unwrap_or(0);
+        if before != packets {
+            self.queue(now, node, "wire", Some(to), packets);
+        }
+    }
+
+    fn begun(&mut self, nodes: &[Node]) {
+        self.note_static_routes(nodes);
+    }
+
+    fn passed(&mut self, now: Time) {
+        self.settle(now);
+    }
+
+    fn finish(&mut self, now: Time) -> Result<(), io::Error> {
+        self.note_places(now);
+        let Recorder { nodes, tables, filter, clock, radios, .. } = self;
+        for (node, seen) in (0..*radios).zip(nodes) {
+            let takes_node = filter.takes_node(node);
+            let mut out = |interval| push_interval(tables, filter, takes_node, node, interval);
+            seen.timeline.finish(now, *clock, &mut out);
+        }
+        self.flush();
+        let meta = self.meta.by_now(now, true, &self.flows.about, &self.tables.counts());
+        let done = self.sink.finish(&meta);
+        keep_first(&mut self.error, done);
+        self.error.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Recorder {
+    fn reception(&mut self, now: Time, copy: Copy, frame: &Frame, fate: &'static str) {
+        let OnAir { frame: number, about } = self.on_air[copy.tx.0 as usize];
+        let start = Time::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
+        let filter = &self.filter;
+        if filter.takes_time(start, now) && filter.takes_node(copy.node.0) && filter.takes_flow(about.flow) {
+            self.tables.receptions.push(tables::Reception {
+                frame: number,
+                node: copy.node.0,
+                start_ns: nanos(start),
+                end_ns: nanos(now),
+                power_dbm: copy.power.to_dbm().0 as f32,
+                fate,
+            });
+        }
+    }
+}

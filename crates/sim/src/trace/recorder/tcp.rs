@@ -1,0 +1,169 @@
+//! The ends of flows in a trace: what each segment says, counted from the SYN, and what the sockets know.
+
+use super::super::tables::Tcp;
+use fourhop_proto::node::{Endpoint, Note, PacketKind};
+use fourhop_units::{Dur, Time};
+
+/// The sequence numbers of one direction of a flow, as they are on the wire and as places from the SYN on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    /// A number and its place.
+    known: Option<(u32, i64)>,
+    /// Behind the last place sent.
+    highest: i64,
+    /// What its windows are to be shifted by.
+    shift: u8,
+    offered: Option<u8>,
+}
+
+impl Numbers {
+    /// The place of a number, which is the one that is nearest to the last (RFC 9293 section 3.4).
+    fn place(&mut self, number: u32) -> i64 {
+        let place = match self.known {
+            Some((last, place)) => place + i64::from(number.wrapping_sub(last) as i32),
+            None => 0,
+        };
+        self.known = Some((number, place));
+        place
+    }
+}
+
+/// Both directions of each flow.
+#[derive(Debug, Default)]
+pub struct Segments(Vec<[Numbers; 2]>);
+
+/// What a segment says.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    pub seq: i64,
+    pub ack: Option<i64>,
+    pub window: i64,
+    /// Has its first byte been sent before?
+    pub again: bool,
+}
+
+impl Segments {
+    /// A segment of `flow`; `back`: of the receiver of the data. `sent`: it is being made, rather than read.
+    pub fn handle(&mut self, flow: u32, back: bool, sent: bool, note: &Note) -> Said {
+        let flow = flow as usize;
+        if self.0.len() <= flow {
+            self.0.resize(flow + 1, Default::default());
+        }
+        let own = usize::from(back);
+        let numbers = &mut self.0[flow];
+        let len = i64::from(note.payload) + i64::from(matches!(note.kind, PacketKind::TcpSyn | PacketKind::TcpFin));
+        if sent && note.kind == PacketKind::TcpSyn && numbers[own].known.is_none_or(|(_, place)| place != 0) {
+            numbers[own] = Numbers::default();
+        }
+        let seq = numbers[own].place(note.seq);
+        let ack = note.ack.map(|ack| numbers[1 - own].place(ack));
+        if note.kind == PacketKind::TcpSyn {
+            numbers[own].offered = note.window_scale;
+            // Both ends must offer (RFC 7323 section 2.2).
+            if let [Some(first), Some(second)] = [numbers[0].offered, numbers[1].offered] {
+                (numbers[0].shift, numbers[1].shift) = (first, second);
+            }
+        }
+        let again = len > 0 && seq < numbers[own].highest;
+        if sent {
+            numbers[own].highest = numbers[own].highest.max(seq + len);
+        }
+        // The window of a SYN is never scaled.
+        let shift = if note.kind == PacketKind::TcpSyn { 0 } else { numbers[own].shift };
+        Said { seq, ack, window: i64::from(note.window) << shift, again }
+    }
+}
+
+/// What an end of a flow knows.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Known {
+    cwnd: Option<u32>,
+    ssthresh: Option<u32>,
+    in_flight: Option<i64>,
+    srtt: Option<i64>,
+    rtt: Option<i64>,
+    rto: Option<i64>,
+    interval: Option<i64>,
+    timeouts: u32,
+    fast_retransmits: u32,
+    retransmitted: u32,
+}
+
+impl Known {
+    /// By an end now.
+    pub fn of(end: &Endpoint) -> Known {
+        let nanos = |dur: Dur| dur.as_nanos() as i64;
+        let stats = end.stats();
+        let mut known = Known {
+            timeouts: stats.timeouts as u32,
+            fast_retransmits: stats.fast_retransmits as u32,
+            retransmitted: stats.segments_retransmitted as u32,
+            ..Known::default()
+        };
+        if let Some(sender) = end.atp_sender() {
+            (known.rtt, known.interval) = (sender.rtt().map(nanos), sender.interval().map(nanos));
+        }
+        if let Some(socket) = end.socket() {
+            known.cwnd = Some(socket.cwnd());
+            known.ssthresh = Some(socket.ssthresh()).filter(|&segments| segments < u32::MAX);
+            known.in_flight = Some(socket.in_flight() as i64);
+            (known.srtt, known.rto) = (socket.srtt().map(nanos), Some(nanos(socket.rto())));
+            (known.rtt, known.interval) = (socket.measurements().rtt.map(nanos), socket.pacing_interval().map(nanos));
+        }
+        known
+    }
+
+    /// What has happened since `before` that segments do not show by themselves.
+    pub fn since(&self, before: &Known) -> Option<&'static str> {
+        let window = |known: &Known| (known.cwnd, known.ssthresh, known.interval);
+        match () {
+            () if self.timeouts > before.timeouts => Some("timeout"),
+            () if self.fast_retransmits > before.fast_retransmits => Some("fast-retransmit"),
+            () if window(self) != window(before) => Some("window"),
+            () => None,
+        }
+    }
+
+    /// A row of the end of `flow` at `node`.
+    pub fn row(&self, flow: u32, node: u32, is_sender: bool, now: Time, event: &'static str) -> Tcp {
+        Tcp {
+            cwnd_segments: self.cwnd,
+            ssthresh_segments: self.ssthresh,
+            in_flight_bytes: self.in_flight,
+            srtt_ns: self.srtt,
+            rtt_ns: self.rtt,
+            rto_ns: self.rto,
+            interval_ns: self.interval,
+            timeouts: Some(self.timeouts),
+            fast_retransmits: Some(self.fast_retransmits),
+            retransmitted: Some(self.retransmitted),
+            ..unknown(flow, node, is_sender, now, event)
+        }
+    }
+}
+
+/// A row of an end that nothing is known of.
+pub fn unknown(flow: u32, node: u32, is_sender: bool, now: Time, event: &'static str) -> Tcp {
+    Tcp {
+        flow,
+        node,
+        end: if is_sender { "sender" } else { "receiver" },
+        time_ns: now.as_nanos() as i64,
+        event,
+        packet: None,
+        seq: None,
+        ack: None,
+        payload: None,
+        window_bytes: None,
+        cwnd_segments: None,
+        ssthresh_segments: None,
+        in_flight_bytes: None,
+        srtt_ns: None,
+        rtt_ns: None,
+        rto_ns: None,
+        interval_ns: None,
+        timeouts: None,
+        fast_retransmits: None,
+        retransmitted: None,
+    }
+}

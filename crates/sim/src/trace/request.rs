@@ -1,0 +1,85 @@
+//! A trace as it is asked for: where, and what of a run.
+
+use super::recorder::{Filter, PART};
+use super::tables::Form;
+use crate::scenario::{NetworkFlow, Problem, Scenario, ScenarioError, did_you_mean};
+use crate::setup::Setup;
+use fourhop_units::{Dur, NodeId, Time};
+use std::path::PathBuf;
+
+/// A trace that is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub to: Time,
+    /// At which nodes, by number or name; `None`: all.
+    pub nodes: Option<Vec<String>>,
+    /// Of which flows, by number or name; `None`: all, and what belongs to none.
+    pub flows: Option<Vec<String>>,
+    /// Keep only the last so much of it; `None`: everything.
+    pub last: Option<Dur>,
+}
+
+impl Request {
+    /// Everything, into this folder.
+    pub fn all(folder: PathBuf) -> Request {
+        Request { folder, from: Time::ZERO, to: Time::NEVER, nodes: None, flows: None, last: None }
+    }
+
+    /// How it lies in its folder.
+    pub fn form(&self) -> Form {
+        self.last.map_or(Form::Whole, |last| Form::Parts((last.as_nanos().div_ceil(PART.as_nanos()) as usize).max(1)))
+    }
+
+    /// The same with numbers for names.
+    ///
+    /// # Errors
+    /// If there is no node, or no flow, of that name or number, or the end is not after the beginning.
+    pub fn filter(&self, scenario: &Scenario, setup: &Setup, flows: &[NetworkFlow]) -> Result<Filter, ScenarioError> {
+        let radios = (0..setup.positions.len() as u32).map(NodeId);
+        let hosts = setup.wired.iter().flat_map(|plan| (0..plan.hosts).map(NodeId::wired));
+        let name = |node: NodeId| match node.wired_number() {
+            None => scenario.station_name(node),
+            Some(_) => scenario.node_name(node),
+        };
+        if self.to <= self.from {
+            let found = format!("an end at {} s", self.to.as_secs_f64());
+            return Err(problem("to", found, format!("an end after the start at {} s", self.from.as_secs_f64()), None));
+        }
+        Ok(Filter {
+            from: self.from,
+            to: self.to,
+            nodes: chosen("nodes", self.nodes.as_deref(), &radios.chain(hosts).map(name).collect::<Vec<_>>())?,
+            flows: chosen(
+                "flows",
+                self.flows.as_deref(),
+                &flows.iter().map(|flow| flow.name.clone()).collect::<Vec<_>>(),
+            )?,
+        })
+    }
+}
+
+fn chosen(what: &str, words: Option<&[String]>, names: &[String]) -> Result<Option<Vec<u32>>, ScenarioError> {
+    let number = |word: &String| {
+        let named = names.iter().position(|name| name == word);
+        let number = word.parse().ok().filter(|&number: &usize| number < names.len());
+        named.or(number).map(|place| place as u32).ok_or_else(|| {
+            let allowed = match names.len() {
+                0 => format!("nothing, as there are no {what}"),
+                count => format!("a name or a number from 0 to {}", count - 1),
+            };
+            problem(what, format!("{word:?}"), allowed, did_you_mean(word, names.iter().map(String::as_str)))
+        })
+    };
+    words.map(|words| words.iter().map(number).collect()).transpose()
+}
+
+fn problem(what: &str, found: String, allowed: String, hint: Option<String>) -> ScenarioError {
+    let key = String::new();
+    let file = format!("--trace-{what}");
+    ScenarioError { problems: vec![Problem { file, line: None, column: None, key, found, allowed, hint }] }
+}

@@ -1,0 +1,293 @@
+//! The tables, each with its columns in order.
+
+use super::cell::{Cell, Column};
+use super::{ColumnAbout, Rows, TableAbout, TableWriter, unit};
+use parquet::basic::Repetition;
+use parquet::errors::Result;
+use parquet::schema::types::Type;
+use std::sync::Arc;
+
+/// Declares tables: a row as a struct, its columns, and all tables together.
+macro_rules! tables {
+    ($($(#[doc = $about:literal])+ $name:ident: $row:ident { $($(#[doc = $what:literal])+ $column:ident: $type:ty,)+ })+) => {
+        $(
+            $(#[doc = $about])+
+            #[derive(Clone, Copy, PartialEq, Debug)]
+            #[allow(clippy::struct_excessive_bools, reason = "columns are what they are")]
+            pub struct $row { $($(#[doc = $what])+ pub $column: $type,)+ }
+        )+
+
+        /// The rows of each table that wait to be written.
+        #[derive(Default)]
+        pub struct Tables {
+            $($(#[doc = $about])+ pub $name: columns::$name,)+
+        }
+
+        mod columns {
+            use super::{Column, Rows, Result, TableWriter};
+            $(
+                #[doc = concat!("The columns of `", stringify!($name), "`.")]
+                #[allow(non_camel_case_types, reason = "a table is called what its file is")]
+                #[derive(Default)]
+                pub struct $name { len: usize, written: u64, $($column: Column<$type>,)+ }
+
+                impl $name {
+                    /// One more row.
+                    pub fn push(&mut self, row: super::$row) {
+                        self.len += 1;
+                        self.written += 1;
+                        $(self.$column.push(row.$column);)+
+                    }
+
+                    /// Rows so far, those included that have been taken.
+                    pub fn count(&self) -> u64 {
+                        self.written
+                    }
+                }
+
+                impl Rows for $name {
+                    fn table(&self) -> usize {
+                        super::Place::$name as usize
+                    }
+
+                    fn len(&self) -> usize {
+                        self.len
+                    }
+
+                    fn take(&mut self) -> Box<dyn Rows> {
+                        let written = self.written;
+                        let taken = std::mem::replace(self, Self { written, ..Self::default() });
+                        Box::new(taken)
+                    }
+
+                    fn write(&mut self, file: &mut TableWriter) -> Result<()> {
+                        let mut group = file.next_row_group()?;
+                        $(self.$column.write(&mut group)?;)+
+                        self.len = 0;
+                        group.close().map(|_| ())
+                    }
+                }
+            )+
+        }
+
+        #[allow(non_camel_case_types, reason = "a table is called what its file is")]
+        enum Place { $($name,)+ }
+
+        impl Tables {
+            /// Every table, in the order of their places.
+            pub fn about() -> Vec<TableAbout> {
+                vec![$({
+                    let columns = vec![$(ColumnAbout {
+                        name: stringify!($column),
+                        kind: <$type as Cell>::NAME,
+                        optional: <$type as Cell>::OPTIONAL,
+                        unit: unit(stringify!($column)),
+                        about: concat!($($what,)+).trim_ascii(),
+                    },)+];
+                    let fields = vec![$(Arc::new(
+                        Type::primitive_type_builder(stringify!($column), <$type as Cell>::PHYSICAL)
+                            .with_repetition(match <$type as Cell>::OPTIONAL {
+                                true => Repetition::OPTIONAL,
+                                false => Repetition::REQUIRED,
+                            })
+                            .with_logical_type(<$type as Cell>::logical())
+                            .build()
+                            .expect("INVARIANT: each type of a cell has its logical type"),
+                    ),)+];
+                    let schema = Type::group_type_builder(stringify!($name)).with_fields(fields).build();
+                    TableAbout {
+                        name: stringify!($name),
+                        about: concat!($($about,)+).trim_ascii(),
+                        columns,
+                        schema: Arc::new(schema.expect("INVARIANT: a table has columns")),
+                    }
+                },)+]
+            }
+
+            /// All of them.
+            pub fn each(&mut self) -> impl Iterator<Item = &mut dyn Rows> {
+                [$(&mut self.$name as &mut dyn Rows,)+].into_iter()
+            }
+
+            /// Rows of each so far.
+            pub fn counts(&self) -> Vec<u64> {
+                vec![$(self.$name.count(),)+]
+            }
+        }
+    };
+}
+
+tables! {
+    /// A frame that a node has radiated.
+    frames: Frame {
+        /// Number of the frame, counted through the run.
+        frame: u32,
+        /// Transmitter.
+        node: u32,
+        /// First instant on the air at the transmitter.
+        start_ns: i64,
+        /// Last instant there.
+        end_ns: i64,
+        /// `rts`, `cts`, `data`, `ack`.
+        kind: &'static str,
+        /// The node it is addressed to; none: all.
+        dst: Option<u32>,
+        /// Bit rate of its MAC part.
+        rate_bps: i64,
+        /// Length with MAC header and frame check sequence.
+        bytes: u32,
+        /// Duration field: how long it reserves the medium after its end.
+        nav_ns: i64,
+        /// Sequence number of data.
+        seq: Option<u16>,
+        /// Data that was sent before?
+        retry: Option<bool>,
+        /// The packet it carries, makes way for or acknowledges.
+        packet: Option<u32>,
+        /// Flow of that packet.
+        flow: Option<u32>,
+        /// Kind of that packet, or `arp`.
+        content: Option<&'static str>,
+    }
+    /// A copy of a frame at a node that senses it.
+    receptions: Reception {
+        /// The frame.
+        frame: u32,
+        /// Where it arrives.
+        node: u32,
+        /// First instant there.
+        start_ns: i64,
+        /// Last instant there.
+        end_ns: i64,
+        /// Its power there.
+        power_dbm: f32,
+        /// `received`, `overheard`, or why it was lost.
+        fate: &'static str,
+    }
+    /// What a node was doing: its medium, and its back-off.
+    mac: Mac {
+        /// The node.
+        node: u32,
+        /// From when.
+        start_ns: i64,
+        /// Until when.
+        end_ns: i64,
+        /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the back-off: `ifs`, `counting`, `frozen`.
+        state: &'static str,
+        /// Of a back-off: slots that are left at its start.
+        slots: Option<u32>,
+    }
+    /// A step of an IP packet.
+    packets: Packet {
+        /// Number of the packet.
+        packet: u32,
+        /// When.
+        time_ns: i64,
+        /// Where.
+        node: u32,
+        /// What it does.
+        event: &'static str,
+        /// Why it was lost or given up.
+        reason: Option<&'static str>,
+        /// The neighbour that it goes to or comes from.
+        peer: Option<u32>,
+        /// Its flow, in either direction.
+        flow: Option<u32>,
+        /// What it is.
+        kind: &'static str,
+        /// Its source.
+        src: Option<u32>,
+        /// Its destination.
+        dst: Option<u32>,
+        /// Sequence number of TCP; number of a datagram, an echo or a packet of ATP.
+        seq: Option<u32>,
+        /// Acknowledgement number of TCP.
+        ack: Option<u32>,
+        /// Bytes above the transport's header.
+        payload: u32,
+        /// Length with the IP header.
+        bytes: u32,
+    }
+    /// The length of a queue, where it has changed.
+    queues: Queue {
+        /// Where.
+        node: u32,
+        /// When.
+        time_ns: i64,
+        /// `interface`, `routing`, `gateway`, `wire`.
+        queue: &'static str,
+        /// Of a wire: where it leads.
+        to: Option<u32>,
+        /// How many wait.
+        packets: u32,
+    }
+    /// The ends of TCP flows.
+    tcp: Tcp {
+        /// The flow.
+        flow: u32,
+        /// Node of this end.
+        node: u32,
+        /// `sender` or `receiver` of the data.
+        end: &'static str,
+        /// When.
+        time_ns: i64,
+        /// `sent`, `resent`, `received`, `timeout`, `fast-retransmit`, `window`.
+        event: &'static str,
+        /// Packet of the segment.
+        packet: Option<u32>,
+        /// Sequence number of the segment, from 0 for the SYN of its direction.
+        seq: Option<i64>,
+        /// Acknowledgement number of the segment, likewise.
+        ack: Option<i64>,
+        /// Bytes of payload of the segment.
+        payload: Option<u32>,
+        /// Window that the segment advertises.
+        window_bytes: Option<i64>,
+        /// Congestion window.
+        cwnd_segments: Option<u32>,
+        /// Slow-start threshold, if one is set.
+        ssthresh_segments: Option<u32>,
+        /// Sent and not acknowledged.
+        in_flight_bytes: Option<i64>,
+        /// Smoothed round trip.
+        srtt_ns: Option<i64>,
+        /// Newest round trip that congestion control has used.
+        rtt_ns: Option<i64>,
+        /// Retransmission time-out.
+        rto_ns: Option<i64>,
+        /// Least time between segments, if paced.
+        interval_ns: Option<i64>,
+        /// Expiries of the retransmission timer so far.
+        timeouts: Option<u32>,
+        /// Fast retransmits so far.
+        fast_retransmits: Option<u32>,
+        /// Segments sent again so far.
+        retransmitted: Option<u32>,
+    }
+    /// A route that has come, changed or gone.
+    routes: Route {
+        /// Whose.
+        node: u32,
+        /// When.
+        time_ns: i64,
+        /// Where to.
+        destination: u32,
+        /// The neighbour on the way.
+        next_hop: Option<u32>,
+        /// How many hops.
+        hops: Option<u32>,
+        /// There, or gone?
+        up: bool,
+    }
+    /// Where a node is.
+    positions: Position {
+        /// The node.
+        node: u32,
+        /// When.
+        time_ns: i64,
+        /// Metres along the first axis.
+        x_m: f64,
+        /// Metres along the second axis.
+        y_m: f64,
+    }
+}

@@ -1,0 +1,122 @@
+"""Traces on the command line: the options of `run` and `emulate`, and `fourhop trace`."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourhop.cli import common
+from fourhop.trace import Request
+
+Folder = Annotated[
+    Path | None, typer.Option("--trace", metavar="DIR", help="Write everything that happens as tables here.")
+]
+From = Annotated[str | None, typer.Option("--trace-from", metavar="TIME", help="Trace from this time on, as 10s.")]
+To = Annotated[str | None, typer.Option("--trace-to", metavar="TIME", help="Trace until this time.")]
+Nodes = Annotated[
+    str | None, typer.Option("--trace-nodes", metavar="LIST", help="Trace these nodes, by number or name, as 0,3,n4.")
+]
+Flows = Annotated[
+    str | None, typer.Option("--trace-flows", metavar="LIST", help="Trace these flows, by number or name, as 0,2.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What is traced, and what becomes of it."""
+
+    request: Request | None
+    perfetto: Path | None
+    scratch: tempfile.TemporaryDirectory[str] | None
+
+    def finish(self) -> None:
+        """Write what is made of the trace, and say where everything is."""
+        if self.request is None:
+            return
+        if self.perfetto is not None:
+            to_perfetto(Path(self.request.folder), self.perfetto)
+        if self.scratch is None:
+            common.say(f"trace: {self.request.folder}")
+        else:
+            self.scratch.cleanup()
+
+
+def request(
+    folder: Path | None,
+    start: str | None,
+    end: str | None,
+    nodes: str | None,
+    flows: str | None,
+    perfetto: Path | None = None,
+    runs: int | None = None,
+    precision: str | None = None,
+) -> Traced:
+    """What these options ask for. Raises what `common.errors` turns into a message."""
+    from fourhop.errors import FourhopError
+
+    several = precision is not None or (runs is not None and runs > 1)
+    if perfetto is not None and several:
+        raise FourhopError("--perfetto: found with several runs, allowed: with one")
+    scratch = None
+    if folder is None and perfetto is None:
+        given = {"--trace-from": start, "--trace-to": end, "--trace-nodes": nodes, "--trace-flows": flows}
+        for option, value in given.items():
+            if value is not None:
+                raise FourhopError(f"{option}: found without --trace, allowed: with it")
+        return Traced(None, None, None)
+    if folder is None:
+        scratch = tempfile.TemporaryDirectory(prefix="fourhop-trace-")
+        folder = Path(scratch.name)
+
+    def words(listed: str | None) -> list[str] | None:
+        return None if listed is None else [word.strip() for word in listed.split(",")]
+
+    return Traced(Request(folder, start, end, words(nodes), words(flows)), perfetto, scratch)
+
+
+def to_perfetto(folder: Path, file: Path) -> None:
+    """Write the trace in `folder` into `file` for Perfetto. Raises what `common.errors` turns into a message."""
+    from fourhop import perfetto
+    from fourhop.errors import FourhopError
+    from fourhop.trace import Trace
+
+    try:
+        perfetto.write(Trace(folder), file)
+    except OSError as error:
+        raise FourhopError(f"{file}: cannot be written: {error}") from error
+    common.say(f"for Perfetto: {file}")
+
+
+app = typer.Typer(name="trace", help="Read a trace that --trace has written.", no_args_is_help=True)
+Dir = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a trace.")]
+
+
+@app.command("perfetto")
+def perfetto_command(
+    folder: Dir, file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to, as trace.pftrace.")]
+) -> None:
+    """Write a trace for Perfetto's viewer: nodes as tracks, frames as slices, packets as arrows, counters."""
+    with common.errors():
+        to_perfetto(folder, file)
+
+
+@app.command("tables")
+def tables_command(folder: Dir, json: common.Json = False) -> None:
+    """Show which tables a trace has, their columns and how many rows."""
+    with common.errors():
+        from json import dumps
+
+        from fourhop.trace import Trace
+
+        meta = Trace(folder).meta
+        if json:
+            typer.echo(dumps(meta["tables"], indent=2))
+            return
+        for table in meta["tables"]:
+            typer.echo(f"{table['name']}: {table['rows']} rows. {table['about']}")
+            for column in table["columns"]:
+                typer.echo(f"  {column['name']:18} {column['type']:7} {column['about']}")

@@ -1,0 +1,95 @@
+"""`fourhop view`: a trace on a page."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.view import Server
+
+
+def command(
+    path: Annotated[
+        Path, typer.Argument(metavar="DIR|FILE", help="A trace, as `run --trace DIR` writes it, or a scenario to run.")
+    ],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the trace inside, and end.")
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Follow the trace of an emulation that goes on: its last minute.")
+    ] = False,
+    port: Annotated[int, typer.Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser of this desk.")] = True,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="With FILE: seed of the run.")] = None,
+    set_: common.Set = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
+) -> None:
+    """Show what happened: a map, time lines of all nodes, a sequence diagram and plots, on one page.
+
+    Of a scenario the first 10 s are run for that; `--set duration=60s` runs longer. The page is served on 127.0.0.1
+    until Ctrl-C; with --html it is a file that needs nothing else and can be given to others.
+    """
+    with common.errors():
+        from fourhop.errors import FourhopError
+        from fourhop.view import Blobs, Server, Tables, write
+
+        common.one_of(html=html is not None, live=live)
+        if live:
+            if path.is_file():
+                raise FourhopError(
+                    f"--live: found the file {path}, allowed: the folder of a trace that is being written"
+                )
+            from fourhop.view.live import Live
+
+            Tables(path)
+            _serve(Server(None, port, Live(path, path.name)), open_)
+            return
+        with tempfile.TemporaryDirectory(prefix="fourhop-view-") as scratch:
+            if path.is_file():
+                folder = _run(path, Path(scratch), seed, set_, transport, duration)
+            elif seed is not None or set_ or transport or duration:
+                raise FourhopError(
+                    f"--seed, --set, --transport, --duration: found with {path}, allowed: with a scenario"
+                )
+            else:
+                folder = path
+            blobs = Blobs(Tables(folder), title=path.stem if path.is_file() else path.name)
+            if html is not None:
+                typer.echo(f"page: {write(blobs, html)}")
+            else:
+                _serve(Server(blobs, port), open_)
+
+
+def _run(
+    file: Path, scratch: Path, seed: int | None, set_: list[str] | None, transport: str | None, duration: str | None
+) -> Path:
+    """Run a scenario with a trace, and return its folder."""
+    from fourhop.cli.display import Display
+    from fourhop.runner import run
+
+    scenario = common.load(file, set_, transport, duration)
+    if not any(each.replace(" ", "").startswith("duration=") for each in set_ or ()) and duration is None:
+        scenario = scenario.with_(duration="10s")
+    with Display() as display:
+        run(scenario, 1, seed, progress=display.update, trace=scratch)
+    return scratch
+
+
+def _serve(server: Server, open_: bool) -> None:
+    """Until Ctrl-C."""
+    common.say(f"page: {server.address} (Ctrl-C ends it)")
+    if open_:
+        import webbrowser
+
+        webbrowser.open(server.address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()

@@ -1,0 +1,275 @@
+"""A trace as the page wants it: pieces with names, each of which is read from the tables when it is asked for.
+
+| name | what |
+|---|---|
+| `head` | JSON: nodes, flows, walls, ranges, names of codes, spans (`Head` in view/src/types.ts) |
+| `frames-3`, `receptions-3`, `mac-3`, `packets-3` | what overlaps the fourth span of time |
+| `tcp`, `queues`, `routes`, `positions` | whole tables |
+| `events` | what the buttons step to, see `events.py` |
+| `overview` | the whole in bins of time, as bytes, see `overview.py` |
+
+Tables are Arrow streams of numbers without nulls, so that the page uses the bytes as they are. Times are nanoseconds,
+in spans as 32 bits since the begin of the span.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from fourhop.view import columns
+from fourhop.view.columns import Nodes, code, number, since, time
+from fourhop.view.events import events
+from fourhop.view.overview import overview
+from fourhop.view.tables import Tables
+
+_ROWS = 25_000
+"""Rows of the tables together in a span, about: some milliseconds to read, and more than a screen shows one by one."""
+_LONGEST_NS = 1_000_000_000
+_SHORTEST_NS = 1_000_000
+_LAG_NS = 100_000
+"""A copy arrives later than its frame begins, by the way of light; so much further a span looks for copies."""
+_BINS = 8192
+_CELLS = 1_000_000
+"""The overview has at most so many bins, and at most so many bins times nodes."""
+
+_SPANS = ("frames", "receptions", "mac", "packets")
+
+
+class Blobs:
+    """The pieces of a trace. With `keep_ns` only the newest so many nanoseconds are shown: a live view."""
+
+    def __init__(self, tables: Tables, *, title: str = "", keep_ns: int | None = None) -> None:
+        self._tables = tables
+        self._title = title or tables.folder.name
+        meta = tables.meta
+        self._nodes = Nodes([each["node"] for each in meta["nodes"]])
+        first, last = int(meta["start_ns"]), int(meta["end_ns"])
+        # The spans of a live view keep their numbers while time goes on.
+        self._first = first
+        self.live = keep_ns is not None
+        if keep_ns is not None:
+            # What is planned is not yet.
+            last = max(self._end("mac"), self._end("receptions"), first)
+            first = max(first, last - keep_ns)
+        self.span = (first, max(last, first + 1000))
+        self._rows = {name: self._count(name) for name in _SPANS}
+        self.length = _LONGEST_NS // 2 if self.live else self._length()
+
+    def _length(self) -> int:
+        """How long a span is: a round number."""
+        wanted = (self.span[1] - self.span[0]) * _ROWS / max(sum(self._rows.values()), 1)
+        wanted = min(max(wanted, _SHORTEST_NS), _LONGEST_NS)
+        power = 10 ** math.floor(math.log10(wanted))
+        return int(max(step for step in (1, 2, 5) if step * power <= wanted) * power)
+
+    @property
+    def count(self) -> int:
+        """How many spans there are."""
+        return -(-(self.span[1] - self._first) // self.length)
+
+    @property
+    def bins(self) -> int:
+        """Bins of the overview."""
+        return min(_BINS, max(512, _CELLS // max(len(self._nodes.places), 1)))
+
+    def span_of(self, number: int) -> tuple[int, int]:
+        """When a span begins and ends."""
+        begin = self._first + number * self.length
+        return begin, begin + self.length
+
+    def names(self) -> list[str]:
+        """The names of all pieces but `head`."""
+        parts = [f"{name}-{at}" for at in range(self.count) for name in _SPANS]
+        return ["tcp", "queues", "routes", "positions", "events", "overview", *parts]
+
+    def get(self, name: str) -> bytes:
+        """One piece; `KeyError` if there is none of this name."""
+        whole: dict[str, Callable[[], bytes]] = {
+            "head": lambda: json.dumps(self.head(), separators=(",", ":")).encode(),
+            "tcp": self._tcp,
+            "queues": self._queues,
+            "routes": self._routes,
+            "positions": self._positions,
+            "events": lambda: _arrow(events(self._tables, self._nodes, self._reasons, self._since_ns)),
+            "overview": lambda: overview(self._tables, self._nodes, self.span, self.bins).tobytes(),
+        }
+        if name in whole:
+            return whole[name]()
+        part, _, at = name.rpartition("-")
+        spans: dict[str, Callable[[int], bytes]] = {
+            "frames": self._frames,
+            "receptions": self._receptions,
+            "mac": self._mac,
+            "packets": self._packets,
+        }
+        if part not in spans or not at.isdecimal() or int(at) >= self.count:
+            raise KeyError(name)
+        return spans[part](int(at))
+
+    def head(self) -> dict[str, Any]:
+        """What the page must know before it reads a table."""
+        meta = self._tables.meta
+        each = max(sum(self._rows.values()) // max(self.count, 1), 1)
+        kept = (self.span[0] - self._first) // self.length
+        places = self._nodes.places
+        return {
+            "title": self._title,
+            "profile": str(meta.get("profile") or ""),
+            "seed": int(meta.get("seed") or 0),
+            "live": self.live,
+            "span": self.span,
+            "ranges": {"receive": meta["ranges"]["reception_m"] or 0, "sense": meta["ranges"]["carrier_sense_m"] or 0},
+            "nodes": self._placed(),
+            "flows": [
+                {
+                    "name": flow["name"] or f"flow {flow['flow']}",
+                    "source": places.get(flow["src"], -1),
+                    "destination": places.get(flow["dst"], -1),
+                    "transport": flow["transport"] or "",
+                }
+                for flow in meta["flows"]
+            ],
+            "walls": [
+                {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "loss_db": wall["loss_db"]}
+                for wall in meta.get("walls") or []
+                for (x1, y1), (x2, y2) in itertools.pairwise(wall["corners_m"])
+            ],
+            "names": {
+                "kind": columns.KINDS,
+                "content": columns.CONTENTS,
+                "fate": columns.FATES,
+                "state": columns.STATES,
+                "event": columns.PACKET_EVENTS,
+                "reason": self._reasons,
+                "tcp": columns.TCP_EVENTS,
+            },
+            "chunks": {
+                "first": self._first,
+                "length": self.length,
+                "rows": [0 if at < kept else each for at in range(self.count)],
+            },
+            "bins": self.bins,
+            "counts": {"frames": self._rows["frames"], "copies": self._rows["receptions"]},
+        }
+
+    def _placed(self) -> list[dict[str, Any]]:
+        """Nodes with their places; what is on wires has none, and stands above the mesh."""
+        listed = self._tables.meta["nodes"]
+        placed = [(each["x_m"], each["y_m"]) for each in listed if each["x_m"] is not None]
+        xs, ys = [x for x, _ in placed] or [0.0], [y for _, y in placed] or [0.0]
+        step = max(max(xs) - min(xs), max(ys) - min(ys), 200.0) / 6
+        made, wired = [], 0
+        for each in listed:
+            x, y = each["x_m"], each["y_m"]
+            if x is None:
+                x, y = min(xs) + wired * step, max(ys) + step
+                wired += 1
+            made.append({"name": each["name"] or str(each["node"]), "x": x, "y": y})
+        return made
+
+    @functools.cached_property
+    def _reasons(self) -> list[str]:
+        packets = self._tables.find("packets")
+        if packets is None:
+            return []
+        found = packets.filter(pl.col("reason").is_not_null()).select(pl.col("reason").cast(pl.String).unique().sort())
+        return list(found.collect()["reason"])
+
+    def _count(self, table: str) -> int:
+        scan = self._tables.find(table)
+        return 0 if scan is None else int(scan.select(pl.len()).collect().item())
+
+    def _end(self, table: str) -> int:
+        scan = self._tables.find(table)
+        last = None if scan is None else scan.select(pl.col("end_ns").max()).collect().item()
+        return 0 if last is None else int(last)
+
+    @property
+    def _since_ns(self) -> int:
+        """Since when rows of whole tables are shown."""
+        return self.span[0] if self.live else self._first
+
+    def _read(self, table: str, wanted: pl.Expr, found: list[pl.Expr]) -> bytes:
+        scan = self._tables.find(table)
+        if scan is None:
+            names = [column.meta.output_name() for column in found]
+            return _arrow(pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names}))
+        return _arrow(scan.filter(wanted).select(found).collect())
+
+    def _part(self, table: str, at: int, found: list[pl.Expr], late: int = 0) -> bytes:
+        """The rows of intervals that overlap a span."""
+        begin, end = self.span_of(at)
+        times = [since("start_ns", begin, "start"), since("end_ns", begin, "end")]
+        return self._read(table, (pl.col("end_ns") > begin) & (pl.col("start_ns") < end + late), times + found)
+
+    def _frames(self, at: int) -> bytes:
+        found = [
+            *(pl.col("frame").cast(pl.UInt32), self._nodes.column("node"), self._nodes.column("dst")),
+            *(number("flow", kind=pl.Int16), number("packet"), number("bytes"), number("rate_bps", "rate", pl.Float32)),
+            *(number("seq"), pl.col("retry").fill_null(False).cast(pl.Int8), number("nav_ns", "nav")),
+            *(code("kind", columns.KINDS), code("content", columns.CONTENTS)),
+        ]
+        return self._part("frames", at, found)
+
+    def _receptions(self, at: int) -> bytes:
+        power = pl.col("power_dbm").cast(pl.Float32).fill_null(math.nan).alias("power")
+        node = self._nodes.column("node").cast(pl.Int16)
+        found = [pl.col("frame").cast(pl.UInt32), node, power, code("fate", columns.FATES)]
+        return self._part("receptions", at, found, late=_LAG_NS)
+
+    def _mac(self, at: int) -> bytes:
+        node = self._nodes.column("node").cast(pl.Int16)
+        return self._part("mac", at, [node, code("state", columns.STATES), number("slots", kind=pl.Int16)])
+
+    def _packets(self, at: int) -> bytes:
+        begin, end = self.span_of(at)
+        node, contents = self._nodes.column, code("kind", columns.CONTENTS, "content")
+        found = [
+            *(since("time_ns", begin, "time"), number("packet"), node("node"), code("event", columns.PACKET_EVENTS)),
+            *(code("reason", self._reasons), number("flow", kind=pl.Int16), contents, node("peer"), node("src")),
+            *(node("dst"), number("seq", kind=pl.Float64), number("ack", kind=pl.Float64), number("payload")),
+            number("bytes"),
+        ]
+        return self._read("packets", (pl.col("time_ns") >= begin) & (pl.col("time_ns") < end), found)
+
+    def _tcp(self) -> bytes:
+        long = functools.partial(number, kind=pl.Float64)
+        short = functools.partial(number, kind=pl.Float32)
+        sender = (pl.col("end").cast(pl.String) == "sender").cast(pl.Int8).alias("sender")
+        found = [
+            *(time(), number("flow", kind=pl.Int16), sender, code("event", columns.TCP_EVENTS), number("packet")),
+            *(long("seq"), long("ack"), number("payload"), long("window_bytes", "offered")),
+            *(short("cwnd_segments", "cwnd"), short("ssthresh_segments", "ssthresh")),
+            *(short("in_flight_bytes", "flight"), long("srtt_ns", "srtt"), long("rtt_ns", "rtt")),
+            *(long("rto_ns", "rto"), long("interval_ns", "interval")),
+        ]
+        return self._read("tcp", pl.col("time_ns") >= self._since_ns, found)
+
+    def _queues(self) -> bytes:
+        wanted = columns.among("queue", "interface") & (pl.col("time_ns") >= self._since_ns)
+        return self._read("queues", wanted, [time(), self._nodes.column("node").cast(pl.Int16), number("packets")])
+
+    def _routes(self) -> bytes:
+        node = self._nodes.column
+        found = [time(), node("node"), node("destination", "dst"), node("next_hop", "next"), number("hops")]
+        # All of a live trace, too: a route that has stood for an hour is in use.
+        return self._read("routes", pl.lit(True), [*found, pl.col("up").fill_null(False).cast(pl.Int8)])
+
+    def _positions(self) -> bytes:
+        places = [pl.col(f"{axis}_m").cast(pl.Float64).alias(axis) for axis in "xy"]
+        return self._read("positions", pl.lit(True), [time(), self._nodes.column("node"), *places])
+
+
+def _arrow(rows: pl.DataFrame) -> bytes:
+    """Rows as an Arrow stream of one batch."""
+    out = io.BytesIO()
+    rows.rechunk().write_ipc_stream(out, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
+    return out.getvalue()

@@ -1,0 +1,51 @@
+"""The whole of a trace in bins of time: what time lines show where there is too much for single frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fourhop.view.columns import Nodes, among
+from fourhop.view.tables import Tables
+
+_STATES = (("transmitting",), ("receiving",), ("busy", "eifs", "nav", "waiting"))
+
+
+def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> npt.NDArray[np.uint8]:
+    """Of each node and bin: the parts, of 255, in which it sent, received, sensed; then how many copies it lost."""
+    count = len(nodes.places)
+    sums = np.zeros((4, count, bins))
+    inside = pl.col("end_ns") >= span[0]
+    mac, receptions = tables.find("mac"), tables.find("receptions")
+    if mac is not None:
+        for channel, states in enumerate(_STATES):
+            rows = mac.filter(inside & among("state", *states))
+            sums[channel] = 255 * _covered(
+                rows.select(nodes.column("node"), "start_ns", "end_ns").collect(), count, span, bins
+            )
+    if receptions is not None:
+        rows = receptions.filter(inside & among("fate", "collision", "frame-error"))
+        lost = rows.select(nodes.column("node"), "end_ns").collect()
+        at = np.clip((lost["end_ns"].to_numpy() - span[0]) * bins // (span[1] - span[0]), 0, bins - 1)
+        sums[3] = np.bincount(lost["node"].to_numpy() * bins + at, minlength=count * bins).reshape(count, bins)
+    return np.clip(np.ceil(sums), 0, 255).astype(np.uint8)
+
+
+def _covered(rows: pl.DataFrame, nodes: int, span: tuple[int, int], bins: int) -> npt.NDArray[np.float64]:
+    """Which part of each bin the intervals of a node cover.
+
+    A begin adds what is left of its bin, and all later bins; an end takes both away again.
+    """
+    width = (span[1] - span[0]) / bins
+    node = rows["node"].to_numpy().astype(np.int64)
+    parts, later = np.zeros(nodes * (bins + 1)), np.zeros(nodes * (bins + 1))
+    for column, sign in (("start_ns", 1.0), ("end_ns", -1.0)):
+        at = np.clip((rows[column].to_numpy() - span[0]) / width, 0, bins)
+        whole = np.minimum(at.astype(np.int64), bins - 1)
+        place = node * (bins + 1) + whole
+        parts += sign * np.bincount(place, whole + 1 - at, nodes * (bins + 1))
+        later += sign * np.bincount(place + 1, minlength=nodes * (bins + 1))
+    covered = parts + np.cumsum(later.reshape(nodes, bins + 1), axis=1).ravel()
+    # Sums of fractions end beside 0 by rounding.
+    return np.where(covered > 1e-9, covered, 0.0).reshape(nodes, bins + 1)[:, :bins].clip(0, 1)

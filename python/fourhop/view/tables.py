@@ -1,0 +1,34 @@
+"""The files of a trace, as docs/trace.md describes them, of which some may be missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from fourhop.errors import FourhopError
+from fourhop.trace import META, Trace
+
+FORMAT = 1
+"""The version of the tables that is read here."""
+
+
+class Tables(Trace):
+    """The tables of a trace in a folder.
+
+    Raises `FourhopError` if there is no trace of this version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        if self.meta.get("format") != FORMAT:
+            raise FourhopError(
+                f"{folder / META}: format: found {self.meta.get('format')!r}, allowed: {FORMAT}; record it again"
+            )
+
+    def find(self, table: str) -> pl.LazyFrame | None:
+        """A table, of which only what is asked for is read; None if the trace has nothing of it."""
+        try:
+            return self.scan(table)
+        except FourhopError:
+            return None

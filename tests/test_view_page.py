@@ -1,0 +1,352 @@
+"""The page of `fourhop view` in a browser: what it draws agrees with the tables; by keys, narrow, dark, as a link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from fourhop import Scenario, run
+from fourhop.trace import Request
+from fourhop.view import Blobs, Tables, write
+from tests import view_trace
+from tests.browser import CHROMIUM, Chromium
+from tests.conftest import ROOT, Command
+from tests.view_trace import MS
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    with Chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("view")
+    trace = view_trace.write(folder / "trace")
+    return write(Blobs(Tables(trace), title="made <b>by</b> hand"), folder / "page.html")
+
+
+def show(browser: Chromium, page: Path, address: str = "", **options: Any) -> None:
+    """Open the page at an address and wait until everything is there."""
+    browser.complaints.clear()
+    browser.open(page, **options)
+    browser.wait("!!window.fourhop")
+    browser.js(f"location.hash = {json.dumps(address)}")
+    browser.js("window.whole = false; fourhop.trace.whole().then(() => window.whole = true)")
+    browser.wait("window.whole")
+    settled(browser)
+
+
+def settled(browser: Chromium) -> None:
+    """Until what was asked for is here and drawn."""
+    browser.js("window.drawn = fourhop.timings.frames; fourhop.model.changed()")
+    browser.wait("fourhop.timings.frames > window.drawn")
+    browser.wait(
+        "fourhop.trace.rowsWithin(fourhop.model.from, fourhop.model.to) > 150000 || "
+        "fourhop.trace.within(fourhop.model.from, fourhop.model.to).whole"
+    )
+    browser.js("window.drawn = fourhop.timings.frames; fourhop.model.changed()")
+    browser.wait("fourhop.timings.frames > window.drawn")
+
+
+def exported(browser: Chromium, what: str) -> tuple[ElementTree.Element, dict[str, Any]]:
+    """The SVG of a panel, and what the page says is in it."""
+    picture = browser.js(f"document.getElementById('what').value = '{what}'; fourhop.controls.picture()")
+    shown = browser.js(f"fourhop.{what}.shown") if what != "plots" else {}
+    return ElementTree.fromstring(picture["text"]), shown
+
+
+def words(svg: ElementTree.Element) -> list[str]:
+    return [str(text.text) for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def fills(svg: ElementTree.Element, colour: str) -> int:
+    return sum(each.get("fill") == colour for each in svg.iter("{http://www.w3.org/2000/svg}rect"))
+
+
+def test_time_lines_show_each_frame_state_and_loss(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=12000000")
+    svg, shown = exported(browser, "lanes")
+    assert shown == {"mode": "frames", "frames": 3, "losses": 1, "states": 3}
+    assert fills(svg, "#0072B2") == 3, "frames of the flow in its colour"
+    assert words(svg).count("DATA") == 3
+    assert "collision" not in words(svg)[0]
+    show(browser, page, "from=0&to=2500000000&t=0")
+    assert exported(browser, "lanes")[1]["frames"] == 4
+    assert not browser.complaints
+
+
+def test_tiles_are_what_is_drawn_at_once(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=5000000&to=45000000&t=6000000")
+    same = browser.js(
+        """(() => {
+          const canvas = document.querySelector('#lanes canvas');
+          const { width, height } = canvas;
+          const tiled = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+          const second = document.createElement('canvas');
+          [second.width, second.height] = [width, height];
+          const context = second.getContext('2d', { alpha: false });
+          fourhop.lanes.draw(fourhop.pen(context, width, height));
+          const whole = context.getImageData(0, 0, width, height).data;
+          let other = 0;
+          for (let at = 0; at < tiled.length; at += 4) {
+            if (Math.abs(tiled[at] - whole[at]) + Math.abs(tiled[at + 1] - whole[at + 1]) > 96) other++;
+          }
+          return [other, width * height];
+        })()"""
+    )
+    assert same[0] < same[1] * 2e-3, "but for edges that fall between two pixels"
+
+
+def test_the_map_shows_who_sends_where_nodes_are_and_what_is_lost(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=13000000&speed=0.01")
+    svg, shown = exported(browser, "map")
+    assert shown["frames"] == [1]
+    assert shown["losses"] == 0
+    assert [place[0] for place in shown["places"][:4]] == [0, 200, 400, 500]
+    assert {"DATA", "12 dB", "receives 250 m", "node-2", "R1"} <= set(words(svg))
+    show(browser, page, "from=0&to=50000000&t=17000000&speed=0.01")
+    svg, shown = exported(browser, "map")
+    assert (shown["frames"], shown["losses"]) == ([], 1)
+    assert "collision" in words(svg)
+    show(browser, page, "t=500000000")
+    assert exported(browser, "map")[1]["places"][3] == [500, 50], "half way"
+
+
+def test_the_sequence_diagram_follows_the_path(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=40000000")
+    svg, shown = exported(browser, "sequence")
+    assert shown == {"path": [0, 1, 2], "arrows": 3, "lost": 1}
+    assert words(svg) == ["node-0", "node-1", "node-2"]
+
+
+def test_plots_show_what_the_sender_knew(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=2500000000&t=0")
+    plots = browser.js("fourhop.plots.plots().map(plot => [plot.id, plot.lines.map(line => line.value)])")
+    found = dict(plots)
+    assert found["window"][0] == [2, 1]
+    assert found["queue"] == [[1, 0]]
+    bin_s = 0.05
+    assert max(found["goodput"][0]) == pytest.approx(1460 * 8 / bin_s / 1000)
+    svg, _ = exported(browser, "plots")
+    assert "Window (segments)" in words(svg)
+    assert browser.js("document.querySelectorAll('#charts canvas').length") == len(plots)
+
+
+def test_buttons_step_to_losses_drops_time_outs_and_routes(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=2500000000&t=0")
+    for step, time, said in (
+        ("loss", 16 * MS + 667, "Loss at node-1, 0.016001 s: collision, file </script>."),
+        ("drop", 1600 * MS, "Drop at node-1, 1.600000 s: retry-limit, file </script>."),
+        ("route", 1700 * MS, "Change of a route at node-0, 1.700000 s."),
+        ("timeout", 2000 * MS, "Time-out at node-0, 2.000000 s, file </script>."),
+    ):
+        browser.js(f"document.querySelector('[data-step={step}]').click()")
+        browser.wait(f"fourhop.model.t === {time}")
+        assert browser.js("document.getElementById('say').textContent") == said
+        settled(browser)
+    browser.js("document.querySelector('[data-step=timeout]').click()")
+    browser.wait("document.getElementById('say').textContent === 'There is no further time-out.'")
+
+
+def test_details_are_headers_way_and_delay(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=31000000&frame=3")
+    browser.wait("document.getElementById('facts').textContent.includes('Its way')")
+    facts = browser.js("document.getElementById('facts').innerText")
+    for line in (
+        "DATA from node-1 to node-2", "wlan.fc.type_subtype\n0x0020, data", "wlan.seq\n7", "wlan.duration\n300 µs",
+        "ip.src\nnode-0", "tcp.seq_raw\n1", "tcp.len\n1460 bytes", "node-2\treceived\t-60.0 dBm", "node-0\toverheard",
+        "28.5 ms in all: 3.5 ms in queues, 25 ms for the medium. Longest at node-0: 18.5 ms",
+    ):  # fmt: skip
+        assert line in facts, facts
+    show(browser, page, "from=0&to=50000000&t=1600000000&packet=2")
+    browser.wait("document.getElementById('facts').textContent.includes('dropped: retry-limit')")
+
+
+def test_everything_is_done_by_keys(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=0")
+    browser.js("document.activeElement.blur()")
+
+    def typed(key: str) -> None:
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        browser.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    browser.press("ArrowRight")
+    assert browser.js("fourhop.model.t") == 500_000
+    typed("+")
+    assert browser.js("fourhop.model.to - fourhop.model.from") == 25 * MS
+    typed("0")
+    assert browser.js("fourhop.model.to") == 2500 * MS
+    typed("L")
+    browser.wait(f"fourhop.model.t === {16 * MS + 667}")
+    typed(".")
+    browser.wait("fourhop.model.selected?.id === 3")
+    assert browser.js("fourhop.model.t") == 30 * MS, "the loss was at node 1: its next frame"
+    typed("p")
+    browser.wait("fourhop.model.selected?.kind === 'packet'")
+    browser.press("ArrowDown")
+    assert browser.js("fourhop.model.node") == 2
+    typed("o")
+    assert browser.js("fourhop.model.only") is True
+    typed("b")
+    assert browser.js("document.documentElement.dataset.scheme") == "dark"
+    typed("b")
+    typed("]")
+    assert browser.js("fourhop.model.speed") == 0.1
+    browser.press("Space")
+    browser.wait(f"fourhop.model.t > {60 * MS}")
+    browser.press("Space")
+    assert browser.js("fourhop.model.playing") is False
+    browser.press("End")
+    assert browser.js("fourhop.model.t") == 2500 * MS
+    typed("?")
+    assert browser.js("document.getElementById('keys').open") is True
+    browser.js("document.getElementById('keys').close()")
+    for what in ("#map canvas", "#lanes canvas", "#flow", "#facts"):
+        browser.tab_to(f"it === document.querySelector('{what}')")
+    assert not browser.complaints
+
+
+def test_an_address_brings_the_same_view_again(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=0")
+    browser.js(
+        "fourhop.model.nodes = [1, 2]; fourhop.model.only = true; fourhop.model.speed = 0.001;"
+        f"fourhop.model.selected = {{kind: 'frame', id: 3}}; fourhop.model.seek({31 * MS})"
+    )
+    browser.wait("location.hash.includes('frame=3')")
+    address = browser.js("location.hash")
+    before = browser.js("JSON.stringify(fourhop.model)")
+    show(browser, page, address)
+    assert browser.js("JSON.stringify(fourhop.model)") == before
+    assert exported(browser, "lanes")[1]["frames"] == 1, "one of the two nodes sends in this span"
+    show(browser, page, "from=x&to=-1&t=1e99&flow=77&nodes=99,a&speed=3")
+    assert browser.js("[fourhop.model.t, fourhop.model.flow, fourhop.model.nodes]") == [2500 * MS, 0, None]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_telephone_shows_map_and_plots(browser: Chromium, page: Path, dark: bool) -> None:
+    show(browser, page, "from=0&to=50000000&t=12000000", width=400, height=800, dark=dark)
+    assert browser.js("document.documentElement.scrollWidth") <= 400
+    assert browser.js("document.querySelector('#map canvas').clientWidth") > 340
+    assert browser.js("document.querySelector('#charts canvas').clientWidth") > 340
+    assert browser.js("document.querySelector('#lanes canvas').clientWidth") == 0
+    back = browser.js("getComputedStyle(document.body).backgroundColor")
+    assert (back == "rgb(20, 23, 28)") is dark
+    corner = browser.js("[...document.querySelector('#map canvas').getContext('2d').getImageData(1, 1, 1, 1).data]")
+    assert corner[:3] == ([27, 31, 38] if dark else [255, 255, 255])
+    assert not browser.complaints
+
+
+def test_what_is_saved_is_a_picture(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=12000000")
+    for what in ("map", "lanes", "sequence", "plots"):
+        svg, _ = exported(browser, what)
+        assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(svg)) > 5
+    size = browser.js(
+        "window.size = null; fourhop.controls.pngOf('lanes').then(async (blob) => {"
+        "const bitmap = await createImageBitmap(blob); window.size = [bitmap.width, bitmap.height, blob.type]})"
+    )
+    browser.wait("window.size !== null")
+    size = browser.js("window.size")
+    assert size[0] == 2 * browser.js("document.getElementById('plots').clientWidth")
+    assert size[2] == "image/png"
+
+
+def test_a_name_from_a_trace_is_never_taken_for_code(browser: Chromium, page: Path) -> None:
+    show(browser, page)
+    assert browser.js("document.getElementById('title').innerHTML") == "made &lt;b&gt;by&lt;/b&gt; hand"
+    assert "file </script>" in browser.js("document.getElementById('legend').innerText")
+
+
+def test_numbers_on_the_page_are_those_of_the_tables(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=2500000000&t=0")
+    frames = pl.DataFrame(view_trace.ROWS["frames"], schema=view_trace.SCHEMAS["frames"], orient="row")
+    assert f"{len(frames)} frames" in browser.js("document.getElementById('about').textContent")
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain on which frames collide, and a network that moves, as the simulator traces them."""
+    folder = tmp_path_factory.mktemp("traced")
+    chain = Scenario.chain(hops=6, transport="newreno", duration="6s")
+    run(chain, trace=folder / "chain")
+    run(ROOT / "scenarios" / "random-waypoint.toml", trace=Request(folder / "moving", end="4s"))
+    for name in ("chain", "moving"):
+        write(Blobs(Tables(folder / name)), folder / f"{name}.html")
+    return folder
+
+
+def test_what_is_drawn_of_a_run_is_what_its_tables_say(browser: Chromium, traced: Path) -> None:
+    frames, receptions, mac = (
+        pd.read_parquet(traced / "chain" / f"{name}.parquet") for name in ("frames", "receptions", "mac")
+    )
+    for begin, end in ((0, 6000 * MS), (2000 * MS, 2400 * MS), (3017 * MS + 1, 3017 * MS + 90_001)):
+        show(browser, traced / "chain.html", f"from={begin}&to={end}&t={begin}")
+        shown = exported(browser, "lanes")[1]
+        assert shown["mode"] == "frames"
+        assert shown["frames"] == ((frames.start_ns < end) & (frames.end_ns >= begin)).sum()
+        meant = receptions.merge(frames[["frame", "dst"]], left_on=["frame", "node"], right_on=["frame", "dst"])
+        lost = meant[~meant.fate.isin(["received", "overheard"])]
+        assert shown["losses"] == ((lost.end_ns >= begin) & (lost.end_ns < end)).sum()
+        drawn = mac[mac.state != "transmitting"]
+        assert shown["states"] == ((drawn.start_ns >= begin) & (drawn.start_ns <= end)).sum()
+    assert (receptions.fate == "collision").sum() > 20, "a chain of six hops has collisions"
+    assert not browser.complaints
+
+
+def test_each_instant_of_the_map_is_what_the_tables_say(browser: Chromium, traced: Path) -> None:
+    frames = pd.read_parquet(traced / "chain" / "frames.parquet")
+    show(browser, traced / "chain.html", "from=2000000000&to=2400000000")
+    busiest = frames[(frames.start_ns > 2000 * MS) & (frames.start_ns < 2400 * MS)].start_ns
+    several = 0
+    for at in (busiest + 1).tolist()[::7]:
+        browser.js(f"fourhop.model.seek({at})")
+        on_air = frames[(frames.start_ns <= at) & (frames.end_ns > at)].frame.tolist()
+        assert sorted(exported(browser, "map")[1]["frames"]) == sorted(on_air)
+        several += len(on_air) > 1
+    assert several > 3, "some send at once"
+
+
+def test_nodes_are_where_the_tables_say(browser: Chromium, traced: Path) -> None:
+    positions = pd.read_parquet(traced / "moving" / "positions.parquet")
+    assert positions.groupby("node").x_m.nunique().max() > 5, "they move"
+    show(browser, traced / "moving.html")
+    for at in (0, 1234 * MS, 3900 * MS):
+        browser.js(f"fourhop.model.seek({at})")
+        places = exported(browser, "map")[1]["places"]
+        for node, way in positions.groupby("node"):
+            for axis, column in enumerate(("x_m", "y_m")):
+                assert places[node][axis] == pytest.approx(np.interp(at, way.time_ns, way[column]), abs=1e-6)
+
+
+def test_plots_have_each_value_of_the_sender(browser: Chromium, traced: Path) -> None:
+    tcp = pd.read_parquet(traced / "chain" / "tcp.parquet")
+    show(browser, traced / "chain.html")
+    plots = dict(browser.js("fourhop.plots.plots().map(plot => [plot.id, plot.lines.map(line => line.value)])"))
+    sender = tcp[(tcp.flow == 0) & (tcp.end == "sender")]
+    assert plots["window"][0] == sender.cwnd_segments.dropna().tolist()
+    assert plots["rtt"][1] == pytest.approx((sender.srtt_ns.dropna() / 1e6).tolist())
+    queues = pd.read_parquet(traced / "chain" / "queues.parquet")
+    longest = queues[queues.queue == "interface"].packets.max()
+    assert max(max(line) for line in plots["queue"]) == longest
+
+
+def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+    made = fourhop("view", chain, "--html", "page.html", "--set", "duration=2s", "--seed", "3")
+    assert made.returncode == 0, made.stderr
+    show(browser, tmp_path / "page.html")
+    assert browser.js("fourhop.trace.head.span[1]") == 2000 * MS
+    assert browser.js("fourhop.trace.head.seed") == 3
+    assert browser.js("document.title") == "chain · fourhop view"

@@ -40,6 +40,8 @@ WARM = 5.0
 PAPER_MS = {2: (7.0, 965.0), 3: (10.0, 3212.0), 4: (331.0, 5183.0)}
 """Table 2 of the paper: median and maximum."""
 WALK_S = 120
+SEEDS = (1, 2)
+RUNS = 5
 MESSAGES = ("hellos_sent", "rreq_originated", "rreq_relayed", "rrep_originated", "rrep_forwarded", "rerr_sent")
 
 
@@ -154,10 +156,10 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
 
 
 def simulated_walks(speed: float, aware: bool) -> list[dict[str, Any]]:
-    """What the simulator predicts, in ten runs."""
+    """What the simulator predicts."""
     routing = testbed.aware() if aware else dict(testbed.PLAIN)
     scenario = testbed.walking("standard", 4, speed, routing=routing, sample_every="1s")
-    result = fourhop.run(scenario, runs=10, jobs=1)
+    result = fourhop.run(scenario, runs=RUNS, jobs=1)
     rows = []
     for flow in result.flows.iter_rows(named=True):
         series = result.series.filter((polars.col("seed") == flow["seed"]) & (polars.col("time_s") > testbed.START_S))
@@ -177,8 +179,8 @@ def walks() -> None:
     kept = {}
     print(f"| speed | signal | | kbit/s | seconds of {WALK_S} without data | changes of the next hop | searches |")
     print("|---|---|---|---|---|---|---|")
-    with ThreadPoolExecutor(2) as pool:
-        real = list(pool.map(lambda case: [walk(*case, seed) for seed in (1, 2, 3)], cases))
+    with ThreadPoolExecutor(len(cases)) as pool:
+        real = list(pool.map(lambda case: [walk(*case, seed) for seed in SEEDS], cases))
     for (speed, aware), runs in zip(cases, real, strict=True):
         kept[f"{speed:g} m/s, {'with' if aware else 'without'} signal"] = runs[0]["seconds"]
         for name, rows in (("daemon", runs), ("simulator", simulated_walks(speed, aware))):
@@ -218,7 +220,7 @@ def resident(process: int) -> int:
 
 def many() -> None:
     """Thirty nodes in a grid: what the daemons take of the processor, idle and with traffic."""
-    seconds = 60
+    seconds = 30
     scenario = fourhop.Scenario.from_dict(
         {
             "profile": "standard",

@@ -1,6 +1,6 @@
 """The routing daemon over the kernel's own Wi-Fi, simulated by mac80211_hwsim, in a virtual machine without KVM.
 
-`FOURHOP_WIFI` names a folder with a kernel's package unpacked, as `dpkg -x linux-image-6.1.0-47-amd64-unsigned_*.deb FOLDER`
+`FOURHOP_WIFI` names a folder with a kernel's package unpacked, as `dpkg -x linux-image-...-unsigned_*.deb FOLDER`
 leaves it; without it the test is skipped. The guest has three radios in an IBSS, each in a network namespace; the
 first and the last do not hear each other. It holds nothing but busybox, iw, our program and eight modules, and sends to
 itself alone.

@@ -343,7 +343,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder: Path) -> None:
-    needs("curl")
+    needs("curl", "setpriv")
     interfaces = (["right0"], ["left0", "right1"], ["left1"])
     running: list[subprocess.Popen[str]] = []
     try:
@@ -356,7 +356,15 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
                 'metrics = "127.0.0.1:9466"\n',
                 encoding="utf-8",
             )
-            command = ["nsenter", f"--net=/run/netns/{wires[n]}", str(PROGRAM), "run", "--config", str(file)]
+            command = ["nsenter", f"--net=/run/netns/{wires[n]}"]
+            if n == 2:
+                # As under the unit for systemd: never root, with three capabilities.
+                folder.mkdir()
+                os.chown(folder, 65534, 65534)
+                caps = "+net_admin,+net_raw,+net_bind_service"
+                command += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+                command += [f"--inh-caps={caps}", f"--ambient-caps={caps}"]
+            command += [str(PROGRAM), "run", "--config", str(file)]
             running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
             assert running[-1].stdout is not None
             said = running[-1].stdout.readline()
@@ -369,10 +377,11 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
         table = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
         assert "10.0.0.1 dev left0" in table
         assert "10.0.0.3 dev right1" in table
-        status = Path(f"/proc/{running[1].pid}/status").read_text(encoding="utf-8")
-        values = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-        assert values["CapEff"] == values["CapBnd"] == "0000000000001000", "CAP_NET_ADMIN alone"
-        assert values["Uid"].split()[0] != "0"
+        for process in running:
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+            values = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+            assert values["CapEff"] == values["CapPrm"] == "0000000000001000", "CAP_NET_ADMIN alone"
+            assert (values["Uid"].split()[0], values["NoNewPrivs"]) == ("65534", "1")
         command = ["nsenter", f"--net=/run/netns/{wires[1]}", "curl", "-s", "http://127.0.0.1:9466/metrics"]
         page = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
         assert "fourhop_aodv_neighbours 2" in page

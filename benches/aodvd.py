@@ -173,26 +173,29 @@ def simulated_walks(speed: float, aware: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def label(speed: float, aware: bool) -> str:
+    return f"{speed:g} m/s, {'with' if aware else 'without'} signal"
+
+
 def walks() -> None:
     """Throughput, outages and route changes of a client that walks, with and without a look at the signal."""
     cases = [(speed, aware) for speed in (0.33, 1.0) for aware in (True, False)]
-    kept = {}
-    print(f"| speed | signal | | kbit/s | seconds of {WALK_S} without data | changes of the next hop | searches |")
-    print("|---|---|---|---|---|---|---|")
     with ThreadPoolExecutor(len(cases)) as pool:
         real = list(pool.map(lambda case: [walk(*case, seed) for seed in SEEDS], cases))
-    for (speed, aware), runs in zip(cases, real, strict=True):
-        kept[f"{speed:g} m/s, {'with' if aware else 'without'} signal"] = runs[0]["seconds"]
-        for name, rows in (("daemon", runs), ("simulator", simulated_walks(speed, aware))):
+    FIGURES.write_text(
+        json.dumps({label(*case): rows for case, rows in zip(cases, real, strict=True)}) + "\n", encoding="utf-8"
+    )
+    draw()
+    print(f"| walk | | kbit/s | seconds of {WALK_S} without data | changes of the next hop | searches |")
+    print("|---|---|---|---|---|---|")
+    for case, runs in zip(cases, real, strict=True):
+        for name, rows in (("daemon", runs), ("simulator", simulated_walks(*case))):
             cells = []
             for key in ("kbit", "outages", "changes", "searches"):
                 values = [row[key] for row in rows if key in row]
                 mean = f"{statistics.fmean(values):.4g} ({min(values):.4g} to {max(values):.4g})" if values else ""
                 cells.append(mean)
-            print(f"| {speed:g} m/s | {'with' if aware else 'without'} | {name} | {' | '.join(cells)} |", flush=True)
-    FIGURES.parent.mkdir(exist_ok=True)
-    FIGURES.write_text(json.dumps(kept) + "\n", encoding="utf-8")
-    draw()
+            print(f"| {label(*case)} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def draw() -> None:
@@ -202,11 +205,11 @@ def draw() -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    found: dict[str, list[float]] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    found: dict[str, list[dict[str, list[float]]]] = json.loads(FIGURES.read_text(encoding="utf-8"))
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)
-    for n, (name, seconds) in enumerate(found.items()):
+    for n, (name, rows) in enumerate(found.items()):
         speed, what = name.split(", ")
-        axes[n // 2].plot([one / 1e3 for one in seconds], label=what, linewidth=1.0)
+        axes[n // 2].plot([one / 1e3 for one in rows[0]["seconds"]], label=what, linewidth=1.0)
         axes[n // 2].set(title=f"walking at {speed}", xlabel="seconds", ylim=(0, None))
     axes[0].set_ylabel("iperf3, Mbit/s")
     axes[0].legend(frameon=False)

@@ -69,6 +69,31 @@ def test_a_weak_neighbour_is_ignored_and_reached_over_a_strong_one(emulate: Star
         assert mesh.routes(0)[address(2)]["hops"] == 1
 
 
+def test_frames_that_the_radio_gives_up_break_a_link(emulate: Starter, tmp_path: Path) -> None:
+    """A neighbour drives away; HELLO messages alone would take a minute and a half to notice."""
+    needs("ping")
+    (tmp_path / "away.tcl").write_text(
+        "".join(
+            f"$node_({n}) set X_ {x}.0\n$node_({n}) set Y_ 1.0\n$node_({n}) set Z_ 0.0\n" for n, x in ((0, 1), (1, 201))
+        )
+        + '$ns_ at 12.0 "$node_(1) setdest 5000.0 1.0 900.0"\n',
+        encoding="utf-8",
+    )
+    file = tmp_path / "away.toml"
+    file.write_text(
+        'profile = "standard"\nduration = "60s"\n[mobility]\nmodel = "ns2"\nfile = "away.tcl"\n'
+        '[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n',
+        encoding="utf-8",
+    )
+    with daemons(emulate, file=file, more="[hello]\nallowed_loss = 100\n[failures]\nframes = 1\narp = false\n") as mesh:
+        signals = f'[signal]\nsource = "emulator"\nemulator = "{mesh.folder}/radio"\n'
+        mesh.start(0, 1, tables=signals)
+        mesh.wait(lambda: address(1) in mesh.routes(0), 10, "a HELLO")
+        mesh.net.start("n0", "ping", "-i", "0.2", "-w", "40", "n1")
+        mesh.wait(lambda: mesh.show(0)["daemon"]["link_failures_frames"] > 0, 30, "a frame that was given up")
+        mesh.wait(lambda: address(1) not in mesh.kernel(0), 5, "the end of the route")
+
+
 def test_partitions_work_on_their_own_and_merge(emulate: Starter) -> None:
     needs("ping")
     with daemons(emulate, hops=4) as mesh:

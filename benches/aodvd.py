@@ -40,6 +40,8 @@ WARM = 5.0
 PAPER_MS = {2: (7.0, 965.0), 3: (10.0, 3212.0), 4: (331.0, 5183.0)}
 """Table 2 of the paper: median and maximum."""
 WALK_S = 120
+SEEDS = (1, 2)
+RUNS = 5
 MESSAGES = ("hellos_sent", "rreq_originated", "rreq_relayed", "rrep_originated", "rrep_forwarded", "rerr_sent")
 
 
@@ -133,8 +135,9 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
         daemons.start(*range(5), tables=signal(daemons, testbed.threshold_dbm() if aware else None))
         server = daemons.net.start("n0", "iperf3", "-s", "-1")
         time.sleep(max(0.0, testbed.START_S - (time.monotonic() - begun)))
-        command = ("iperf3", "-J", "-C", "reno", "-c", "n0", "-t", str(WALK_S), "--connect-timeout", "20000")
-        done = daemons.net.run("n4", *command)
+        # An outage can cost iperf3 its connection of control, for which it would wait for ever: it is told to stop.
+        limit = ("timeout", "-s", "INT", "-k", "5", str(WALK_S + 10))
+        done = daemons.net.run("n4", *limit, "iperf3", "-J", "-C", "reno", "-c", "n0", "-t", str(WALK_S))
         server.kill()
         measured = json.loads(done.stdout)
         if "error" in measured and "sum_received" not in measured.get("end", {}):
@@ -153,10 +156,10 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
 
 
 def simulated_walks(speed: float, aware: bool) -> list[dict[str, Any]]:
-    """What the simulator predicts, in ten runs."""
+    """What the simulator predicts."""
     routing = testbed.aware() if aware else dict(testbed.PLAIN)
     scenario = testbed.walking("standard", 4, speed, routing=routing, sample_every="1s")
-    result = fourhop.run(scenario, runs=10, jobs=1)
+    result = fourhop.run(scenario, runs=RUNS, jobs=1)
     rows = []
     for flow in result.flows.iter_rows(named=True):
         series = result.series.filter((polars.col("seed") == flow["seed"]) & (polars.col("time_s") > testbed.START_S))
@@ -170,26 +173,29 @@ def simulated_walks(speed: float, aware: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def label(speed: float, aware: bool) -> str:
+    return f"{speed:g} m/s, {'with' if aware else 'without'} signal"
+
+
 def walks() -> None:
     """Throughput, outages and route changes of a client that walks, with and without a look at the signal."""
     cases = [(speed, aware) for speed in (0.33, 1.0) for aware in (True, False)]
-    kept = {}
-    print(f"| speed | signal | | kbit/s | seconds of {WALK_S} without data | changes of the next hop | searches |")
-    print("|---|---|---|---|---|---|---|")
-    with ThreadPoolExecutor(2) as pool:
-        real = list(pool.map(lambda case: [walk(*case, seed) for seed in (1, 2, 3)], cases))
-    for (speed, aware), runs in zip(cases, real, strict=True):
-        kept[f"{speed:g} m/s, {'with' if aware else 'without'} signal"] = runs[0]["seconds"]
-        for name, rows in (("daemon", runs), ("simulator", simulated_walks(speed, aware))):
+    with ThreadPoolExecutor(len(cases)) as pool:
+        real = list(pool.map(lambda case: [walk(*case, seed) for seed in SEEDS], cases))
+    FIGURES.write_text(
+        json.dumps({label(*case): rows for case, rows in zip(cases, real, strict=True)}) + "\n", encoding="utf-8"
+    )
+    draw()
+    print(f"| walk | | kbit/s | seconds of {WALK_S} without data | changes of the next hop | searches |")
+    print("|---|---|---|---|---|---|")
+    for case, runs in zip(cases, real, strict=True):
+        for name, rows in (("daemon", runs), ("simulator", simulated_walks(*case))):
             cells = []
             for key in ("kbit", "outages", "changes", "searches"):
                 values = [row[key] for row in rows if key in row]
                 mean = f"{statistics.fmean(values):.4g} ({min(values):.4g} to {max(values):.4g})" if values else ""
                 cells.append(mean)
-            print(f"| {speed:g} m/s | {'with' if aware else 'without'} | {name} | {' | '.join(cells)} |", flush=True)
-    FIGURES.parent.mkdir(exist_ok=True)
-    FIGURES.write_text(json.dumps(kept) + "\n", encoding="utf-8")
-    draw()
+            print(f"| {label(*case)} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def draw() -> None:
@@ -199,11 +205,11 @@ def draw() -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    found: dict[str, list[float]] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    found: dict[str, list[dict[str, list[float]]]] = json.loads(FIGURES.read_text(encoding="utf-8"))
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)
-    for n, (name, seconds) in enumerate(found.items()):
+    for n, (name, rows) in enumerate(found.items()):
         speed, what = name.split(", ")
-        axes[n // 2].plot([one / 1e3 for one in seconds], label=what, linewidth=1.0)
+        axes[n // 2].plot([one / 1e3 for one in rows[0]["seconds"]], label=what, linewidth=1.0)
         axes[n // 2].set(title=f"walking at {speed}", xlabel="seconds", ylim=(0, None))
     axes[0].set_ylabel("iperf3, Mbit/s")
     axes[0].legend(frameon=False)
@@ -217,7 +223,7 @@ def resident(process: int) -> int:
 
 def many() -> None:
     """Thirty nodes in a grid: what the daemons take of the processor, idle and with traffic."""
-    seconds = 60
+    seconds = 30
     scenario = fourhop.Scenario.from_dict(
         {
             "profile": "standard",
@@ -333,9 +339,8 @@ def flood() -> None:
     print(f"{count} messages in {took:.0f} s; refused {state['refused']}")
     taken = sum(one["messages"] for one in state["neighbours"])
     lost = count - taken - sum(state["refused"].values())
-    print(
-        f"taken {taken}, lost at the full socket {lost}; routes {len(state['routes'])}; processor {state['processor_s']:.1f} s"
-    )
+    print(f"taken {taken}, lost at the full socket {lost}; routes {len(state['routes'])}")
+    print(f"processor {state['processor_s']:.1f} s")
     print(f"memory after each tenth, MB: {', '.join(f'{kb / 1e3:.1f}' for kb in memory)}")
 
 

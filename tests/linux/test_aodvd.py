@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import time
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.linux.aodvd import PROGRAM, address, daemons
 from tests.linux.conftest import Starter, needs
 
@@ -127,3 +129,8 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
             r"destination +next hop",
             mesh.net.run("n0", str(PROGRAM), "routes", "--control", str(mesh.control(0))).stdout,
         )
+
+
+def test_the_manual_page_is_that_of_the_program() -> None:
+    said = subprocess.run([str(PROGRAM), "manual"], capture_output=True, text=True, timeout=20, check=True).stdout
+    assert said == (ROOT / "packaging" / "fourhop-aodvd.8").read_text(encoding="utf-8"), "`make docs` writes it"

@@ -69,6 +69,31 @@ def test_a_weak_neighbour_is_ignored_and_reached_over_a_strong_one(emulate: Star
         assert mesh.routes(0)[address(2)]["hops"] == 1
 
 
+def test_frames_that_the_radio_gives_up_break_a_link(emulate: Starter, tmp_path: Path) -> None:
+    """A neighbour drives away; HELLO messages alone would take a minute and a half to notice."""
+    needs("ping")
+    (tmp_path / "away.tcl").write_text(
+        "".join(
+            f"$node_({n}) set X_ {x}.0\n$node_({n}) set Y_ 1.0\n$node_({n}) set Z_ 0.0\n" for n, x in ((0, 1), (1, 201))
+        )
+        + '$ns_ at 12.0 "$node_(1) setdest 5000.0 1.0 900.0"\n',
+        encoding="utf-8",
+    )
+    file = tmp_path / "away.toml"
+    file.write_text(
+        'profile = "standard"\nduration = "60s"\n[mobility]\nmodel = "ns2"\nfile = "away.tcl"\n'
+        '[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n',
+        encoding="utf-8",
+    )
+    with daemons(emulate, file=file, more="[hello]\nallowed_loss = 100\n[failures]\nframes = 1\narp = false\n") as mesh:
+        signals = f'[signal]\nsource = "emulator"\nemulator = "{mesh.folder}/radio"\n'
+        mesh.start(0, 1, tables=signals)
+        mesh.wait(lambda: address(1) in mesh.routes(0), 10, "a HELLO")
+        mesh.net.start("n0", "ping", "-i", "0.2", "-w", "40", "n1")
+        mesh.wait(lambda: mesh.show(0)["daemon"]["link_failures_frames"] > 0, 30, "a frame that was given up")
+        mesh.wait(lambda: address(1) not in mesh.kernel(0), 5, "the end of the route")
+
+
 def test_partitions_work_on_their_own_and_merge(emulate: Starter) -> None:
     needs("ping")
     with daemons(emulate, hops=4) as mesh:
@@ -131,6 +156,30 @@ def test_rfc_3561_and_ns2s_aodv_route_together(emulate: Starter) -> None:
         for src, dst in ((0, 4), (1, 4), (3, 0)):
             assert mesh.net.run(f"n{src}", "ping", "-c", "3", "-i", "0.3", "-W", "3", f"n{dst}").returncode == 0
         assert mesh.routes(0)[address(4)]["hops"] == 4
+
+
+@pytest.mark.parametrize("profile", ["standard", "ns2"])
+def test_daemons_and_nodes_of_the_simulators_aodv_are_one_mesh(emulate: Starter, profile: str) -> None:
+    """Two of five nodes are simulated AODV, as RFC 3561 and as ns-2 have it, on the same air as three daemons."""
+    needs("ping")
+    file = ROOT / "scenarios" / ("chain-standard.toml" if profile == "standard" else "chain.toml")
+    # A daemon that is killed is silent, while its radio goes on answering.
+    keys = [
+        word for key in ("protocol=aodv", "hello=true", "hello_always=true") for word in ("--set", f"routing.{key}")
+    ]
+    with daemons(emulate, "--hosted", "n1,n3", *keys, file=file, hops=4) as mesh:
+        mesh.start(0, 2, 4)
+        time.sleep(2)
+        ping = mesh.net.run("n0", "ping", "-c", "5", "-i", "0.3", "-W", "3", "n4").stdout
+        assert " 0% packet loss" in ping, ping
+        assert "ttl=61" in ping, "two daemons' kernels and one simulated node each pass it on"
+        assert mesh.routes(0)[address(4)]["next_hop"] == address(1)
+        assert " 0% packet loss" in mesh.net.run("n4", "ping", "-c", "3", "-i", "0.3", "-W", "3", "n1").stdout
+        mesh.end(4, "KILL")
+        mesh.net.run("n4", "ip", "link", "set", "mesh0", "down")
+        mesh.net.start("n0", "ping", "-i", "0.2", "-w", "15", "n4")
+        mesh.wait(lambda: address(4) not in mesh.routes(0), 15, "an error of the simulated node, passed on")
+        assert mesh.show(2)["counters"]["rerr_received"] >= 1
 
 
 SECRET = b"fourhop: thirty-two bytes or more"
@@ -319,7 +368,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder: Path) -> None:
-    needs("curl")
+    needs("curl", "setpriv")
     interfaces = (["right0"], ["left0", "right1"], ["left1"])
     running: list[subprocess.Popen[str]] = []
     try:
@@ -332,7 +381,15 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
                 'metrics = "127.0.0.1:9466"\n',
                 encoding="utf-8",
             )
-            command = ["nsenter", f"--net=/run/netns/{wires[n]}", str(PROGRAM), "run", "--config", str(file)]
+            command = ["nsenter", f"--net=/run/netns/{wires[n]}"]
+            if n == 2:
+                # As under the unit for systemd: never root, with three capabilities.
+                folder.mkdir()
+                os.chown(folder, 65534, 65534)
+                caps = "+net_admin,+net_raw,+net_bind_service"
+                command += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+                command += [f"--inh-caps={caps}", f"--ambient-caps={caps}"]
+            command += [str(PROGRAM), "run", "--config", str(file)]
             running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
             assert running[-1].stdout is not None
             said = running[-1].stdout.readline()
@@ -345,10 +402,11 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
         table = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
         assert "10.0.0.1 dev left0" in table
         assert "10.0.0.3 dev right1" in table
-        status = Path(f"/proc/{running[1].pid}/status").read_text(encoding="utf-8")
-        values = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-        assert values["CapEff"] == values["CapBnd"] == "0000000000001000", "CAP_NET_ADMIN alone"
-        assert values["Uid"].split()[0] != "0"
+        for process in running:
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+            values = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+            assert values["CapEff"] == values["CapPrm"] == "0000000000001000", "CAP_NET_ADMIN alone"
+            assert (values["Uid"].split()[0], values["NoNewPrivs"]) == ("65534", "1")
         command = ["nsenter", f"--net=/run/netns/{wires[1]}", "curl", "-s", "http://127.0.0.1:9466/metrics"]
         page = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
         assert "fourhop_aodv_neighbours 2" in page

@@ -10,6 +10,7 @@ use crate::carry::receivers::Receivers;
 use crate::carry::{Carry, Mode};
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
+use crate::hosted::Hosted;
 use crate::members::{Member, members};
 use crate::nodes::{Network, Nodes, Plan};
 use crate::program::forbidden;
@@ -59,6 +60,8 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
     pub radio: Option<PathBuf>,
+    /// Nodes whose host is the simulator's AODV, in mode `link`, by name.
+    pub hosted: Vec<String>,
 }
 
 impl Default for Options {
@@ -74,6 +77,7 @@ impl Default for Options {
             trace: None,
             metrics: None,
             radio: None,
+            hosted: Vec::new(),
         }
     }
 }
@@ -101,6 +105,7 @@ pub struct Emulation {
     pub(crate) carry: Carry,
     pub(crate) wires: Wires,
     pub(crate) radio: Option<Radio>,
+    pub(crate) hosted: Vec<Hosted>,
     pub(crate) mode: Mode,
     pub(crate) options: Options,
     pub(crate) seed: u64,
@@ -131,6 +136,7 @@ impl Emulation {
             flows.clear();
         }
         let members = members(scenario, &setup)?;
+        let hosted = hosted(&options, mode, &setup, &members, seed)?;
         let (mut routes, mut ends, mut wires) = (Vec::new(), Vec::new(), Wires::default());
         if mode == Mode::Link {
             if let Some(unsuited) = unsuited_for_link(scenario) {
@@ -207,6 +213,7 @@ impl Emulation {
             carry,
             wires,
             radio,
+            hosted,
             mode,
             options,
             seed,
@@ -346,6 +353,29 @@ fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
         false => Dur::ZERO,
     };
     mac.difs() + before + data
+}
+
+/// The nodes that the simulator's AODV hosts.
+fn hosted(
+    options: &Options,
+    mode: Mode,
+    setup: &Setup,
+    members: &[Member],
+    seed: u64,
+) -> Result<Vec<Hosted>, EmulationError> {
+    let unsuited = |what: String| EmulationError::Unsuited(format!("--hosted: {what}"));
+    let config = match (&setup.routing, mode) {
+        _ if options.hosted.is_empty() => return Ok(Vec::new()),
+        (_, Mode::Routed) => return Err(unsuited("found it without --tap, allowed: with it".to_owned())),
+        (Routing::Aodv(config), Mode::Link) => **config,
+        _ => return Err(unsuited("found routing.protocol without AODV, allowed: \"aodv\" or \"ssa-aodv\"".to_owned())),
+    };
+    let host = |name: &String| {
+        let found = members.iter().find(|member| member.name == *name && member.node.wired_number().is_none());
+        let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
+        Ok(Hosted::new(found.ok_or_else(missing)?.node, config, seed))
+    };
+    options.hosted.iter().map(host).collect()
 }
 
 #[cfg(test)]

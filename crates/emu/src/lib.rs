@@ -9,6 +9,7 @@
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
 //! | [`wires`] | wires between nodes whose kernels route |
+//! | [`hosted`] | nodes whose host is the simulator's AODV, beside routing daemons |
 //! | [`radio`] | what radios hear, for routing daemons |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
@@ -30,6 +31,7 @@ mod figures;
 pub mod flows;
 pub mod forecast;
 pub mod fragments;
+pub mod hosted;
 pub mod icmp;
 pub mod members;
 pub mod nodes;

@@ -5,6 +5,7 @@ use crate::carry::{Carry, Mode, Refused, routed};
 use crate::emulation::{Emulation, Stop};
 use crate::flows::{FlowReport, Flows};
 use crate::fragments::fragments;
+use crate::hosted::Hosted;
 use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
 use crate::radio::Radio;
@@ -19,7 +20,7 @@ use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::wire::bytes::Ipv4Head;
 use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
-use fourhop_units::{Dur, NodeId, Time, Watt};
+use fourhop_units::{Dbm, Dur, NodeId, Time, Watt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::collections::BTreeMap;
@@ -262,7 +263,9 @@ impl Running {
 
     /// When something happens next, on the air or on a wire.
     fn next_event(&mut self) -> Option<Time> {
-        Time::earlier_of(self.emulation.world.next_event(), self.emulation.wires.next_event())
+        let hosts = self.emulation.hosted.iter().filter_map(Hosted::next_timeout).min();
+        let world = Time::earlier_of(self.emulation.world.next_event(), hosts);
+        Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
     /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over where
@@ -277,6 +280,7 @@ impl Running {
             self.emulation.world.run_until(at, &self.control);
             self.hand_over();
             self.hand_over_wired(at);
+            self.wake_hosts(at);
             steps += 1;
             if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
                 return;
@@ -296,6 +300,10 @@ impl Running {
         delivered.extend(self.emulation.world.drain_delivered());
         lost.extend(self.emulation.world.drain_lost());
         for ((node, packet), power) in delivered.drain(..).zip(powers.drain(..)) {
+            if self.is_hosted(node) {
+                self.hand_to_host(node, &packet, power.to_dbm());
+                continue;
+            }
             let late = self.clock.now().saturating_since(self.now());
             if let (Some(radio), Some(from)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.src)) {
                 radio.heard(node, from, power.to_dbm());
@@ -306,6 +314,41 @@ impl Running {
             self.answer(node, &packet, reason);
         }
         (self.delivered, self.powers, self.lost) = (delivered, powers, lost);
+    }
+
+    fn is_hosted(&self, node: NodeId) -> bool {
+        self.emulation.hosted.iter().any(|host| host.node() == node)
+    }
+
+    /// Hands a packet to the simulator's AODV, as the frame that a device would have got.
+    fn hand_to_host(&mut self, node: NodeId, packet: &Ipv4Packet, strength: Dbm) {
+        let (now, mut frame, mut frames) = (self.now(), Vec::new(), Vec::new());
+        if self.emulation.carry.leave(now, node, packet, &mut frame)
+            && let Some(host) = self.emulation.hosted.iter_mut().find(|host| host.node() == node)
+        {
+            host.handle_frame(now, &frame, strength, &mut frames);
+        }
+        self.packets.delivered += 1;
+        self.send_of_host(node, frames);
+    }
+
+    /// Lets hosts do what is due.
+    fn wake_hosts(&mut self, now: Time) {
+        for n in 0..self.emulation.hosted.len() {
+            let host = &mut self.emulation.hosted[n];
+            if host.next_timeout().is_some_and(|at| at <= now) {
+                let mut frames = Vec::new();
+                host.handle_timeout(now, &mut frames);
+                let node = host.node();
+                self.send_of_host(node, frames);
+            }
+        }
+    }
+
+    fn send_of_host(&mut self, node: NodeId, frames: Vec<Vec<u8>>) {
+        for frame in frames {
+            self.enter_frame(node, &frame);
+        }
     }
 
     /// Hands to the kernels what has come out of wires.
@@ -359,6 +402,12 @@ impl Running {
         let Some(number) = self.number(node) else { return };
         // Between kernels that route, the network below loses frames, and says nothing of it.
         let routed = self.emulation.mode == Mode::Routed;
+        let now = self.now();
+        if let Some(host) = self.emulation.hosted.iter_mut().find(|host| host.node() == node) {
+            let mut frames = Vec::new();
+            host.handle_failure(now, packet.dst, &mut frames);
+            self.send_of_host(node, frames);
+        }
         if let (Some(radio), Some(to)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.dst)) {
             radio.failed(node, to);
         }
@@ -397,6 +446,13 @@ impl Running {
     }
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
+        // Behind the device of a node that is hosted is a kernel that has nothing to say.
+        if !self.is_hosted(node) {
+            self.enter_frame(node, bytes);
+        }
+    }
+
+    fn enter_frame(&mut self, node: NodeId, bytes: &[u8]) {
         if bytes.len() > self.emulation.carry.header() + self.emulation.options.mtu as usize {
             return self.enter_long(node, bytes);
         }

@@ -109,6 +109,9 @@ mod program {
         /// With --tap: tell routing daemons here how strongly their nodes hear each frame, and what was given up.
         #[arg(long, value_name = "PATH", requires = "tap")]
         radio: Option<PathBuf>,
+        /// With --tap: these nodes are hosted by the simulator's AODV, with the keys of [routing], beside routing daemons in the others.
+        #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "tap")]
+        hosted: Vec<String>,
         /// Print the report as JSON when it ends.
         #[arg(long)]
         json: bool,
@@ -176,6 +179,7 @@ mod program {
             trace,
             metrics: line.metrics,
             radio: line.radio,
+            hosted: line.hosted,
         };
         let emulation = Emulation::new(&scenario, mode, options)?;
         for warning in emulation.warnings() {

@@ -1,0 +1,265 @@
+//! Nodes whose host is the simulator's AODV, in mode `link`: beside the nodes whose kernels and routing daemons route. Such a node
+//! speaks to them by the same frames: ARP, messages of RFC 3561 as bytes, packets that it passes on, and echoes that it answers.
+//!
+//! Its parameters are those of `[routing]` of the scenario, its time is that of the network. What a packet has not, simulated AODV
+//! does without (`Aodv::with_notes`). It has no programs, and no queue of its own: that of its radio is the network's.
+
+use etherparse::{Icmpv4Type, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::route::{Action, Aodv, Config, NextHop};
+use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, decode, encode};
+use fourhop_units::{Dbm, MacAddr, NodeId, Purpose, Stream, Time};
+use std::net::Ipv4Addr;
+
+/// An Ethernet header, and the types that matter.
+const HEADER: usize = 14;
+const IPV4: [u8; 2] = [0x08, 0x00];
+const ARP: [u8; 2] = [0x08, 0x06];
+/// UDP (IANA), and its header.
+const UDP: u8 = 17;
+const UDP_HEADER: usize = 8;
+/// ARP for IPv4 over Ethernet, a request (RFC 826).
+const ASKS: [u8; 8] = [0, 1, 8, 0, 6, 4, 0, 1];
+
+/// A node that the simulator's AODV hosts.
+#[derive(Debug)]
+pub struct Hosted {
+    node: NodeId,
+    aodv: Aodv,
+    actions: Vec<Action>,
+}
+
+impl Hosted {
+    /// The host of a node.
+    pub fn new(node: NodeId, config: Config, seed: u64) -> Hosted {
+        let aodv = Aodv::new(node.ipv4(), config, Stream::new(seed, node, Purpose::RoutingJitter));
+        Hosted { node, aodv, actions: Vec::new() }
+    }
+
+    /// The node.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Its AODV, for inspection.
+    pub fn aodv(&self) -> &Aodv {
+        &self.aodv
+    }
+
+    /// When [`Hosted::handle_timeout`] has something to do.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.aodv.next_timeout()
+    }
+
+    /// Does what is due; frames to send are appended.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Vec<u8>>) {
+        self.call(out, |aodv, actions| aodv.handle_timeout(now, actions));
+    }
+
+    /// A frame has arrived, with this strength. What is none of a host's business is dropped.
+    pub fn handle_frame(&mut self, now: Time, frame: &[u8], strength: Dbm, out: &mut Vec<Vec<u8>>) {
+        let Some((header, content)) = frame.split_at_checked(HEADER) else { return };
+        let from = MacAddr([header[6], header[7], header[8], header[9], header[10], header[11]]);
+        match [header[12], header[13]] {
+            ARP => out.extend(self.answer(content, from)),
+            IPV4 => {
+                let (Some(neighbour), Ok(head)) = (from.node(), Ipv4Head::read(content)) else { return };
+                self.handle_ipv4(now, &head, content, neighbour.ipv4(), strength, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn handle_ipv4(
+        &mut self,
+        now: Time,
+        head: &Ipv4Head,
+        bytes: &[u8],
+        from: Ipv4Addr,
+        strength: Dbm,
+        out: &mut Vec<Vec<u8>>,
+    ) {
+        let own = self.node.ipv4();
+        let payload = bytes.get(head.header_len..head.total_len).unwrap_or_default();
+        let aodv = head.protocol == UDP && payload.get(2..4) == Some(&AodvMessage::PORT.to_be_bytes());
+        if aodv && (head.dst == own || head.dst.is_broadcast()) {
+            let Ok(message) = decode::aodv(payload.get(UDP_HEADER..).unwrap_or_default()) else { return };
+            self.aodv.handle_signal(from, strength);
+            let (src, dst, ttl, body) = (head.src, head.dst, head.ttl, Body::Routing(message.into()));
+            let packet = Ipv4Packet { src, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
+            self.call(out, |aodv, actions| aodv.handle_message(now, packet, src, actions));
+        } else if head.dst == own {
+            if let Some(packet) = echo(bytes).and_then(|bytes| Ipv4Packet::from_bytes(&bytes).ok()) {
+                self.call(out, |aodv, actions| aodv.handle_outgoing(now, packet, actions));
+            }
+        } else if !head.dst.is_broadcast()
+            && !head.dst.is_multicast()
+            && let Ok(packet) = Ipv4Packet::from_bytes(bytes)
+        {
+            self.call(out, |aodv, actions| aodv.handle_transit(now, packet, Some(from), actions));
+        }
+    }
+
+    /// The radio has given up a frame to a neighbour.
+    pub fn handle_failure(&mut self, now: Time, to: Ipv4Addr, out: &mut Vec<Vec<u8>>) {
+        let reason = DropReason::DataRetryLimit;
+        self.call(out, |aodv, actions| aodv.handle_link_failure(now, None, to, reason, actions));
+    }
+
+    fn call(&mut self, out: &mut Vec<Vec<u8>>, call: impl FnOnce(&mut Aodv, &mut Vec<Action>)) {
+        let mut actions = std::mem::take(&mut self.actions);
+        call(&mut self.aodv, &mut actions);
+        for action in actions.drain(..) {
+            // There is no kernel whose table would follow, and nobody to whom a lost packet would be reported.
+            let Action::Send { packet, next_hop } = action else { continue };
+            let to = match next_hop {
+                NextHop::Broadcast => Some(MacAddr::BROADCAST),
+                NextHop::Unicast(neighbour) => NodeId::from_ipv4(neighbour).map(NodeId::mac),
+            };
+            let Some(to) = to else { continue };
+            let mut frame = self.header(to, IPV4);
+            encode::packet(&packet, &mut frame);
+            out.push(frame);
+        }
+        self.actions = actions;
+    }
+
+    fn header(&self, to: MacAddr, kind: [u8; 2]) -> Vec<u8> {
+        [&to.0[..], &self.node.mac().0, &kind].concat()
+    }
+
+    /// Whoever asks for this node's MAC address gets it.
+    fn answer(&self, arp: &[u8], from: MacAddr) -> Option<Vec<u8>> {
+        let (asks, rest) = arp.split_first_chunk::<8>()?;
+        let own = self.node.ipv4().octets();
+        if *asks != ASKS || rest.get(16..20)? != own {
+            return None;
+        }
+        let mut frame = self.header(from, ARP);
+        frame.extend([0, 1, 8, 0, 6, 4, 0, 2]);
+        frame.extend(self.node.mac().0);
+        frame.extend(own);
+        frame.extend(&rest[..10]);
+        Some(frame)
+    }
+}
+
+/// The reply to an echo request (RFC 792).
+fn echo(bytes: &[u8]) -> Option<Vec<u8>> {
+    let sliced = SlicedPacket::from_ip(bytes).ok()?;
+    let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Icmpv4(icmp))) = (sliced.net, sliced.transport) else {
+        return None;
+    };
+    let Icmpv4Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
+    let (src, dst) = (ip.header().destination(), ip.header().source());
+    let mut out = Vec::new();
+    let reply = PacketBuilder::ipv4(src, dst, 64).icmpv4_echo_reply(echo.id, echo.seq);
+    reply.write(&mut out, icmp.payload()).ok()?;
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(from: NodeId, to: MacAddr, kind: [u8; 2], content: &[u8]) -> Vec<u8> {
+        [&to.0[..], &from.mac().0, &kind, content].concat()
+    }
+
+    fn hosted() -> Hosted {
+        Hosted::new(NodeId(1), Config::standard(), 1)
+    }
+
+    #[test]
+    fn it_answers_arp_for_itself_alone() {
+        let mut host = hosted();
+        for (asked, answers) in [(NodeId(1), true), (NodeId(2), false)] {
+            let arp =
+                [&ASKS[..], &NodeId(0).mac().0, &NodeId(0).ipv4().octets(), &[0; 6], &asked.ipv4().octets()].concat();
+            let mut out = Vec::new();
+            host.handle_frame(Time::ZERO, &frame(NodeId(0), MacAddr::BROADCAST, ARP, &arp), Dbm(-50.0), &mut out);
+            assert_eq!(out.len(), usize::from(answers));
+            if let Some(answer) = out.first() {
+                assert_eq!(answer[..6], NodeId(0).mac().0);
+                assert_eq!(
+                    answer[HEADER + 6..HEADER + 18],
+                    [&[0, 2][..], &NodeId(1).mac().0, &NodeId(1).ipv4().octets()].concat()
+                );
+                assert_eq!(answer.len(), HEADER + 28);
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_from_a_neighbour_is_answered_and_an_echo_takes_the_way_back() {
+        let mut host = hosted();
+        let request = Ipv4Packet {
+            src: NodeId(0).ipv4(),
+            dst: Ipv4Addr::BROADCAST,
+            ttl: 2,
+            ident: 0,
+            body: Body::Routing(
+                AodvMessage::Rreq(fourhop_proto::wire::Rreq {
+                    hop_count: 0,
+                    rreq_id: 1,
+                    destination: NodeId(1).ipv4(),
+                    destination_seqno: None,
+                    originator: NodeId(0).ipv4(),
+                    originator_seqno: 3,
+                    destination_only: false,
+                    gratuitous: true,
+                    cost: None,
+                })
+                .into(),
+            ),
+            meta: PacketMeta::default(),
+        };
+        let (mut bytes, mut out) = (Vec::new(), Vec::new());
+        encode::packet(&request, &mut bytes);
+        host.handle_frame(Time::ZERO, &frame(NodeId(0), MacAddr::BROADCAST, IPV4, &bytes), Dbm(-50.0), &mut out);
+        let message = decode::aodv(&out[0][HEADER + 28..]).unwrap();
+        assert!(matches!(message, AodvMessage::Rrep(reply) if reply.destination == NodeId(1).ipv4()));
+        assert_eq!(out[0][..6], NodeId(0).mac().0);
+        out.clear();
+        let mut ping = Vec::new();
+        let (src, dst) = (NodeId(0).ipv4().octets(), NodeId(1).ipv4().octets());
+        PacketBuilder::ipv4(src, dst, 64).icmpv4_echo_request(7, 1).write(&mut ping, b"hello").unwrap();
+        host.handle_frame(Time::ZERO, &frame(NodeId(0), NodeId(1).mac(), IPV4, &ping), Dbm(-50.0), &mut out);
+        let head = Ipv4Head::read(&out[0][HEADER..]).unwrap();
+        assert_eq!((head.src, head.dst, out[0][HEADER + 20]), (NodeId(1).ipv4(), NodeId(0).ipv4(), 0));
+        out.clear();
+        // For somebody else there is no route: an error.
+        let mut other = Vec::new();
+        PacketBuilder::ipv4(src, NodeId(9).ipv4().octets(), 64).udp(1, 2).write(&mut other, b"x").unwrap();
+        host.handle_frame(Time::ZERO, &frame(NodeId(0), NodeId(1).mac(), IPV4, &other), Dbm(-50.0), &mut out);
+        assert!(matches!(decode::aodv(&out[0][HEADER + 28..]), Ok(AodvMessage::Rerr(_))));
+    }
+
+    #[test]
+    fn any_bytes_are_taken_or_dropped() {
+        let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);
+        let (mut host, mut out) = (hosted(), Vec::new());
+        for n in 0..20_000 {
+            let now = Time::from_millis(20 * n);
+            let mut bytes: Vec<u8> = (0..draw.below(90)).map(|_| draw.bits32() as u8).collect();
+            if bytes.len() >= 62 {
+                // As long as a request.
+                bytes.resize(HEADER + 28 + 24, 10);
+                let len = (bytes.len() - HEADER) as u8;
+                bytes[..HEADER].copy_from_slice(&frame(
+                    NodeId(0),
+                    MacAddr::BROADCAST,
+                    [8, draw.below(2) as u8 * 6],
+                    &[],
+                ));
+                (bytes[HEADER], bytes[HEADER + 2], bytes[HEADER + 3], bytes[HEADER + 9]) = (0x45, 0, len, 17);
+                bytes[HEADER + 16..HEADER + 20].copy_from_slice(&[255; 4]);
+                (bytes[HEADER + 22], bytes[HEADER + 23], bytes[HEADER + 28]) = (2, 0x8e, draw.below(3) as u8);
+            }
+            host.handle_frame(now, &bytes, Dbm(-50.0), &mut out);
+            host.handle_timeout(now, &mut out);
+        }
+        assert!(host.aodv().counters().rreq_received > 100 && out.len() > 100);
+    }
+}

@@ -33,9 +33,9 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
+linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
-	cargo build --locked --release -p fourhop-emu -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
+	cargo build --locked --release -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
@@ -53,7 +53,7 @@ reproduce: build ## reproduce the figures of the papers: report/index.html (hour
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`.
 TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
-TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
+TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests

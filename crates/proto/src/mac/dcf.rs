@@ -315,19 +315,11 @@ impl Dcf {
         }
     }
 
-    fn radiate(
-        &mut self,
-        now: Time,
-        frame: Frame,
-        state: TxState,
-        wait: Dur,
-        medium: &mut Medium,
-        air: &mut Option<Frame>,
-    ) {
-        medium.begin_exchange(now, frame.airtime, &self.rules);
+    /// A frame of `airtime`, which the caller writes to where it stays, begins.
+    fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
+        medium.begin_exchange(now, airtime, &self.rules);
         self.state = state;
         self.state_ends = now + wait;
-        *air = Some(frame);
     }
 
     /// The back-off has run out.
@@ -347,16 +339,15 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
         self.times.follow(&self.config, outgoing.rate);
-        let frame = Frame {
+        *air = Some(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: self.times.rts_duration(outgoing.airtime),
             rate: self.times.rts,
             airtime: self.times.rts_airtime,
             kind: FrameKind::Rts,
-        };
-        let wait = self.times.cts_timeout;
-        self.radiate(now, frame, TxState::Rts, wait, medium, air);
+        });
+        self.radiate(now, self.times.rts_airtime, TxState::Rts, self.times.cts_timeout, medium);
     }
 
     fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
@@ -364,14 +355,14 @@ impl Dcf {
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
         self.times.follow(&self.config, rate);
-        let mut frame = Frame {
+        let frame = air.insert(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: if broadcast { Dur::ZERO } else { self.times.data_duration },
             rate,
             airtime,
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
-        };
+        });
         if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
             (self.config.options, &mut frame.kind)
         {
@@ -379,10 +370,10 @@ impl Dcf {
             measure::update(now, sent, msdu, backward_queueing);
         }
         if broadcast {
-            self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
+            self.radiate(now, airtime, TxState::Broadcast, airtime, medium);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.times.ack_timeout(airtime), medium, air);
+            self.radiate(now, airtime, TxState::Data, self.times.ack_timeout(airtime), medium);
         }
     }
 
@@ -400,18 +391,18 @@ impl Dcf {
                 self.counters.cts_sent += 1;
                 self.answer_times.follow(&self.config, rate);
                 let duration = self.answer_times.cts_duration(duration);
-                let frame = self.answer_frame(FrameKind::Cts, to, duration, rate);
-                self.radiate(now, frame, TxState::Cts, self.answer_times.data_timeout(duration), medium, air);
+                *air = Some(self.answer_frame(FrameKind::Cts, to, duration, rate));
+                let wait = self.answer_times.data_timeout(duration);
+                self.radiate(now, self.answer_times.airtime, TxState::Cts, wait, medium);
             }
             Some(Answer::Ack { to, rate }) => {
                 self.counters.acks_sent += 1;
                 self.answer_times.follow(&self.config, rate);
-                let frame = self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate);
-                let airtime = frame.airtime;
+                let airtime = self.answer_times.airtime;
+                *air = Some(self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate));
                 // Nothing answers an ACK: when it ends is known now and needs no timer.
                 medium.begin_exchange(now, airtime, &self.rules);
                 medium.end_exchange(now + airtime);
-                *air = Some(frame);
                 self.answer = None;
                 self.resume_outgoing(now, medium);
             }
@@ -429,6 +420,7 @@ impl Dcf {
     }
 
     /// `answer_times` are those at `rate`.
+    #[inline(always)]
     fn answer_frame(&self, kind: FrameKind, to: MacAddr, duration: Dur, rate: Rate) -> Frame {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }

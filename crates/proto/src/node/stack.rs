@@ -386,16 +386,16 @@ impl Node {
             self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
             out.link.give(actions);
+            // What it has just delivered may have brought the others forward.
+            self.refresh_upper();
         }
-        // What the link layer has just delivered may have brought them forward.
-        self.refresh_upper();
         if self.upper.router <= now {
             self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
         }
         if self.upper.rest <= now {
             self.rarer_layers(now, out);
+            self.refresh_upper();
         }
-        self.refresh_upper();
         if self.upper.transports <= now {
             let mut made = out.packets.take();
             self.local.transports.handle_timeout(now, &mut made);

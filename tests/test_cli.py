@@ -410,6 +410,8 @@ def test_demo_makes_the_figure(fourhop: Command, tmp_path: Path) -> None:
         path = tmp_path / "demo" / f"goodput-and-delay-over-hops.{suffix}"
         assert str(path) in result.stdout
         assert path.stat().st_size > 5000
+    assert f"fourhop view {tmp_path / 'demo' / 'trace'}" in result.stderr
+    assert (tmp_path / "demo" / "trace" / "frames.parquet").exists()
     # The folder is that of a sweep: nothing is computed twice, and it can be drawn in other ways.
     assert fourhop(*demo).stdout == result.stdout
     assert "48 runs kept" in fourhop("results", tmp_path / "demo").stdout

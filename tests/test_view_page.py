@@ -15,10 +15,12 @@ import pytest
 
 from fourhop import Scenario, run
 from fourhop.trace import Request
-from fourhop.view import Blobs, Tables, write
+from fourhop.view import Blobs, Server, Tables, write
+from fourhop.view.live import Live
 from tests import view_trace
 from tests.browser import CHROMIUM, Chromium
 from tests.conftest import ROOT, Command
+from tests.test_view import serving
 from tests.view_trace import MS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -350,3 +352,23 @@ def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Pa
     assert browser.js("fourhop.trace.head.span[1]") == 2000 * MS
     assert browser.js("fourhop.trace.head.seed") == 3
     assert browser.js("document.title") == "chain · fourhop view"
+
+
+def test_a_live_view_goes_on_with_the_emulation(browser: Chromium, tmp_path: Path) -> None:
+    folder = view_trace.write(tmp_path, numbered="000001", until_ns=100 * MS, complete=False)
+    with serving(Server(None, live=Live(folder))) as server:
+        browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+        browser.js("window.before = true")
+        browser.call("Page.navigate", url=server.address)
+        browser.wait("!window.before && !!window.fourhop && fourhop.model.follow")
+        browser.wait("fourhop.trace.tcp.rows === 3")
+        assert browser.js("fourhop.model.span") == [0, 36 * MS + 667]
+        shown = "document.getElementById('what').value = 'lanes'; fourhop.controls.picture(); fourhop.lanes.shown"
+        browser.wait(f"(() => {{ {shown}; return fourhop.lanes.shown.frames === 3 }})()")
+        view_trace.write(folder, numbered="000002", since_ns=100 * MS, complete=True)
+        browser.wait("fourhop.model.t === 2400000000")
+        browser.wait(f"(() => {{ {shown}; return fourhop.lanes.shown.frames === 4 }})()")
+        assert browser.js("fourhop.lanes.shown.losses") == 1
+        assert browser.js("fourhop.trace.tcp.rows") == 4
+        browser.wait("document.getElementById('say').textContent.includes('has ended')")
+    browser.complaints.clear()

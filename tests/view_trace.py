@@ -181,14 +181,18 @@ META: dict[str, Any] = {
 }
 
 
-def write(folder: Path, *, numbered: str = "", until_ns: int = END_NS, complete: bool = True) -> Path:
-    """Write the trace, or what of it had happened at a time, as a folder or one of several."""
+def write(
+    folder: Path, *, numbered: str = "", since_ns: int = -1, until_ns: int = END_NS, complete: bool = True
+) -> Path:
+    """Write the trace, or what of it happened between two times, as a folder or one of several."""
     folder.mkdir(parents=True, exist_ok=True)
     into = folder / f"{numbered}.part" if numbered else folder
     into.mkdir(exist_ok=True)
     for name, schema in SCHEMAS.items():
         time = "end_ns" if "end_ns" in schema else "time_ns"
-        rows = pl.DataFrame(ROWS[name], schema=schema, orient="row").filter(pl.col(time) <= until_ns)
+        rows = pl.DataFrame(ROWS[name], schema=schema, orient="row").filter(
+            (pl.col(time) > since_ns) & (pl.col(time) <= until_ns)
+        )
         rows.write_parquet(into / f"{name}.parquet")
     (folder / "meta.json").write_text(json.dumps(META | {"complete": complete}), encoding="utf-8")
     if numbered:

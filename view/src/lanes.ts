@@ -307,7 +307,7 @@ export class Lanes {
       const [first, last] = chunk.rows(t, t + 1);
       for (let row = first; row < last; row++) if (t < chunk.t0 + chunk.frames.end[row]!) senders.add(chunk.frames.node[row]!);
     }
-    const active = this.trace.path(flow, t).map((node, place) => [node, place] as const)
+    const active = this.trace.paths.at(flow, t).map((node, place) => [node, place] as const)
       .filter(([node]) => senders.has(node) && band.row.has(node));
     for (let at = 1; at < active.length; at++) {
       const [[one, first], [other, second]] = [active[at - 1]!, active[at]!];

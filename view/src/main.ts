@@ -85,15 +85,17 @@ async function start(): Promise<void> {
   addEventListener("hashchange", () => model.take(location.hash, head.nodes.length, head.flows.length));
   if (from instanceof Live) {
     controls.live();
+    model.window(...head.span);
     from.onhead = (next, renewed) => {
-      const beyond = next.span[1] - model.span[1];
+      // As wide as it was; who has all there is sees the last ten seconds come.
+      const all = model.width >= model.span[1] - model.span[0];
+      const width = all ? Math.min(1e10, next.span[1] - next.span[0]) : model.width;
       model.span = next.span;
       void trace.renew(next, renewed).then(() => {
         about();
         if (!model.follow) return;
-        const width = Math.min(model.width, 60e9);
         model.t = next.span[1];
-        model.window(next.span[1] - Math.max(width, beyond), next.span[1]);
+        model.window(next.span[1] - width, next.span[1]);
       });
     };
     from.onend = () => controls.say("The emulation has ended, or the connection to it.");

@@ -11,6 +11,8 @@ import type { Trace } from "./trace";
 const LIGHT = 0.299792458;
 /** How long a loss stays on the map, in seconds of the reader. */
 const FADE = 0.6;
+/** Spans of losses up to which those at nodes that were not meant are shown, too: nanoseconds. */
+const BRIEF = 2e7;
 
 export interface OnMap {
   /** Frames in the air at the instant, losses shown, and where each node is in metres. */
@@ -147,7 +149,8 @@ export class MapView {
   ): void {
     const { receptions, frames } = chunk;
     for (const { row, frame, mine } of chunk.lostIn(since, this.model.t)) {
-      if (!this.wanted(frames.flow[frame]!)) continue;
+      // Played fast, there are thousands of those that cost nothing.
+      if (!this.wanted(frames.flow[frame]!) || (!mine && this.model.t - since > BRIEF)) continue;
       const [x, y] = places[receptions.node[row]!]!;
       const [px, py] = [scale.x(x), scale.y(y)];
       // Losses at nodes that were not meant are shown small: they cost nothing.

@@ -24,14 +24,14 @@ export class Sequence {
   constructor(private readonly trace: Trace, private readonly model: Model) {}
 
   height(): number {
-    return TOP + Math.max(2, this.trace.wholePath(this.model.flow, this.model.t).length) * ROW;
+    return TOP + Math.max(2, this.trace.paths.ofFlow(this.model.flow, this.model.t).length) * ROW;
   }
 
   /** On the screen: what does not depend on the instant is drawn once. */
   show(pen: CanvasPen, loaded: number): void {
     const { model } = this;
     const scale = window.devicePixelRatio || 1;
-    const path = this.trace.wholePath(model.flow, model.t);
+    const path = this.trace.paths.ofFlow(model.flow, model.t);
     const key = [model.from, model.to, model.flow, model.selected?.kind, model.selected?.id, loaded, pen.width, pen.height, palette().dark, path, scale].join();
     if (this.still?.key !== key) {
       const canvas = this.still?.canvas ?? document.createElement("canvas");
@@ -59,7 +59,7 @@ export class Sequence {
   private paint(pen: Pen): void {
     const colours = palette();
     const { trace, model } = this;
-    const path = trace.wholePath(model.flow, model.t);
+    const path = trace.paths.ofFlow(model.flow, model.t);
     const y = new Map(path.map((node, place) => [node, TOP + place * ROW + ROW / 3]));
     const scale = (pen.width - LEFT) / model.width;
     const x = (t: number) => LEFT + (t - model.from) * scale;

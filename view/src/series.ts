@@ -38,7 +38,7 @@ export class Series {
       }
       return line;
     };
-    const path = new Set(this.trace.wholePath(flow, head.span[0]));
+    const path = new Set(this.trace.paths.ofFlow(flow, head.span[0]));
     const lengths = [...path].map((node): Line => {
       const line: Line = { name: head.nodes[node]!.name, time: [], value: [], dashed: false };
       for (let row = 0; row < queues.rows; row++) {

@@ -3,6 +3,7 @@
 import { tableFromIPC } from "@uwdata/flechette";
 import { Chunk } from "./chunk";
 import { Overview } from "./overview";
+import { Paths } from "./routes";
 import { bisect } from "./search";
 import type { Source } from "./source";
 import type { Column, Events, Frames, Head, Packets, Positions, Queues, Receptions, Routes, States, Tcp } from "./types";
@@ -36,6 +37,7 @@ export class Trace {
   private readonly ways: { time: number[]; x: number[]; y: number[] }[];
   private readonly chunks = new Map<number, Chunk>();
   private readonly asked = new Map<number, Promise<Chunk | null>>();
+  paths: Paths;
   tcp: Tcp = NOTHING;
   queues: Queues = NOTHING;
   events: Events = NOTHING;
@@ -48,11 +50,12 @@ export class Trace {
   constructor(
     private readonly source: Source,
     public head: Head,
-    public routes: Routes,
+    routes: Routes,
     positions: Positions,
   ) {
     this.ways = head.nodes.map((node) => ({ time: [head.span[0]], x: [node.x], y: [node.y] }));
     this.move(positions);
+    this.paths = new Paths(head, routes);
   }
 
   static async open(source: Source): Promise<Trace> {
@@ -93,7 +96,7 @@ export class Trace {
         this.asked.delete(Number(chunk[1]));
       } else if (name === "tcp") this.tcp = table<Tcp>(await this.source.blob(name));
       else if (name === "queues") this.queues = table<Queues>(await this.source.blob(name));
-      else if (name === "routes") this.routes = table<Routes>(await this.source.blob(name));
+      else if (name === "routes") this.paths = new Paths(head, table<Routes>(await this.source.blob(name)));
       else if (name === "events") this.events = table<Events>(await this.source.blob(name));
       else if (name === "overview") this.overview = new Overview(head, await this.source.blob(name));
       else if (name === "positions") this.move(table<Positions>(await this.source.blob(name)));
@@ -109,42 +112,6 @@ export class Trace {
       way.x.push(positions.x[row]!);
       way.y.push(positions.y[row]!);
     }
-  }
-
-  /** The nodes that packets of a flow pass at a time, as the routes of each say; at least its source. */
-  path(flow: number, t: number): number[] {
-    const ends = this.head.flows[flow];
-    if (!ends) return [];
-    const { routes } = this;
-    const next = new Map<number, number>();
-    for (let row = 0; row < routes.rows && routes.time[row]! <= t; row++) {
-      if (routes.dst[row] !== ends.destination) continue;
-      if (routes.up[row]! > 0 && routes.next[row]! >= 0) next.set(routes.node[row]!, routes.next[row]!);
-      else next.delete(routes.node[row]!);
-    }
-    const path = [ends.source];
-    for (let at = next.get(ends.source); at !== undefined && !path.includes(at); at = next.get(at)) path.push(at);
-    return path;
-  }
-
-  /** The path at a time or, where a route is being looked for, the next that there is; whole paths end at the destination. */
-  wholePath(flow: number, t: number): number[] {
-    const ends = this.head.flows[flow];
-    const now = this.path(flow, t);
-    if (!ends || now[now.length - 1] === ends.destination) return now;
-    const { time, dst } = this.routes;
-    const times: number[] = [];
-    for (let row = 0; row < this.routes.rows; row++) if (dst[row] === ends.destination) times.push(time[row]!);
-    const after = times.filter((each) => each > t).slice(0, 50), before = times.filter((each) => each <= t).slice(-50).reverse();
-    for (const each of [...before, ...after]) {
-      const found = this.path(flow, each);
-      if (found[found.length - 1] === ends.destination) return found;
-    }
-    return now;
-  }
-
-  get moving(): boolean {
-    return this.ways.some((way) => way.x.some((x, at) => x !== way.x[0] || way.y[at] !== way.y[0]));
   }
 
   /** Where a node is at a time: straight between the positions that the trace has. */

@@ -545,7 +545,7 @@ impl World {
 /// What ends the walk of a transmission: the first event of another slot, or the end of the run.
 #[derive(Clone, Copy)]
 struct Limit {
-    other: Option<Key>,
+    other: Key,
     /// Nothing comes first before this.
     time: Time,
     end: Time,
@@ -553,18 +553,20 @@ struct Limit {
 
 impl Limit {
     fn new(other: Option<Key>, end: Time) -> Limit {
-        let time = other.map_or(end, |key| key.time().min(end));
-        Limit { other, time, end }
+        let other = other.unwrap_or(Key::NEVER);
+        Limit { other, time: other.time().min(end), end }
     }
 
     fn tighten(&mut self, key: Key) {
-        *self = Limit::new(Some(self.other.map_or(key, |other| other.min(key))), self.end);
+        self.other = self.other.min(key);
+        self.time = self.time.min(key.time());
     }
 
     /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between events at
     /// one instant.
+    #[inline(always)]
     fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
-        now >= self.time && (now > self.end || self.other.is_some_and(|other| other < key()))
+        now >= self.time && (now > self.end || self.other < key())
     }
 }
 

@@ -36,6 +36,7 @@ def command(
         from fourhop import ScenarioError
         from fourhop.cli.display import SweepDisplay
         from fourhop.errors import FourhopError
+        from fourhop.runner import run
         from fourhop.scenario import Scenario
         from fourhop.sweeps.describe import Sweep
         from fourhop.sweeps.execute import sweep
@@ -50,6 +51,9 @@ def command(
         with SweepDisplay() as display:
             result = sweep(described, out=out, jobs=jobs, progress=display.update)
         _show(result, out)
+        # Ten seconds of the seven-hop chain are enough to see a burst stand in its own way.
+        run(Scenario.chain(hops=7, duration="10s"), trace=out / "trace")
+        common.say(f"what happens on seven hops: fourhop view {out / 'trace'}")
 
 
 def _show(result: SweepResult, out: Path) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fourhop.view.columns import Nodes, among
+from fourhop.view.columns import STATES, Nodes, among, code
 from fourhop.view.tables import Tables
 
-_STATES = (("transmitting",), ("receiving",), ("busy", "eifs", "nav", "waiting"))
+_CHANNELS = (("transmitting",), ("receiving",), ("busy", "eifs", "nav", "waiting"))
 
 
 def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> npt.NDArray[np.uint8]:
@@ -19,14 +19,13 @@ def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> 
     inside = pl.col("end_ns") >= span[0]
     mac, receptions = tables.find("mac"), tables.find("receptions")
     if mac is not None:
-        for channel, states in enumerate(_STATES):
-            rows = mac.filter(inside & among("state", *states))
-            sums[channel] = 255 * _covered(
-                rows.select(nodes.column("node"), "start_ns", "end_ns").collect(), count, span, bins
-            )
+        rows = mac.filter(inside).select(nodes.column("node"), "start_ns", "end_ns", code("state", STATES)).collect()
+        for channel, states in enumerate(_CHANNELS):
+            kind = pl.col("state").is_in([STATES.index(state) for state in states])
+            sums[channel] = 255 * _covered(rows.filter(kind), count, span, bins)
     if receptions is not None:
-        rows = receptions.filter(inside & among("fate", "collision", "frame-error"))
-        lost = rows.select(nodes.column("node"), "end_ns").collect()
+        missed = receptions.filter(inside & among("fate", "collision", "frame-error"))
+        lost = missed.select(nodes.column("node"), "end_ns").collect()
         at = np.clip((lost["end_ns"].to_numpy() - span[0]) * bins // (span[1] - span[0]), 0, bins - 1)
         sums[3] = np.bincount(lost["node"].to_numpy() * bins + at, minlength=count * bins).reshape(count, bins)
     return np.clip(np.ceil(sums), 0, 255).astype(np.uint8)

@@ -7,6 +7,7 @@ gets nothing.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +37,11 @@ class Server(ThreadingHTTPServer):
         self.blobs = blobs
         self.live = live
         super().__init__((HOST, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A page that was closed while it was read is no news; anything else is."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:

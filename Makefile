@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf demo reproduce test test-linux compiled soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
+.PHONY: help build linux bpf demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -33,9 +33,9 @@ $(CORE): .venv/.installed $(RUST)
 	$(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate, and fourhop-cc where `make bpf` can be built
+linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
-	cargo build --locked --release -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+	cargo build --locked --release -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
@@ -53,7 +53,7 @@ reproduce: build ## reproduce the figures of the papers: report/index.html (hour
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`.
 TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
-TESTED_LINUX = -p fourhop-live -p fourhop-emu $(if $(BPF),-p fourhop-bpf)
+TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests
@@ -74,6 +74,9 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
+
+results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
+	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
@@ -131,11 +134,13 @@ deny: .venv/.installed ## licences, versions, origins and known vulnerabilities 
 bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 	cargo bench --locked -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air --bench grid
 	$(PYTHON) benches/compare.py
+	$(BIN)/python benches/scale.py
 	if command -v valgrind >/dev/null; then $(PYTHON) benches/instructions.py --record; fi
 
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
+	cargo run --locked --release --quiet -p fourhop-aodvd manual > packaging/fourhop-aodvd.8
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk
@@ -168,15 +173,39 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 # The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
 # No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
 PLATFORM := manylinux_2_28
+# Its compiler is told how often each branch is taken. `make dist-again` needs the same profile to get the same wheel.
+PROFILE := dist/fourhop.profdata
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
-export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
+export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo $(1)"
 maturin build --release --offline --zig --compatibility $(PLATFORM)
 endef
+PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)))
 
-dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
-	rm -rf dist target/wheel target/empty
-	$(WHEEL) --sdist --out dist
+# What is trained on is none of what benches/compare.py measures. llvm-profdata is of the compiler's own LLVM: no other reads
+# its profiles.
+TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
+define TRAIN
+rustup component add llvm-tools || true
+merge=$$(ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata || true)
+if test -z "$$merge"; then
+  echo "dist: NOT PROFILE-GUIDED: this compiler has no component llvm-tools" >&2
+else
+  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained) --out target/instrumented
+  $(BIN)/uv venv --quiet --clear target/empty
+  $(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock target/instrumented/*.whl
+  for scenario in $(TRAINED_ON); do
+    target/empty/bin/fourhop run scenarios/$$scenario.toml --set duration=20s --seed 77 --csv > /dev/null
+  done
+  "$$merge" merge --output $(PROFILE) target/trained
+fi
+endef
+
+dist: .venv/.installed ## wheel for Linux, profile-guided, sources, checksums and audit: dist/; the wheel is tried in an empty environment
+	rm -rf dist target/wheel target/empty target/instrumented target/trained
+	mkdir dist
+	$(TRAIN)
+	$(PROFILED) --sdist --out dist
 	unzip -q dist/*.whl -d target/wheel
 	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
 	  echo "dist: the wheel names folders of this machine" >&2
@@ -195,7 +224,7 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	rm -rf target/again
 	mkdir -p target/again
 	tar xzf dist/*.tar.gz -C target/again
-	$(WHEEL) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
+	$(PROFILED) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
 	cmp dist/*.whl target/again/dist/*.whl
 
 clean: ## remove what was built

@@ -4,7 +4,7 @@ The simulators take turns, seed by seed. Time is processor time of the whole pro
 load on the machine disturbs the comparison little. A simulator that is not installed is named and skipped. Writes the
 tables between the marks in docs/performance.md and every run to docs/performance.json.
 
-    python3 benches/compare.py [--repetitions 5] [--only TEXT] [--also FILE.txt:SECONDS]... [--dry]
+    python3 benches/compare.py [--repetitions 5] [--only TEXT] [--unseen SEED] [--also FILE.txt:SECONDS]... [--dry]
 
 fourhop runs as crates/sim/examples/run.rs, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
 (Debian's libns3-dev). ns-3 is given less simulated time. The network of 10,000 nodes is run by fourhop alone, once.
@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -23,6 +24,8 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import make_scenarios
 
 ROOT = Path(__file__).resolve().parent.parent
 FOURHOP = ROOT / "target" / "release" / "examples" / "run"
@@ -83,6 +86,21 @@ SCENARIOS = [
     bench("grid10", 300, ns3=15),
     bench("random10000", 60, ns2=0, once=True),
 ]
+
+
+def unseen(seed, folder):
+    """Networks of the same kinds that nobody has looked at before, drawn with `seed` and written into `folder`."""
+    draw = random.Random(seed)
+    hops, side = draw.choice((5, 6, 9, 10, 11, 12, 13)), draw.choice((6, 8, 9))
+    made = {
+        f"chain of {hops} hops": (make_scenarios.chain(hops), 1000, 60),
+        f"grid of {side} x {side}, drawn": (make_scenarios.grid(side, 2 * (side - 2), seed), 300, 15),
+        "120 random nodes, drawn": (make_scenarios.field(make_scenarios.NODES, 10, 2, 9, seed), 300, 15),
+    }
+    for number, (name, (network, seconds, ns3_seconds)) in enumerate(made.items()):
+        file = Path(folder) / f"unseen-{number}.txt"
+        file.write_text(make_scenarios.text(*network))
+        yield Scenario(name, file, seconds, seconds, ns3_seconds)
 
 
 def prepare():
@@ -269,6 +287,7 @@ def machine():
         "system": f"{platform.system()} {platform.machine()}",
         "date": datetime.date.today().isoformat(),
         "commit": commit.stdout.strip(),
+        "load": f"{os.getloadavg()[1]:.1f}",
     }
 
 
@@ -287,6 +306,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    today = int(datetime.date.today().strftime("%Y%m%d"))
+    parser.add_argument("--unseen", type=int, default=today, metavar="SEED", help="of new networks; 0: none")
     parser.add_argument("--also", action="append", default=[], metavar="FILE:SECONDS", help="further scenario files")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
     arguments = parser.parse_args()
@@ -295,6 +316,14 @@ def main():
     for also in arguments.also:
         file, seconds = also.rsplit(":", 1)
         scenarios.append(Scenario(Path(file).stem, Path(file), float(seconds), float(seconds), 0.0))
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.unseen:
+            scenarios += [each for each in unseen(arguments.unseen, folder) if arguments.only in each.name]
+        measure_all(scenarios, present, missing, arguments)
+
+
+def measure_all(scenarios, present, missing, arguments):
+    """Every scenario by every simulator that is there; prints the tables, and writes them unless it is a dry run."""
     runs = []
     for scenario in scenarios:
         for seed in range(1, (1 if scenario.once else arguments.repetitions) + 1):
@@ -305,7 +334,8 @@ def main():
     about = machine()
     lines = [
         f"{about['cpu']}, {about['cores']} cores, {about['system']}; {about['date']}, commit {about['commit']}; "
-        f"one thread, medians of {arguments.repetitions} runs with seeds 1, 2, ....",
+        f"load {about['load']}; one thread, medians of {arguments.repetitions} alternating pairs of runs with seeds "
+        f"1, 2, ...; what is drawn is drawn with {arguments.unseen}.",
         "",
     ]
     lines += [f"{what}." for what in missing]

@@ -96,18 +96,23 @@ def scenarios():
     yield "random10000", field(10_000, 500, 2, 8, 3)
 
 
+def text(positions, flows):
+    """The file of a network."""
+    lines = [
+        f"# Written by benches/make_scenarios.py: {len(positions)} nodes, {len(flows)} transfers.",
+        "rate 2",
+        "window 64",
+    ]
+    lines += [f"node {x} {y}" for x, y in positions]
+    lines += [f"flow {source} {end} {hops}" for source, end, hops in flows]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "scenarios" / "bench")
     folder.mkdir(parents=True, exist_ok=True)
     for name, (positions, flows) in scenarios():
-        lines = [
-            f"# Written by benches/make_scenarios.py: {len(positions)} nodes, {len(flows)} transfers.",
-            "rate 2",
-            "window 64",
-        ]
-        lines += [f"node {x} {y}" for x, y in positions]
-        lines += [f"flow {source} {end} {hops}" for source, end, hops in flows]
-        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
+        (folder / f"{name}.txt").write_text(text(positions, flows))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ Under the BSD 2-Clause license, with these texts:
 
 
 # What is given to others: the extension module, the programs.
-GIVEN = ("fourhop-py", "fourhop-emu", "fourhop-bpf")
+GIVEN = ("fourhop-py", "fourhop-emu", "fourhop-bpf", "fourhop-gateway", "fourhop-aodvd")
 
 
 def linked() -> list[dict[str, Any]]:

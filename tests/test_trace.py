@@ -161,6 +161,42 @@ def test_times_run_forwards_and_intervals_do_not_overlap(recorded: tuple[traces.
     assert good.join(receiving, on=["node", "end_ns"], how="anti").is_empty()
 
 
+def test_back_offs_count_while_the_medium_is_idle_and_end_in_frames(recorded: tuple[traces.Trace, Any]) -> None:
+    trace, _ = recorded
+    slot = trace.meta["mac"]["slot_ns"]
+    mac = trace.table("mac")
+    runs = mac.filter(pl.col("state").is_in(["ifs", "counting"]))
+    taken = mac.filter(pl.col("state").is_in(MEDIUM), pl.col("state") != "waiting").select(
+        "node", start_ns="start_ns", medium_ends_ns="end_ns"
+    )
+    # While SIFS passes before an answer the medium is idle to everybody, and DIFS is longer.
+    # The last thing at the medium that begins before a part of a back-off ends is over before that part begins.
+    last = runs.sort("end_ns").join_asof(
+        taken.sort("start_ns"), left_on="end_ns", right_on="start_ns", by="node", allow_exact_matches=False
+    )  # fmt: skip
+    assert last.filter(pl.col("medium_ends_ns") > pl.col("start_ns")).is_empty()
+    counting = mac.filter(pl.col("state") == "counting")
+    spent = counting["end_ns"] - counting["start_ns"]
+    assert (spent <= counting["slots"].cast(pl.Int64) * slot).all()
+    # Who transmits after counting has counted all its slots.
+    radiated = trace.table("frames").select("node", end_ns="start_ns")
+    won = counting.join(radiated, on=["node", "end_ns"], how="semi")
+    assert won.height > 10
+    answers = trace.table("frames").filter(pl.col("kind").is_in(["cts", "ack"])).select("node", end_ns="start_ns")
+    own = won.join(answers, on=["node", "end_ns"], how="anti")
+    assert (own["end_ns"] - own["start_ns"] == own["slots"].cast(pl.Int64) * slot).all()
+    # What is left when it goes on is what was not counted.
+    rows = mac.filter(pl.col("state").is_in(["counting", "frozen"])).sort("node", "start_ns")
+    after = rows.filter(
+        (pl.col("state") == "frozen") & (pl.col("node") == pl.col("node").shift())
+        & (pl.col("state").shift() == "counting") & (pl.col("start_ns") == pl.col("end_ns").shift())
+    )  # fmt: skip
+    before = counting.join(after.select("node", end_ns="start_ns", left="slots"), on=["node", "end_ns"])
+    passed = (before["end_ns"] - before["start_ns"]) // slot
+    assert before.height > 10
+    assert (before["slots"].cast(pl.Int64) - passed == before["left"].cast(pl.Int64)).all()
+
+
 def test_ends_of_tcp_say_what_the_flows_count(recorded: tuple[traces.Trace, Any]) -> None:
     trace, result = recorded
     rows = trace.table("tcp").filter(pl.col("end") == "sender")

@@ -193,6 +193,7 @@ def emulate(
     seed: int | None = None,
     mtu: int | None = None,
     pcap: str | Path | None = None,
+    radio: str | Path | None = None,
     trace: str | Path | Request | None = None,
 ) -> Emulation:
     """Emulate a scenario while a `with` statement lasts: its nodes are network namespaces for real programs.
@@ -205,6 +206,7 @@ def emulate(
         seed: Seed of the simulated network, instead of the scenario's.
         mtu: Largest packet of the nodes' devices, 1500 if not given.
         pcap: Folder for captures of the air.
+        radio: With `tap`: a socket where routing daemons learn how strongly their nodes hear each frame.
         trace: Folder for tables of everything that happens (docs/trace.md), or a `fourhop.trace.Request`.
 
     Raises `FourhopError` where the emulator is not on this machine, has not the rights, or cannot emulate the scenario.
@@ -212,7 +214,7 @@ def emulate(
     options = ["--tap"] if tap else []
     options += [] if flows else ["--without-flows"]
     options += ["--adhoc-receivers"] if adhoc_receivers else []
-    for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap)):
+    for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap), ("--radio", radio)):
         options += [] if value is None else [name, str(value)]
     if trace is not None:
         options += (trace if isinstance(trace, Request) else Request(trace)).options()

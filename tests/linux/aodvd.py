@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ class Daemons:
                 self.state_file(node).write_text(json.dumps(numbers), encoding="utf-8")
             self.processes[node] = self.net.start(f"n{node}", str(PROGRAM), "run", "--config", str(config))
         for node in nodes:
-            self.wait(lambda node=node: self.is_up(node), 20, f"the daemon of n{node}")
+            self.wait(partial(self.is_up, node), 20, f"the daemon of n{node}")
 
     def is_up(self, node: int) -> bool:
         process = self.processes[node]

@@ -1,4 +1,4 @@
-"""Networks of routing daemons: signals, partitions, a gateway, other implementations, keys, forgers, several interfaces."""
+"""Networks of routing daemons: signals, partitions, a gateway, ns-2's AODV, keys, forgers, several interfaces."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from = 0
 to = 1
 transport = "newreno"
 """
-"""The testbed's hallway without fading: HELLO messages at 1 Mbit/s are heard two laptops on, where data does not arrive."""
+"""The testbed's hallway without fading: HELLO messages at 1 Mbit/s are heard two laptops on, and data is not."""
 
 THRESHOLD = -84.9
 """Half-way in dB between one spacing and two."""
@@ -102,14 +102,17 @@ def test_a_gateway_answers_for_the_wired_side_and_a_download_comes_over_it(emula
         mesh.start(0, 1, head=wired)
         gateway = mesh.config(hops, head='announce = ["10.128.0.0/9"]')
         mesh.state_file(hops).write_text(
-            json.dumps({"address": address(hops), "seqno": 1, "rreq_id": 1, "stamp": 0, "variables": []}), encoding="utf-8"
+            json.dumps({"address": address(hops), "seqno": 1, "rreq_id": 1, "stamp": 0, "variables": []}),
+            encoding="utf-8",
         )
         mesh.processes[hops] = net.start("gateway-1", str(PROGRAM), "run", "--config", str(gateway))
         mesh.wait(lambda: mesh.is_up(hops), 20, "the gateway")
         time.sleep(2)
         assert " 0% packet loss" in net.run("n0", "ping", "-c", "3", "-i", "0.5", "B").stdout
         route = mesh.routes(0)["10.128.0.3"]
-        assert (route["hops"], route["next_hop"]) == (hops, address(1)), "the gateway answers as if it were zero hops behind"
+        assert (route["hops"], route["next_hop"]) == (hops, address(1)), (
+            "the gateway answers as if it were zero hops behind"
+        )
         (mesh.folder / "file").write_bytes(bytes(300_000))
         net.serve("B", "python3", "-m", "http.server", "80", "--directory", str(mesh.folder), port=80)
         done = net.run("n0", "curl", "-s", "-o", "/dev/null", "-w", "%{size_download} %{http_code}", "http://B/file")
@@ -164,7 +167,8 @@ def send(*all):
     for message in all:
         out.sendto(message, ("255.255.255.255", 654))
 send(rreq("10.0.0.1", 0x7FFFFFFF, 1, "10.0.0.9"), rreq("10.0.0.2", 1, 1, "10.0.0.9"),
-     rreq("10.0.0.2", 0x70000000, 2, "10.0.0.9"), rreq("10.0.0.2", 1, 3, "10.0.0.1", 0x70000000), b"", b"\\x01\\x00", b"\\x63" * 300)
+     rreq("10.0.0.2", 0x70000000, 2, "10.0.0.9"), rreq("10.0.0.2", 1, 3, "10.0.0.1", 0x70000000),
+     b"", b"\\x01\\x00", b"\\x63" * 300)
 for n in range(int(sys.argv[1])):
     send(rreq(f"10.0.{n >> 8 & 127}.{n & 255}", n, n, "10.0.0.9"))
     if n % 64 == 0:
@@ -217,15 +221,33 @@ def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
         mesh.net.programs.remove(dump)
         dump.terminate()
         dump.communicate(timeout=10)
-        names = ("aodv.type", "ip.src", "ip.dst", "ip.ttl", "ip.dsfield.dscp", "udp.srcport", "aodv.hopcount", "aodv.dest_ip",
-                 "aodv.orig_ip", "aodv.orig_seqno", "aodv.dest_seqno", "aodv.flags.rrep_ack", "aodv.lifetime", "aodv.unreach_dest_ip")
+        names = (
+            "aodv.type",
+            "ip.src",
+            "ip.dst",
+            "ip.ttl",
+            "ip.dsfield.dscp",
+            "udp.srcport",
+            "aodv.hopcount",
+            "aodv.dest_ip",
+            "aodv.orig_ip",
+            "aodv.orig_seqno",
+            "aodv.dest_seqno",
+            "aodv.flags.rrep_ack",
+            "aodv.lifetime",
+            "aodv.unreach_dest_ip",
+        )
         command = ["tshark", "-r", str(file), "-T", "fields", "-E", "separator=|"]
         for name in names:
             command += ["-e", name]
         read = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
         all_messages = [dict(zip(names, line.split("|"), strict=True)) for line in read.splitlines()]
         malformed = subprocess.run(
-            ["tshark", "-r", str(file), "-Y", "_ws.malformed || !aodv"], capture_output=True, text=True, timeout=LONGEST, check=True
+            ["tshark", "-r", str(file), "-Y", "_ws.malformed || !aodv"],
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=True,
         ).stdout
         assert malformed == ""
         assert all(one["udp.srcport"] == "654" and one["ip.dsfield.dscp"] == "48" for one in all_messages)
@@ -234,7 +256,9 @@ def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
         broadcast = "255.255.255.255"
         for one in all_messages:
             if one["aodv.type"] == "2" and one["ip.dst"] == broadcast:
-                assert (one["aodv.dest_ip"], one["ip.ttl"], one["aodv.hopcount"]) == (one["ip.src"], "1", "0"), "a HELLO"
+                assert (one["aodv.dest_ip"], one["ip.ttl"], one["aodv.hopcount"]) == (one["ip.src"], "1", "0"), (
+                    "a HELLO"
+                )
                 assert one["aodv.lifetime"] == "2000", "ALLOWED_HELLO_LOSS x HELLO_INTERVAL"
         asked = [one for one in all_messages if one["aodv.type"] == "1" and one["aodv.dest_ip"] == address(2)]
         assert {(one["ip.src"], one["aodv.hopcount"]) for one in asked} >= {(address(0), "0"), (address(1), "1")}
@@ -264,7 +288,20 @@ def wires() -> Iterator[list[str]]:
             ip("-n", name, "addr", "add", f"10.0.0.{n + 1}/32", "dev", "lo")
         for n in (0, 1):
             ends = [f"right{n}", f"left{n}"]
-            ip("link", "add", ends[0], "netns", names[n], "type", "veth", "peer", "name", ends[1], "netns", names[n + 1])
+            ip(
+                "link",
+                "add",
+                ends[0],
+                "netns",
+                names[n],
+                "type",
+                "veth",
+                "peer",
+                "name",
+                ends[1],
+                "netns",
+                names[n + 1],
+            )
             ip("-n", names[n], "link", "set", ends[0], "up")
             ip("-n", names[n + 1], "link", "set", ends[1], "up")
         yield names
@@ -328,5 +365,3 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
-
-

@@ -333,7 +333,7 @@ impl Engine {
     /// A packet for which the kernel has no route: of a program here, from behind this gateway, or of a node that believes in a route
     /// over this one. The kernel has taken one from the time to live of those it forwards.
     pub fn handle_caught(&mut self, now: Time, clock: u64, mut packet: Ipv4Packet, own: bool, out: &mut Vec<Task>) {
-        if !self.config.is_routed(packet.dst) || packet.dst.is_broadcast() || packet.dst.is_multicast() {
+        if !self.config.is_routed(packet.dst) || !is_host(packet.dst) {
             out.push(Task::Lost { packet, reason: DropReason::NoRoute });
             return;
         }
@@ -460,6 +460,11 @@ impl Engine {
         }
         Some(Datagram { interface, to, ttl, payload })
     }
+}
+
+/// An address that a host can have (RFC 1122 section 3.2.1.3): others may not stand in messages.
+fn is_host(address: Ipv4Addr) -> bool {
+    !matches!(address.octets()[0], 0 | 127 | 224..)
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Bucket {
     pub fn take(&mut self, now: Time, rate: u32) -> bool {
         let millis = now.saturating_since(self.filled).as_millis();
         self.level = (self.level + millis.saturating_mul(u64::from(rate))).min(u64::from(rate) * 2_000);
-        self.filled = self.filled + Dur::from_millis(millis);
+        self.filled += Dur::from_millis(millis);
         let has = self.level >= 1_000;
         self.level -= if has { 1_000 } else { 0 };
         has

@@ -43,6 +43,9 @@ pub struct Summary {
 }
 
 impl Lateness {
+    /// Memory that one takes.
+    pub const BYTES: usize = size_of::<Lateness>() + PARTS as usize * (POWERS + 1) * size_of::<u64>();
+
     /// Counts one.
     pub fn record(&mut self, late: Dur) {
         let last = self.counts.len() - 1;

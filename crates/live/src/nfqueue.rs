@@ -64,10 +64,23 @@ pub struct Held<'a> {
 #[derive(Debug)]
 pub struct Queues {
     socket: OwnedFd,
+    verdicts: Vec<u8>,
+}
+
+/// Where messages are read into; it belongs to the thread that reads.
+#[derive(Debug)]
+pub struct Room {
     headers: MultiHeaders<()>,
     buffer: Vec<u8>,
     each: usize,
-    verdicts: Vec<u8>,
+}
+
+impl Room {
+    /// For packets of which so many bytes are copied.
+    pub fn new(copied: u32) -> Room {
+        let each = copied as usize + AROUND;
+        Room { headers: MultiHeaders::preallocate(TOGETHER, None), buffer: vec![0; each * TOGETHER], each }
+    }
 }
 
 /// How the kernel keeps packets.
@@ -106,10 +119,7 @@ impl Queues {
             )
         };
         Errno::result(set).tried(failed)?;
-        let each = keep.copied as usize + AROUND;
-        let buffer = vec![0; each * TOGETHER];
-        let queues =
-            Queues { socket, headers: MultiHeaders::preallocate(TOGETHER, None), buffer, each, verdicts: Vec::new() };
+        let queues = Queues { socket, verdicts: Vec::new() };
         numbers.iter().try_for_each(|&number| queues.bind(number, keep))?;
         Ok(queues)
     }
@@ -148,14 +158,14 @@ impl Queues {
     ///
     /// # Errors
     /// If the socket has failed.
-    pub fn receive(&mut self, mut each: impl FnMut(Held<'_>)) -> Result<usize, io::Error> {
-        let mut rooms = self.buffer.chunks_exact_mut(self.each);
+    pub fn receive(&self, room: &mut Room, mut each: impl FnMut(Held<'_>)) -> Result<usize, io::Error> {
+        let mut rooms = room.buffer.chunks_exact_mut(room.each);
         let mut slices: [[IoSliceMut<'_>; 1]; TOGETHER] =
             std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
         let flags = MsgFlags::MSG_DONTWAIT;
         let mut lengths = [0; TOGETHER];
         let mut count = 0;
-        match recvmmsg(self.socket.as_raw_fd(), &mut self.headers, slices.iter_mut(), flags, None) {
+        match recvmmsg(self.socket.as_raw_fd(), &mut room.headers, slices.iter_mut(), flags, None) {
             Ok(messages) => {
                 for (length, message) in lengths.iter_mut().zip(messages) {
                     *length = message.bytes;
@@ -165,8 +175,8 @@ impl Queues {
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOBUFS) => {}
             Err(error) => return Err(error.into()),
         }
-        for (room, &length) in self.buffer.chunks_exact(self.each).zip(&lengths[..count]) {
-            if let Some(held) = packet(&room[..length.min(self.each)]) {
+        for (bytes, &length) in room.buffer.chunks_exact(room.each).zip(&lengths[..count]) {
+            if let Some(held) = packet(&bytes[..length.min(room.each)]) {
                 each(held);
             }
         }
@@ -290,8 +300,7 @@ mod tests {
     #[test]
     fn verdicts_are_messages_one_behind_another() {
         let socket = io::pipe().unwrap().0.into();
-        let headers = MultiHeaders::preallocate(1, None);
-        let mut queues = Queues { socket, headers, buffer: vec![], each: 1, verdicts: vec![] };
+        let mut queues = Queues { socket, verdicts: vec![] };
         queues.accept(7, 0x0102_0304, None);
         queues.accept(8, 5, Some(b"abc"));
         let first = length_at(&queues.verdicts, 0).unwrap();

@@ -24,6 +24,8 @@ pub enum Ready {
 /// Numbers of the timer and of the signals; all others are those of the caller.
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
+/// What cannot be done without descriptors.
+const FAILED: &str = "cannot make a loop of events";
 /// Most that one wait returns.
 const BATCH: usize = 64;
 
@@ -32,7 +34,7 @@ const BATCH: usize = 64;
 pub struct Poller {
     epoll: Epoll,
     timer: TimerFd,
-    signals: SignalFd,
+    signals: Option<SignalFd>,
 }
 
 impl Poller {
@@ -44,16 +46,29 @@ impl Poller {
     pub fn new() -> Result<Poller, Error> {
         let mut mask = SigSet::empty();
         [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD].into_iter().for_each(|s| mask.add(s));
-        let made = (|| {
-            mask.thread_block()?;
-            let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
-            let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-            epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
-            epoll.add(&signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS))?;
-            Ok::<_, Errno>(Poller { epoll, timer, signals })
-        })();
-        made.tried(|| "cannot make a loop of events".to_owned())
+        let made = mask.thread_block().and_then(|()| {
+            SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
+                .and_then(|fd| Poller::with(Some(fd)))
+        });
+        made.tried(|| FAILED.to_owned())
+    }
+
+    /// One for a thread beside that which waits for signals.
+    ///
+    /// # Errors
+    /// If the system has no descriptors left.
+    pub fn without_signals() -> Result<Poller, Error> {
+        Poller::with(None).tried(|| FAILED.to_owned())
+    }
+
+    fn with(signals: Option<SignalFd>) -> Result<Poller, Errno> {
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
+        if let Some(signals) = &signals {
+            epoll.add(signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS))?;
+        }
+        Ok(Poller { epoll, timer, signals })
     }
 
     /// From now on says when something can be read from `source`.
@@ -103,7 +118,7 @@ impl Poller {
             match event.data() {
                 TIMER => {}
                 SIGNALS => {
-                    while let Ok(Some(signal)) = self.signals.read_signal() {
+                    while let Some(Ok(Some(signal))) = self.signals.as_ref().map(SignalFd::read_signal) {
                         out.extend(Signal::try_from(signal.ssi_signo as i32).ok().map(Ready::Signal));
                     }
                 }

@@ -16,11 +16,19 @@ const FIFO: libc::c_int = 20;
 /// # Errors
 /// If the system allows this process no real-time priority: it goes on as it was.
 pub fn on_time() -> Result<(), Error> {
-    let slack = nix::sys::prctl::set_timerslack(1);
+    let slack = precise();
     let param = libc::sched_param { sched_priority: FIFO };
     // SAFETY: `param` lives until the call returns, which only reads it; 0 is the calling thread.
     let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const param) };
     Errno::result(done).and(slack).tried(|| "no real-time priority (SCHED_FIFO)".to_owned())
+}
+
+/// Timers of the present thread expire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
+///
+/// # Errors
+/// If the system refuses.
+pub fn precise() -> Result<(), Errno> {
+    nix::sys::prctl::set_timerslack(1)
 }
 
 /// Keeps the processor out of its deeper sleeps while it lives, from which waking up takes longer than packets may wait: the

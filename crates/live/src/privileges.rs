@@ -92,12 +92,15 @@ fn find(user: &str) -> Result<(Uid, Gid), Error> {
     Ok((found.uid, found.gid))
 }
 
-/// Makes the folder where a service has its socket, if it is not there, and gives it to `user` if this is root.
+/// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as it is.
 ///
 /// # Errors
 /// If it cannot be made, or there is no such user.
 pub fn folder(path: &Path, user: &str) -> Result<(), Error> {
     let failed = || format!("{}", path.display());
+    if path.is_dir() {
+        return Ok(());
+    }
     fs::create_dir_all(path).tried(failed)?;
     if crate::user::is_root() {
         let (uid, gid) = find(user)?;

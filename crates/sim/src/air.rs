@@ -111,6 +111,7 @@ impl Air {
     }
 
     /// The nodes that sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
+    #[inline]
     pub fn begin(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),
@@ -120,6 +121,7 @@ impl Air {
     }
 
     /// The frame that just began is transmission `index` from now on.
+    #[inline]
     pub fn keep(&mut self, index: u32) {
         match self {
             Air::Still(_) => {}
@@ -129,7 +131,7 @@ impl Air {
     }
 
     /// The nodes that sense transmission `index` of `src`.
-    #[inline]
+    #[inline(always)]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),

@@ -30,10 +30,35 @@ pub enum Class {
 
 /// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
 /// (31) in one number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
     rank: u64,
+}
+
+impl Ord for Key {
+    /// As one number: field by field there would be a branch for each.
+    #[inline(always)]
+    fn cmp(&self, other: &Key) -> core::cmp::Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Key {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Key) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline(always)]
+    fn lt(&self, other: &Key) -> bool {
+        self.number() < other.number()
+    }
+
+    #[inline(always)]
+    fn gt(&self, other: &Key) -> bool {
+        self.number() > other.number()
+    }
 }
 
 impl Key {
@@ -43,8 +68,13 @@ impl Key {
         Key { time: time.as_nanos(), rank }
     }
 
+    #[inline(always)]
+    const fn number(self) -> u128 {
+        (self.time as u128) << 64 | self.rank as u128
+    }
+
     /// After all events.
-    const NEVER: Key = Key { time: u64::MAX, rank: u64::MAX };
+    pub const NEVER: Key = Key { time: u64::MAX, rank: u64::MAX };
 
     /// When it happens.
     pub const fn time(self) -> Time {
@@ -103,8 +133,10 @@ impl Plan {
 /// The events that wait, at most one for each slot.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// The first events, the very first at the end.
-    near: Vec<Entry>,
+    /// The first events, the very first at the end. A fixed piece of memory: no insertion has to look whether it must grow.
+    near: Box<[Entry]>,
+    /// How many of them there are.
+    count: usize,
     /// How many may be there. Half as many are moved from the array to the blocks at a time.
     room: usize,
     /// Later ones. An entry that is not the event of its slot has been overtaken and is thrown away when it comes up.
@@ -119,7 +151,8 @@ impl EventQueue {
     /// An empty queue with `slots` slots.
     pub fn new(slots: usize) -> EventQueue {
         EventQueue {
-            near: Vec::with_capacity(room(slots) + 1),
+            near: vec![Entry { key: Key::NEVER, slot: u32::MAX }; room(slots) + 1].into(),
+            count: 0,
             room: room(slots),
             far: Blocks::new(room(slots)),
             plans: vec![Plan::NONE; slots],
@@ -136,10 +169,10 @@ impl EventQueue {
     /// The first event.
     #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
-        if self.near.is_empty() {
+        if self.count == 0 {
             self.fetch();
         }
-        self.near.last().map(|entry| (entry.key, Slot(entry.slot)))
+        self.near[..self.count].last().map(|entry| (entry.key, Slot(entry.slot)))
     }
 
     /// Takes the first event out.
@@ -153,7 +186,7 @@ impl EventQueue {
     /// Takes the first event out, which is that of `slot` by [`EventQueue::peek`].
     #[inline]
     pub fn take_first(&mut self, slot: Slot) {
-        self.near.pop();
+        self.count -= 1;
         self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
@@ -205,7 +238,7 @@ impl EventQueue {
     /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it is there and stays
     /// there.
     fn replace(&mut self, slot: Slot, present: Key, key: Key) {
-        let near = self.near.as_mut_slice();
+        let near = &mut self.near[..self.count];
         if present < self.horizon
             && key < self.horizon
             && let Some(mut place) = near.iter().rposition(|entry| entry.slot == slot.0)
@@ -232,18 +265,19 @@ impl EventQueue {
 
     fn remove(&mut self, slot: Slot, present: Key) {
         if present < self.horizon
-            && let Some(place) = self.near.iter().rposition(|entry| entry.slot == slot.0)
+            && let Some(place) = self.near[..self.count].iter().rposition(|entry| entry.slot == slot.0)
         {
-            self.near.remove(place);
+            self.near.copy_within(place + 1..self.count, place);
+            self.count -= 1;
         }
         self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
     #[inline]
     fn insert(&mut self, entry: Entry) {
-        let mut place = self.near.len();
-        self.near.push(entry);
-        let near = self.near.as_mut_slice();
+        let mut place = self.count;
+        self.count += 1;
+        let near = &mut self.near[..self.count];
         while let Some(before) = place.checked_sub(1)
             && near[before].key < entry.key
         {
@@ -251,26 +285,37 @@ impl EventQueue {
             place = before;
         }
         near[place] = entry;
-        if near.len() > self.room {
+        if self.count > self.room {
             self.put_away();
         }
     }
 
     /// Moves the last events of a full array to the blocks.
     #[cold]
+    #[inline(never)]
     fn put_away(&mut self) {
-        let later = self.near.drain(..self.room / 2);
-        let plans = &mut self.plans;
-        self.horizon = self.far.prepend(later.inspect(|entry| plans[entry.slot as usize].overtake(entry.key)));
+        let (later, plans) = (&self.near[..self.room / 2], &mut self.plans);
+        let later = later.iter().inspect(|entry| plans[entry.slot as usize].overtake(entry.key));
+        self.horizon = self.far.prepend(later.copied());
+        self.near.copy_within(self.room / 2..self.count, 0);
+        self.count -= self.room / 2;
     }
 
     /// Fills the empty array from the blocks.
     #[cold]
+    #[inline(never)]
     fn fetch(&mut self) {
-        while self.near.is_empty() && self.far.take_first(&mut self.near) {
-            let plans = &mut self.plans;
-            self.near.retain(|entry| plans[entry.slot as usize].come_up(entry.key));
-            self.near.sort_unstable_by_key(|entry| core::cmp::Reverse(entry.key));
+        while self.count == 0
+            && let Some(block) = self.far.take_first()
+        {
+            for entry in &block {
+                if self.plans[entry.slot as usize].come_up(entry.key) {
+                    self.near[self.count] = *entry;
+                    self.count += 1;
+                }
+            }
+            self.near[..self.count].sort_unstable_by_key(|entry| core::cmp::Reverse(entry.key));
+            self.far.give_back(block);
         }
         self.horizon = self.far.begin();
     }

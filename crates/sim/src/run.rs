@@ -7,8 +7,8 @@ use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, j
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{
-    CaptureForm, FlowSample, Folder, Kind, PcapFolder, Recorder as TraceRecorder, Request, SeriesFiles, SeriesPaths,
-    SeriesSink, Taps,
+    Aside, CaptureForm, FlowSample, Folder, Kind, PcapFolder, Recorder as TraceRecorder, Request, SeriesFiles,
+    SeriesPaths, SeriesSink, Taps,
 };
 use crate::translate;
 use crate::world::World;
@@ -105,7 +105,9 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
             let number = scenario.number(end.node);
             options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
         });
-        taps.add(PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?);
+        let files = PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?;
+        let interest = files.interest();
+        taps.add(Aside::new(files, interest));
     }
     if let Some(request) = &options.trace {
         request.filter(scenario, &setup, &flows)?;

@@ -486,7 +486,12 @@ impl World {
                     Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
                     Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
                 }
-                tap.ear(now, neighbour.node, ear, receiving(ear, self.receivers.get(node)));
+                // What has ended at an ear it looks at later; the tap is shown what it will find.
+                let mut shown = ear.clone();
+                if !SINR {
+                    shown.settle(now, &self.rules.medium);
+                }
+                tap.ear(now, neighbour.node, &shown, receiving(&shown, self.receivers.get(node)));
             }
             if heard != Heard::ForUs {
                 continue;
@@ -540,7 +545,7 @@ impl World {
 /// What ends the walk of a transmission: the first event of another slot, or the end of the run.
 #[derive(Clone, Copy)]
 struct Limit {
-    other: Option<Key>,
+    other: Key,
     /// Nothing comes first before this.
     time: Time,
     end: Time,
@@ -548,18 +553,20 @@ struct Limit {
 
 impl Limit {
     fn new(other: Option<Key>, end: Time) -> Limit {
-        let time = other.map_or(end, |key| key.time().min(end));
-        Limit { other, time, end }
+        let other = other.unwrap_or(Key::NEVER);
+        Limit { other, time: other.time().min(end), end }
     }
 
     fn tighten(&mut self, key: Key) {
-        *self = Limit::new(Some(self.other.map_or(key, |other| other.min(key))), self.end);
+        self.other = self.other.min(key);
+        self.time = self.time.min(key.time());
     }
 
     /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between events at
     /// one instant.
+    #[inline(always)]
     fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
-        now >= self.time && (now > self.end || self.other.is_some_and(|other| other < key()))
+        now >= self.time && (now > self.end || self.other < key())
     }
 }
 

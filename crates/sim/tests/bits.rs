@@ -1,8 +1,7 @@
 //! Results are the same to the last bit on every machine: those of a handful of runs that between them call every function of
 //! floating point that the engine has, compared with a list that was written on one of them.
 //!
-//! A change that moves numbers on purpose writes the list anew (`WRITE_BITS=1 cargo test -p fourhop-sim --test networks bits`) and
-//! says so in the changelog. One that fails here and nowhere else has brought the machine into the results.
+//! A change that moves numbers on purpose writes the list anew (`make results`) and says so in the changelog. One that fails here and nowhere else has brought the machine into the results.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;

@@ -53,6 +53,31 @@ impl Time {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
+    /// This time, or none if it is [`Time::NEVER`].
+    #[inline(always)]
+    pub const fn unless_never(self) -> Option<Time> {
+        if self.0 == Time::NEVER.0 { None } else { Some(self) }
+    }
+
+    /// Has this time come? Then it is [`Time::NEVER`] from now on.
+    #[inline(always)]
+    pub fn take_by(&mut self, now: Time) -> bool {
+        let due = *self <= now;
+        if due {
+            *self = Time::NEVER;
+        }
+        due
+    }
+
+    /// A time that may not be set, in half the memory.
+    #[inline(always)]
+    pub const fn or_never(at: Option<Time>) -> Time {
+        match at {
+            Some(at) => at,
+            None => Time::NEVER,
+        }
+    }
+
     /// The earlier of two times that may not be set.
     pub fn earlier_of(a: Option<Time>, b: Option<Time>) -> Option<Time> {
         match (a, b) {

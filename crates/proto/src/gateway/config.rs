@@ -12,9 +12,14 @@ pub struct Config {
     pub option: bool,
     /// Are flows throttled that run ahead of the others? Section 4.4.
     pub goodput_control: Option<GoodputControl>,
+    /// How often intervals of flows into the mesh are made the same (`even.rs`); `None`: each flow has its own, as in the paper.
+    pub even: Option<Dur>,
     /// How long a packet may wait to be paced, which advertised windows in passing acknowledgements are held to
     /// (`window.rs`); `None`: as the paper has it, what the receiver's window allows.
     pub sojourn: Option<Dur>,
+    /// Are windows held to whole segments? Linux fills a window to its last byte, so that every other segment may be short, and
+    /// each takes an interval.
+    pub whole_segments: bool,
     /// Is everything measured and computed, and nothing done: no packet waits, none is changed?
     pub observe: bool,
     /// Arithmetic of the interval; the parameters of TCP-AP.
@@ -87,7 +92,9 @@ impl Config {
             pacing: true,
             option: true,
             goodput_control: Some(GoodputControl::paper()),
+            even: None,
             sojourn: None,
+            whole_segments: false,
             observe: false,
             pace: tcp_ap::Params::paper(),
             mtu: 1_500,

@@ -45,6 +45,8 @@ pub struct Down<P> {
     pub pace: Pace,
     /// What adaptive pacing asks for.
     pub interval: Option<Dur>,
+    /// What takes its place where all flows have the same.
+    pub even: Option<Dur>,
     /// What goodput control asks for.
     pub throttle: Option<Throttle>,
     /// Windows held to what the path takes.
@@ -149,13 +151,13 @@ impl<P> Flow<P> {
     }
 
     /// What the window of an acknowledgement from the wireless side has to be for packets to wait no longer than `target`;
-    /// `None`: as it is.
-    pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur) -> Option<u16> {
+    /// `None`: as it is. `whole`: its edge moves by whole segments.
+    pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
         let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
         let (interval, sent) = (down.spacing(down.mss)?, down.meter.newest()?);
         let (ack, window, mss) = (segment.ack, segment.window, down.mss);
-        let written = down.hold.handle_ack(now, &Held { ack, window, shift, sent, interval, mss, target });
+        let written = down.hold.handle_ack(now, &Held { ack, window, shift, sent, interval, mss, target, whole });
         (written != window).then_some(written)
     }
 
@@ -234,6 +236,7 @@ impl<P> Down<P> {
             meter: RttMeter::default(),
             pace: Pace::new(pace),
             interval: pace.first_interval,
+            even: None,
             throttle: None,
             hold: WindowHold::default(),
             mss: 0,
@@ -243,7 +246,7 @@ impl<P> Down<P> {
     }
 
     /// Is data waiting or in flight?
-    fn is_busy(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         self.meter.is_outstanding() || !self.queue.is_empty()
     }
 
@@ -251,7 +254,7 @@ impl<P> Down<P> {
     fn spacing(&self, payload: u32) -> Option<Dur> {
         let throttled =
             self.throttle.and_then(|throttle| Some(Rate::from_bps(throttle.rate)?.time_for(Bytes(u64::from(payload)))));
-        match (self.interval, throttled) {
+        match (self.even.or(self.interval), throttled) {
             (Some(interval), Some(throttled)) => Some(interval.max(throttled)),
             (interval, throttled) => interval.or(throttled),
         }

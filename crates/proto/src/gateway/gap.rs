@@ -12,6 +12,7 @@
 //! early.
 
 use super::config::Config;
+use super::even::Pool;
 use super::flow::{Down, Flow, Settled, Waiting};
 use super::goodput::{Control, ControlCounters, Memory, Observed, Throttle};
 use super::hash::HashKey;
@@ -71,6 +72,8 @@ pub struct FlowState {
     pub measured: Measurements,
     /// Time between packets that adaptive pacing asks for.
     pub interval: Option<Dur>,
+    /// What takes its place where all flows have the same.
+    pub even: Option<Dur>,
     /// What goodput control asks for.
     pub throttle: Option<Throttle>,
     /// Round trip on the wired side.
@@ -106,6 +109,8 @@ pub struct Gateway<P> {
     control: Option<Control>,
     /// When goodputs are compared next, and when they were last; `None` while there is no flow.
     comparison: Option<(Time, Time)>,
+    /// When intervals are made the same next; `None` while there is no flow, or each has its own.
+    evening: Option<Time>,
     /// Sum of `held` and of `reserved` of all flows, packets that wait.
     held: u64,
     reserved: u64,
@@ -122,6 +127,7 @@ impl<P: Packet> Gateway<P> {
             due: BTreeSet::new(),
             control: config.goodput_control.map(Control::new),
             comparison: None,
+            evening: None,
             held: 0,
             reserved: 0,
             waiting: 0,
@@ -169,6 +175,7 @@ impl<P: Packet> Gateway<P> {
             self.comparison = interval.filter(|_| !self.table.is_empty()).map(|interval| (now + interval, now));
         }
         self.config = config;
+        self.even(now, out);
         let slots: Vec<u32> = self.table.iter().map(|(slot, ..)| slot).collect();
         for slot in slots {
             if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
@@ -241,6 +248,9 @@ impl<P: Packet> Gateway<P> {
         {
             self.compare(now, since, out);
         }
+        if self.evening.is_some_and(|at| at <= now) {
+            self.even(now, out);
+        }
     }
 
     /// When [`Gateway::handle_timeout`] has to be called.
@@ -248,7 +258,7 @@ impl<P: Packet> Gateway<P> {
         let due = self.due.first().map(|&(at, _)| at);
         let silent = [Standing::HalfOpen, Standing::Confirmed].map(|standing| self.silent_at(standing));
         let compared = self.comparison.map(|(at, _)| at);
-        [due, silent[0], silent[1], compared].into_iter().fold(None, Time::earlier_of)
+        [due, silent[0], silent[1], compared, self.evening].into_iter().fold(None, Time::earlier_of)
     }
 
     /// Packets that wait.
@@ -301,6 +311,7 @@ impl<P: Packet> Gateway<P> {
             seen,
             measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
             interval: down.and_then(|down| down.interval),
+            even: down.and_then(|down| down.even),
             throttle: down.and_then(|down| down.throttle),
             wired_rtt: flow.wired_rtt,
             waiting: down.map_or(0, |down| down.queue.len()),
@@ -328,6 +339,9 @@ impl<P: Packet> Gateway<P> {
             self.forget(now, oldest, out);
         }
         self.counters.flows += 1;
+        if let Some(every) = self.config.even {
+            self.evening.get_or_insert(now + every);
+        }
         if let Some(control) = &self.control
             && self.comparison.is_none()
         {
@@ -361,7 +375,10 @@ impl<P: Packet> Gateway<P> {
     /// Writes a smaller window into an acknowledgement for a wired sender that would otherwise fill the queue.
     fn hold_window(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: &mut P) {
         if let Some(target) = self.config.sojourn.filter(|_| !self.config.observe)
-            && let Some(window) = self.table.get_mut(slot).and_then(|flow| flow.held_window(now, segment, target))
+            && let Some(window) = self
+                .table
+                .get_mut(slot)
+                .and_then(|flow| flow.held_window(now, segment, target, self.config.whole_segments))
         {
             self.counters.held_back += u64::from(packet.write_window(window));
         }
@@ -501,7 +518,7 @@ impl<P: Packet> Gateway<P> {
         self.settle(slot);
         self.table.remove(slot);
         if self.table.is_empty() {
-            self.comparison = None;
+            (self.comparison, self.evening) = (None, None);
         }
         // Section 4.4: a flow that ends resets throttling.
         if let Some(control) = &mut self.control
@@ -524,6 +541,28 @@ impl<P: Packet> Gateway<P> {
             down.throttle = throttle;
         }
         self.release(now, slot, out);
+    }
+
+    /// The same interval for all flows that have data to carry.
+    fn even(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
+        let mut pool = Pool::default();
+        for (_, key, flow) in self.table.iter() {
+            if let Some(down) = flow.down.as_deref().filter(|down| down.is_busy())
+                && let (Some(interval), Some(path)) = (down.interval, self.paths.get(&key.wireless.0))
+            {
+                pool.add(path.hops, interval);
+            }
+        }
+        let shared = self.evening.and_then(|_| pool.interval());
+        let mut waiting = Vec::new();
+        for (slot, flow) in self.table.iter_mut() {
+            if let Some(down) = flow.down.as_deref_mut() {
+                down.even = shared.filter(|_| down.interval.is_some());
+                waiting.extend((!down.queue.is_empty()).then_some(slot));
+            }
+        }
+        waiting.into_iter().for_each(|slot| self.release(now, slot, out));
     }
 
     /// The goodputs since the last comparison, and what goodput control makes of them.

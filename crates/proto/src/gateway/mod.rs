@@ -12,6 +12,7 @@
 //! | `table`, `hash` | the flow table, its key |
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
+//! | `even` | the same interval for every flow |
 //! | `window` | advertised windows held to what the path takes |
 //! | `fair_share`, `fq_codel`, `codel` | the others |
 //!
@@ -26,6 +27,7 @@
 mod bytes;
 mod codel;
 mod config;
+mod even;
 mod fair_share;
 mod flow;
 mod fq_codel;

@@ -12,6 +12,9 @@
 //! window is never raised above the receiver's, its right edge is never taken back (RFC 9293 section 3.8.6), and an
 //! acknowledgement that repeats another keeps its window: a different one would not count as a duplicate (RFC 5681 section 2).
 //!
+//! A sender that fills windows to the last byte, as Linux does, sends short segments where the edge is between two. With `whole`
+//! the edge moves by whole segments from where it was, less what its unit rounds off, so that segments are full but for that.
+//!
 //! The wired round trip is measured in passing: from the acknowledgement that moves the right edge to the first data beyond
 //! the old edge, which could not have been sent before. A sender that has nothing to send or is limited by its congestion
 //! window takes longer, so the shortest of the last samples counts.
@@ -39,6 +42,8 @@ pub struct Held {
     pub mss: u32,
     /// How long a packet may wait.
     pub target: Dur,
+    /// Does the edge move by whole segments?
+    pub whole: bool,
 }
 
 /// The windows of one flow.
@@ -92,7 +97,13 @@ impl WindowHold {
         self.edge = Some(edge);
         // Rounded up, or a large scale would close the window; by less than one unit the edge may seem to go back (RFC 7323
         // section 2.4).
-        let field = edge.offset_from(held.ack).div_ceil(1 << held.shift);
+        let field = match self.told.filter(|told| held.whole && !told.before(held.ack) && held.mss >> held.shift >= 4) {
+            Some(told) => {
+                let more = if edge.after(told) { edge.offset_from(told) / held.mss * held.mss } else { 0 };
+                (told + more).offset_from(held.ack) >> held.shift
+            }
+            None => edge.offset_from(held.ack).div_ceil(1 << held.shift),
+        };
         let written = u16::try_from(field).unwrap_or(u16::MAX).min(held.window);
         let told = held.ack + (u32::from(written) << held.shift);
         match self.told {
@@ -123,7 +134,7 @@ mod tests {
     /// Segments of 1000 bytes, one each 50 ms, may wait for 100 ms; a window of 60,000 unscaled.
     fn held(ack: u32, sent: u32) -> Held {
         let (interval, target) = (Dur::from_millis(50), Dur::from_millis(100));
-        Held { ack: seq(ack), window: 60_000, shift: 0, sent: seq(sent), interval, mss: 1_000, target }
+        Held { ack: seq(ack), window: 60_000, shift: 0, sent: seq(sent), interval, mss: 1_000, target, whole: false }
     }
 
     /// Before the first sample 200 ms are assumed, with 100 ms of waiting 6 segments; then the sample counts.
@@ -184,6 +195,27 @@ mod tests {
             let large = Held { shift: 14, ..held(n, n + 4) };
             assert_eq!(hold.handle_ack(ms(n.into()), &large), 1, "10,000 bytes are one unit");
         }
+    }
+
+    /// Segments of 1448 bytes and units of 128: what the sender may send beyond what it was told is whole segments, short of them by
+    /// less than a unit.
+    #[test]
+    fn the_edge_moves_by_whole_segments() {
+        let mut hold = WindowHold::default();
+        let seq = |segment: u32| Seq::from_wire(77) + 1_448 * segment;
+        let mut edges = Vec::new();
+        for n in 0..60_u32 {
+            let sent = seq(n) + 1_448 * 3 + n % 2 * 700;
+            let one = Held { ack: seq(n), shift: 7, sent, mss: 1_448, whole: true, ..held(0, 0) };
+            let written = hold.handle_ack(ms(u64::from(n) * 50), &one);
+            // What the sender has been allowed at most: the edge of another acknowledgement may be rounded to less.
+            let edge = seq(n) + (u32::from(written) << 7);
+            edges.push(edges.last().map_or(edge, |&last: &Seq| last.max(edge)));
+        }
+        edges.dedup();
+        let steps: Vec<u32> = edges.windows(2).map(|two| two[1].offset_from(two[0])).collect();
+        assert!(steps.len() > 20, "{steps:?}");
+        assert!(steps.iter().all(|step| step.next_multiple_of(1_448) - step < 128), "{steps:?}");
     }
 
     /// A sender that pauses seems far away; what counts is the shortest of the last 20 to 40 s.

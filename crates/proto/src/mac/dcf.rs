@@ -148,11 +148,11 @@ pub struct Dcf {
 
     pub(super) outgoing: Option<Outgoing>,
     pub(super) answer: Option<Answer>,
-    /// When SIFS is over: the answer, or the data after a CTS, goes then.
-    pub(super) sifs_ends: Option<Time>,
+    /// When SIFS is over: the answer, or the data after a CTS, goes then. `NEVER` if there is neither.
+    pub(super) sifs_ends: Time,
     pub(super) state: TxState,
-    /// End of the wait that belongs to `state`.
-    pub(super) state_ends: Option<Time>,
+    /// End of the wait that belongs to `state`; `NEVER` if there is none.
+    pub(super) state_ends: Time,
 
     cw: u32,
     pub(super) short_retries: u32,
@@ -176,9 +176,9 @@ impl Dcf {
             random,
             outgoing: None,
             answer: None,
-            sifs_ends: None,
+            sifs_ends: Time::NEVER,
             state: TxState::Idle,
-            state_ends: None,
+            state_ends: Time::NEVER,
             cw: config.cw_min,
             config,
             short_retries: 0,
@@ -212,7 +212,7 @@ impl Dcf {
 
     /// When SIFS is over, if the station is between a frame that was for it and its own.
     pub fn sifs_ends(&self) -> Option<Time> {
-        self.sifs_ends
+        Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
     }
 
     /// The MSDU in hand, if any.
@@ -234,7 +234,7 @@ impl Dcf {
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
-        let immediate = self.config.immediate_access && self.sifs_ends.is_none();
+        let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
         if medium.request_access(now, immediate, &self.rules) {
             self.draw_backoff(now, medium);
         }
@@ -254,13 +254,13 @@ impl Dcf {
 
     /// When [`Dcf::handle_timeout`] has to be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
-        Time::earlier_of(self.exchange_timeout(), medium.access_timeout(&self.rules))
+        Time::earlier_of(self.exchange_timeout().unless_never(), medium.access_timeout(&self.rules))
     }
 
-    /// The same without the wait for access.
+    /// The same without the wait for access; `NEVER` if there is nothing else.
     #[inline]
-    pub fn exchange_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.sifs_ends, self.state_ends)
+    pub fn exchange_timeout(&self) -> Time {
+        self.sifs_ends.min(self.state_ends)
     }
 
     /// What the medium around the station is to know of the options.
@@ -279,11 +279,11 @@ impl Dcf {
         out: &mut Vec<Action>,
     ) -> Due {
         let radiated_until = medium.radiates_until();
-        let state_due = self.state_ends.take_if(|at| *at <= now).is_some();
+        let state_due = self.state_ends.take_by(now);
         if state_due {
             self.end_state(now, medium, out);
         }
-        let sifs_due = self.sifs_ends.take_if(|at| *at <= now).is_some();
+        let sifs_due = self.sifs_ends.take_by(now);
         if sifs_due {
             self.after_sifs(now, medium, air);
         }
@@ -315,19 +315,11 @@ impl Dcf {
         }
     }
 
-    fn radiate(
-        &mut self,
-        now: Time,
-        frame: Frame,
-        state: TxState,
-        wait: Dur,
-        medium: &mut Medium,
-        air: &mut Option<Frame>,
-    ) {
-        medium.begin_exchange(now, frame.airtime, &self.rules);
+    /// A frame of `airtime`, which the caller writes to where it stays, begins.
+    fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
+        medium.begin_exchange(now, airtime, &self.rules);
         self.state = state;
-        self.state_ends = Some(now + wait);
-        *air = Some(frame);
+        self.state_ends = now + wait;
     }
 
     /// The back-off has run out.
@@ -347,16 +339,15 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
         self.times.follow(&self.config, outgoing.rate);
-        let frame = Frame {
+        *air = Some(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: self.times.rts_duration(outgoing.airtime),
             rate: self.times.rts,
             airtime: self.times.rts_airtime,
             kind: FrameKind::Rts,
-        };
-        let wait = self.times.cts_timeout;
-        self.radiate(now, frame, TxState::Rts, wait, medium, air);
+        });
+        self.radiate(now, self.times.rts_airtime, TxState::Rts, self.times.cts_timeout, medium);
     }
 
     fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
@@ -364,14 +355,14 @@ impl Dcf {
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
         self.times.follow(&self.config, rate);
-        let mut frame = Frame {
+        let frame = air.insert(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
             duration: if broadcast { Dur::ZERO } else { self.times.data_duration },
             rate,
             airtime,
             kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
-        };
+        });
         if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
             (self.config.options, &mut frame.kind)
         {
@@ -379,10 +370,10 @@ impl Dcf {
             measure::update(now, sent, msdu, backward_queueing);
         }
         if broadcast {
-            self.radiate(now, frame, TxState::Broadcast, airtime, medium, air);
+            self.radiate(now, airtime, TxState::Broadcast, airtime, medium);
         } else {
             self.counters.data_sent += 1;
-            self.radiate(now, frame, TxState::Data, self.times.ack_timeout(airtime), medium, air);
+            self.radiate(now, airtime, TxState::Data, self.times.ack_timeout(airtime), medium);
         }
     }
 
@@ -400,18 +391,18 @@ impl Dcf {
                 self.counters.cts_sent += 1;
                 self.answer_times.follow(&self.config, rate);
                 let duration = self.answer_times.cts_duration(duration);
-                let frame = self.answer_frame(FrameKind::Cts, to, duration, rate);
-                self.radiate(now, frame, TxState::Cts, self.answer_times.data_timeout(duration), medium, air);
+                *air = Some(self.answer_frame(FrameKind::Cts, to, duration, rate));
+                let wait = self.answer_times.data_timeout(duration);
+                self.radiate(now, self.answer_times.airtime, TxState::Cts, wait, medium);
             }
             Some(Answer::Ack { to, rate }) => {
                 self.counters.acks_sent += 1;
                 self.answer_times.follow(&self.config, rate);
-                let frame = self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate);
-                let airtime = frame.airtime;
+                let airtime = self.answer_times.airtime;
+                *air = Some(self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate));
                 // Nothing answers an ACK: when it ends is known now and needs no timer.
                 medium.begin_exchange(now, airtime, &self.rules);
                 medium.end_exchange(now + airtime);
-                *air = Some(frame);
                 self.answer = None;
                 self.resume_outgoing(now, medium);
             }
@@ -429,6 +420,7 @@ impl Dcf {
     }
 
     /// `answer_times` are those at `rate`.
+    #[inline(always)]
     fn answer_frame(&self, kind: FrameKind, to: MacAddr, duration: Dur, rate: Rate) -> Frame {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
@@ -459,7 +451,7 @@ impl Dcf {
         self.state = TxState::Idle;
         medium.end_exchange(now);
         if self.answer.is_some() {
-            self.sifs_ends = Some(now + self.config.sifs);
+            self.sifs_ends = now + self.config.sifs;
         } else {
             self.resume_outgoing(now, medium);
         }

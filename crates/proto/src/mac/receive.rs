@@ -25,7 +25,7 @@ impl Dcf {
         }
         self.answer =
             Some(Answer::Cts { to: frame.src, duration: frame.duration, rate: self.config.answer_to(frame.rate) });
-        self.sifs_ends = Some(now + self.config.sifs);
+        self.sifs_ends = now + self.config.sifs;
     }
 
     fn handle_cts(&mut self, now: Time, medium: &mut Medium) {
@@ -36,7 +36,7 @@ impl Dcf {
         outgoing.rts = false;
         self.short_retries = 0;
         self.answered(now, medium);
-        self.sifs_ends = Some(now + self.config.sifs);
+        self.sifs_ends = now + self.config.sifs;
     }
 
     fn handle_ack(&mut self, now: Time, medium: &mut Medium) {
@@ -55,14 +55,14 @@ impl Dcf {
         self.succeeded_or_gave_up(now, true, medium);
         if self.answer.is_some() {
             // An ACK of its own was owed meanwhile, for a frame without RTS.
-            self.sifs_ends = Some(now + self.config.sifs);
+            self.sifs_ends = now + self.config.sifs;
         }
     }
 
     /// What the station waited for has come.
     fn answered(&mut self, now: Time, medium: &mut Medium) {
         self.state = TxState::Idle;
-        self.state_ends = None;
+        self.state_ends = Time::NEVER;
         medium.end_exchange(now);
     }
 
@@ -87,9 +87,9 @@ impl Dcf {
                 return;
             }
             self.answer = Some(Answer::Ack { to: frame.src, rate: self.config.answer_to(frame.rate) });
-            if self.state_ends.is_none() {
+            if self.state_ends == Time::NEVER {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
-                self.sifs_ends = Some(now + self.config.sifs);
+                self.sifs_ends = now + self.config.sifs;
             }
             if self.is_duplicate(frame.src, seq) {
                 self.counters.duplicates += 1;

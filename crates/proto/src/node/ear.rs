@@ -144,7 +144,7 @@ impl Ear {
     fn judge(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
         if self.medium.is_transmitting(slot.end) {
             // Unnoticed by the MAC.
-            self.lost[DropReason::HalfDuplex as usize] += 1;
+            self.count(DropReason::HalfDuplex);
             return Some(DropReason::HalfDuplex);
         }
         match slot.lost {
@@ -153,7 +153,7 @@ impl Ear {
                 self.medium.handle_good_frame(slot.end, slot.reserved, slot.rts, rules);
             }
             Some(reason) => {
-                self.lost[reason as usize] += 1;
+                self.count(reason);
                 self.medium.handle_error(slot.end, Verdict::Bad(reason), rules);
             }
         }
@@ -178,7 +178,7 @@ impl Ear {
         if let ArrivalEffect::Aside(reason) =
             self.receiver.arrive_alone(now, radiated.copy(now, power, false), transmitting, &rules.phy)
         {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         true
     }
@@ -198,7 +198,7 @@ impl Ear {
         let copy = radiated.copy(now, power, for_us);
         let effect = self.receiver.arrive(now, copy, self.medium.is_transmitting(now), &rules.phy);
         if let ArrivalEffect::Aside(reason) = effect {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         if effect == ArrivalEffect::Aside(DropReason::Captured) {
             self.medium.handle_captured_away(now, radiated.airtime, &rules.medium);
@@ -238,12 +238,17 @@ impl Ear {
     /// As [`Ear::settle`], before each call of the node.
     #[inline]
     pub fn settle_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        self.settle_ended(now, receiver, rules);
+        self.look_at = receiver.may_be_quiet();
+    }
+
+    #[inline]
+    fn settle_ended(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && end <= now
         {
             self.depart_at(end, src, receiver, rules);
         }
-        self.look_at = receiver.may_be_quiet();
     }
 
     fn depart_at(
@@ -271,7 +276,7 @@ impl Ear {
             Departure::Lost(reason) => Some(reason),
         };
         if let Some(reason) = lost {
-            self.lost[reason as usize] += 1;
+            self.count(reason);
         }
         if !receiver.busy() {
             self.medium.handle_quiet(end);
@@ -289,12 +294,13 @@ impl Ear {
         receiver: &mut sinr::Receiver,
         rules: &Rules,
     ) -> Begun {
-        self.settle_at(now, receiver, &rules.medium);
+        self.settle_ended(now, receiver, &rules.medium);
         let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
         if noticed && self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
         }
-        if self.awaits_access() {
+        // Only the end of a frame that is received may bring an access forward.
+        if self.awaits_access() && receiver.follows(copy.src) {
             self.look_at = receiver.may_be_quiet();
             return Begun::Sooner;
         }
@@ -363,6 +369,11 @@ impl Ear {
     /// Is its receiver on a frame that it can so far decode?
     pub fn is_receiving(&self) -> bool {
         self.receiver.is_receiving()
+    }
+
+    #[inline(always)]
+    fn count(&mut self, reason: DropReason) {
+        self.lost[reason as usize] += 1;
     }
 
     /// Copies received.

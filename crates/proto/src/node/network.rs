@@ -2,7 +2,7 @@
 
 use super::ear::Ear;
 use super::journal::{self, Step};
-use super::stack::{Buffers, Node};
+use super::stack::{Buffers, Node, in_order};
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
@@ -105,13 +105,14 @@ impl Node {
             // Whether anybody listens is known afterwards.
             journal::revise(&mut out.outputs[..place], reason);
         }
+        self.transports_called();
         self.send_made(now, &mut made, out);
         out.packets.give(made);
     }
 
     /// Sends what the transports have made.
     pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Buffers) {
-        for packet in made.drain(..) {
+        for packet in in_order(made) {
             self.send(now, packet, out);
         }
     }
@@ -148,6 +149,7 @@ impl Node {
             self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
             return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
+        self.router_called();
         self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
@@ -169,7 +171,7 @@ impl Node {
         let Some(wired) = &mut self.wired else { return };
         let mut actions = out.crossing.take();
         call(wired, &mut actions);
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 Action::Forward { packet, to: Side::Wired } => self.send_wired(packet, out),
                 Action::Forward { packet, to: Side::Wireless } => {

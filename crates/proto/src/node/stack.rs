@@ -78,6 +78,12 @@ impl<T> Pool<T> {
     }
 }
 
+/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
+pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
+    actions.reverse();
+    core::iter::from_fn(|| actions.pop())
+}
+
 impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
         Pool(Vec::new())
@@ -95,6 +101,31 @@ pub struct Buffers {
     route: Pool<route::Action>,
     pub(super) crossing: Pool<gateway::Action<Ipv4Packet>>,
     pub(super) packets: Pool<Ipv4Packet>,
+}
+
+/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+#[derive(Debug)]
+struct UpperTimers {
+    /// The earliest.
+    first: Time,
+    link: Time,
+    router: Time,
+    transports: Time,
+    /// The wired side and the modules of C3TCP, which few nodes have.
+    rest: Time,
+    /// Layers that have been called since they were asked: the first three, in this order.
+    stale: [bool; 3],
+}
+
+const LINK: usize = 0;
+const ROUTER: usize = 1;
+const TRANSPORTS: usize = 2;
+
+impl UpperTimers {
+    fn new(router: Option<Time>) -> UpperTimers {
+        let (never, router) = (Time::NEVER, Time::or_never(router));
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
+    }
 }
 
 /// A node.
@@ -124,8 +155,7 @@ pub struct Node {
     link_drops: Vec<LinkDrops>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
-    /// Earliest timer of the layers above the MAC.
-    upper_timeout: Option<Time>,
+    upper: UpperTimers,
 }
 
 impl Node {
@@ -139,7 +169,7 @@ impl Node {
             mac: Dcf::new(mac, config.mac, backoff),
             link: Link::new(addresses, config.link),
             early: None,
-            upper_timeout: router.next_timeout(),
+            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, config.ttl, data_rate)),
             modules: None,
@@ -155,6 +185,7 @@ impl Node {
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
+        self.upper.stale[TRANSPORTS] = true;
         self.refresh_upper();
         place
     }
@@ -279,7 +310,7 @@ impl Node {
     #[inline(always)]
     pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
         let access = ear.access_timeout(self.mac.medium_rules());
-        Time::earlier_of(Time::earlier_of(self.mac.exchange_timeout(), access), self.upper_timeout)
+        Time::earlier_of(self.mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
     /// The medium has become busy before an access that needed no back-off.
@@ -336,7 +367,7 @@ impl Node {
             }
             self.perform_mac(now, out);
         }
-        let upper_due = self.upper_timeout.is_some_and(|at| at <= now);
+        let upper_due = self.upper.first <= now;
         if upper_due {
             if self.early.is_some() {
                 self.look_at_medium(now, ear, out);
@@ -349,41 +380,72 @@ impl Node {
     }
 
     fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.link.next_timeout()) {
+        if self.upper.link <= now {
             let mut actions = out.link.take();
             self.link.handle_timeout(now, &mut actions);
+            self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
             out.link.give(actions);
+            // What it has just delivered may have brought the others forward.
+            self.refresh_upper();
         }
-        if due(self.router.next_timeout()) {
+        if self.upper.router <= now {
             self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
         }
+        if self.upper.rest <= now {
+            self.rarer_layers(now, out);
+            self.refresh_upper();
+        }
+        if self.upper.transports <= now {
+            let mut made = out.packets.take();
+            self.local.transports.handle_timeout(now, &mut made);
+            self.upper.stale[TRANSPORTS] = true;
+            self.send_made(now, &mut made, out);
+            out.packets.give(made);
+        }
+    }
+
+    #[cold]
+    fn rarer_layers(&mut self, now: Time, out: &mut Buffers) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
             self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
         }
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        let mut made = out.packets.take();
-        self.local.transports.handle_timeout(now, &mut made);
-        self.send_made(now, &mut made, out);
-        out.packets.give(made);
     }
 
+    /// Asks the layers that have been called when they have something to do.
     pub(super) fn refresh_upper(&mut self) {
-        let mut at = Time::earlier_of(self.link.next_timeout(), self.router.next_timeout());
-        at = Time::earlier_of(at, self.local.transports.next_timeout());
-        if let Some(wired) = &self.wired {
-            at = Time::earlier_of(at, wired.next_timeout());
+        let upper = &mut self.upper;
+        let [link, router, transports] = core::mem::take(&mut upper.stale);
+        if link {
+            upper.link = Time::or_never(self.link.next_timeout());
         }
-        if let Some(modules) = &self.modules {
-            at = Time::earlier_of(at, modules.next_timeout());
+        if router {
+            upper.router = Time::or_never(self.router.next_timeout());
         }
-        if let Some(early) = &self.early {
-            at = Time::earlier_of(at, early.next_timeout());
+        if transports {
+            upper.transports = Time::or_never(self.local.transports.next_timeout());
         }
-        self.upper_timeout = at;
+        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() {
+            let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
+            let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
+            let early = self.early.as_ref().and_then(|early| early.next_timeout());
+            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
+        }
+        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
+    }
+
+    /// The transports have been called.
+    pub(super) fn transports_called(&mut self) {
+        self.upper.stale[TRANSPORTS] = true;
+    }
+
+    /// The router has been called.
+    pub(super) fn router_called(&mut self) {
+        self.upper.stale[ROUTER] = true;
     }
 
     /// Gives the MAC the head of the queue if it has nothing to send.
@@ -428,8 +490,11 @@ impl Node {
     }
 
     fn perform_mac(&mut self, now: Time, out: &mut Buffers) {
+        if out.mac.is_empty() {
+            return;
+        }
         let mut actions = core::mem::take(&mut out.mac);
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
@@ -438,6 +503,7 @@ impl Node {
                         self.crossings.arp_received += 1;
                     }
                     self.link.handle_received(now, msdu, from);
+                    self.upper.stale[LINK] = true;
                 }
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
@@ -473,7 +539,7 @@ impl Node {
     }
 
     fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
-        for action in actions.drain(..) {
+        for action in in_order(actions) {
             match action {
                 net::Action::Deliver { packet, from } => {
                     self.crossings.link_to_network += 1;
@@ -502,8 +568,13 @@ impl Node {
     ) {
         let mut actions = out.route.take();
         call(&mut self.router, &mut actions);
+        self.upper.stale[ROUTER] = true;
+        if actions.is_empty() {
+            return out.route.give(actions);
+        }
+        self.upper.stale[LINK] = true;
         let mut link_actions = out.link.take();
-        for action in actions.drain(..) {
+        for action in in_order(&mut actions) {
             match action {
                 route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {

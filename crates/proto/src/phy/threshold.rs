@@ -192,9 +192,9 @@ impl Receiver {
     /// The same while the receiver sees nothing else.
     #[inline(always)]
     pub fn arrive_alone(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
-        let decodable = copy.power >= config.rx_threshold;
+        let decodable = copy.power.0 >= config.rx_threshold.0;
         if !decodable && !config.lock_on_undecodable {
-            return self.sense(now, copy, config);
+            return self.sense(now, copy.end, copy.power, copy.src, config);
         }
         self.busy_until = copy.end;
         let lost = if decodable { None } else { Some(DropReason::Undecodable) };
@@ -205,11 +205,11 @@ impl Receiver {
     /// The same while the receiver sees another copy.
     #[inline]
     fn arrive_among(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
-        let decodable = copy.power >= config.rx_threshold;
+        let decodable = copy.power.0 >= config.rx_threshold.0;
         let over_the_rest = self.stands_out(now, copy.power, config);
         if self.slot().is_none() {
             if !decodable && !config.lock_on_undecodable {
-                return self.sense(now, copy, config);
+                return self.sense(now, copy.end, copy.power, copy.src, config);
             }
             let lost = if transmitting {
                 Some(DropReason::HalfDuplex)
@@ -246,11 +246,10 @@ impl Receiver {
 
     /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection the
     /// medium counts as quiet from the next end of any copy on.
-    fn sense(&mut self, now: Time, copy: Arrival, config: &Config) -> ArrivalEffect {
+    fn sense(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
         let others = self.aside.iter().map(|other| other.end).filter(|&end| end > now);
-        self.busy_until =
-            if config.energy_detection { self.busy_until.max(copy.end) } else { others.fold(copy.end, Time::min) };
-        self.put_aside(now, Slot::new(copy, None).aside(DropReason::Undecodable))
+        self.busy_until = if config.energy_detection { self.busy_until.max(end) } else { others.fold(end, Time::min) };
+        self.put_aside(now, Aside { end, power, src, reason: DropReason::Undecodable })
     }
 
     fn put_aside(&mut self, now: Time, aside: Aside) -> ArrivalEffect {

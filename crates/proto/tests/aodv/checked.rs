@@ -57,13 +57,15 @@ struct Checked {
 }
 
 impl Checked {
-    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, and a metric.
+    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, a metric, and what a daemon asks for.
     fn new(kind: u8) -> Checked {
         let is = |bit: u8| kind >> bit & 1 == 1;
         let config = Config {
             hello: is(1).then(HelloConfig::standard),
             metric: is(5).then(|| MetricConfig::paper(if is(6) { Metric::Ett } else { Metric::Etx })),
             signal: (is(1) && is(2)).then(|| SignalConfig::paper(Dbm(-80.0))),
+            reply_ack_wait: is(7).then(|| Dur::from_millis(50)),
+            repair_without_packet: is(7),
             ..if is(0) { Config::ns2() } else { Config::standard() }
         };
         let limits = if is(3) { SMALL } else { Limits::AMPLE };

@@ -58,13 +58,16 @@ impl Blocks {
         self.begin()
     }
 
-    /// Moves the first block into `into`, which is empty, in any order; false if there is none.
-    pub fn take_first(&mut self, into: &mut Vec<Entry>) -> bool {
-        let Some(mut block) = self.blocks.pop() else { return false };
+    /// Takes the first block, of at most as many events as was said, in any order.
+    pub fn take_first(&mut self) -> Option<Vec<Entry>> {
         self.begins.pop();
-        into.append(&mut block);
+        self.blocks.pop()
+    }
+
+    /// Gets the memory of a block back.
+    pub fn give_back(&mut self, mut block: Vec<Entry>) {
+        block.clear();
         self.spare.push(block);
-        true
     }
 
     #[cold]

@@ -10,7 +10,7 @@
 //! sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
-use super::{Copy, Tap, TxId, WireEnd};
+use super::{Copy, Interest, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
@@ -66,6 +66,12 @@ impl PcapFolder {
         Ok(PcapFolder { files, radios, wires, lost: form.lost, frequency_mhz, buffer: Vec::new(), error: None })
     }
 
+    /// What of a run it looks at.
+    pub fn interest(&self) -> Interest {
+        let losses = if self.lost { is_shown } else { |_| false };
+        Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses }
+    }
+
     /// A frame that `node` sent, or received with a power, rightly or not.
     fn frame(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame, lost: Option<DropReason>) {
         let Some(&Some(interface)) = self.radios.get(node.index()) else { return };
@@ -95,7 +101,7 @@ impl Tap for PcapFolder {
     }
 
     fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
-        if self.lost && matches!(reason, DropReason::Collision | DropReason::FrameError) {
+        if self.lost && is_shown(reason) {
             self.frame(now, copy.node, Some(copy.power), frame, Some(reason));
         }
     }
@@ -111,6 +117,11 @@ impl Tap for PcapFolder {
         self.files.take().map_or(Ok(()), CaptureFiles::finish)?;
         self.error.take().map_or(Ok(()), Err)
     }
+}
+
+/// May a copy lost for this reason be included? Those that were too weak are not.
+fn is_shown(reason: DropReason) -> bool {
+    matches!(reason, DropReason::Collision | DropReason::FrameError)
 }
 
 /// Appends a radiotap header (radiotap.org): flags, rate, channel and, for received frames, the signal.

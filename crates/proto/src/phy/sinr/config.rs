@@ -1,6 +1,6 @@
 //! Parameters of the `sinr` radio.
 
-use crate::phy::error_rate::Mode;
+use crate::phy::error_rate::{Curve, Mode};
 use crate::phy::kind::{LONG_PLCP, PhyKind, SHORT_PLCP};
 use crate::wire::Frame;
 use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
@@ -113,10 +113,21 @@ impl Config {
 
     /// Hazard of a bit at a ratio of powers.
     pub(super) fn hazard(&self, mode: Mode, sinr: f64) -> f64 {
-        match self.errors {
-            Errors::ByRate => mode.curve().at(sinr / self.implementation_loss),
-            Errors::Ratio(least) if sinr >= least => 0.0,
-            Errors::Ratio(_) => f64::INFINITY,
+        self.hazard_on(self.curve(mode), sinr)
+    }
+
+    /// The error rates of a mode, where they decide.
+    pub(super) fn curve(&self, mode: Mode) -> Option<&'static Curve> {
+        matches!(self.errors, Errors::ByRate).then(|| mode.curve())
+    }
+
+    /// Hazard of a bit on the curve of its mode.
+    #[inline]
+    pub(super) fn hazard_on(&self, curve: Option<&Curve>, sinr: f64) -> f64 {
+        match (curve, self.errors) {
+            (Some(curve), _) => curve.at(sinr / self.implementation_loss),
+            (None, Errors::Ratio(least)) if sinr >= least => 0.0,
+            (None, _) => f64::INFINITY,
         }
     }
 

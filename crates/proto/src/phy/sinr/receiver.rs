@@ -15,9 +15,9 @@
 //! above a threshold. The rest of a frame whose beginning was missed therefore makes the medium busy only if it is
 //! strong.
 
-use super::config::{Config, FrameCapture, bits_in};
+use super::config::{Config, FrameCapture, Header, bits_in};
 use crate::drop::DropReason;
-use crate::phy::error_rate::Mode;
+use crate::phy::error_rate::{Curve, Mode};
 use crate::phy::{Arrival, Departure, Verdict};
 use crate::wire::Frame;
 use fourhop_units::{NodeId, Rate, Stream, Time, Watt};
@@ -45,7 +45,11 @@ struct Followed {
     end: Time,
     power: f64,
     mode: Mode,
+    /// That of `mode`, once it is needed.
+    curve: Option<&'static Curve>,
     rate: Rate,
+    /// Has its header been found right?
+    header_read: bool,
     header_begins: Time,
     payload_begins: Time,
     payload_ends: Time,
@@ -71,6 +75,9 @@ pub struct Receiver {
     /// How many of them carrier sense knows of.
     sensed: u32,
     config: Config,
+    /// Of `config`, with the curve of its mode.
+    header: Header,
+    header_curve: Option<&'static Curve>,
     random: Stream,
     followed: Option<Followed>,
 }
@@ -80,7 +87,18 @@ const NOTHING: (Time, NodeId) = (Time::NEVER, NodeId(u32::MAX));
 impl Receiver {
     /// A receiver in silence; `random` is its own.
     pub fn new(config: Config, random: Stream) -> Receiver {
-        Receiver { next: NOTHING, sum: 0.0, on_air: Vec::new(), sensed: 0, config, random, followed: None }
+        let header = config.header();
+        Receiver {
+            next: NOTHING,
+            sum: 0.0,
+            on_air: Vec::new(),
+            sensed: 0,
+            header,
+            header_curve: config.curve(header.mode),
+            config,
+            random,
+            followed: None,
+        }
     }
 
     /// Is the medium busy as far as the receiver can tell?
@@ -97,6 +115,11 @@ impl Receiver {
     /// Copies on the air at this receiver.
     pub fn on_air(&self) -> usize {
         self.on_air.len()
+    }
+
+    /// Does it follow the copy of `src`?
+    pub fn follows(&self, src: NodeId) -> bool {
+        self.followed.is_some_and(|followed| followed.src == src)
     }
 
     /// Which copy ends next, and when. At one instant that of the first node ends first.
@@ -171,13 +194,16 @@ impl Receiver {
 
     fn follow(&mut self, now: Time, copy: Arrival, others: f64, frame: &Frame) -> Followed {
         let payload_begins = now + self.config.plcp;
+        let mode = self.config.mode(frame);
         Followed {
             src: copy.src,
             end: copy.end,
             power: copy.power.0,
-            mode: self.config.mode(frame),
+            mode,
+            curve: self.config.curve(mode),
             rate: frame.rate,
-            header_begins: payload_begins - self.config.header().length,
+            header_read: false,
+            header_begins: payload_begins - self.header.length,
             payload_begins,
             payload_ends: copy.end - self.config.phy.signal_extension(),
             counted: now,
@@ -197,30 +223,36 @@ impl Receiver {
         let sinr = followed.power / (config.noise.0 + followed.interference);
         let (begins, ends) = (from.max(followed.header_begins), to.min(followed.payload_begins));
         if begins < ends {
-            let header = config.header();
+            let header = &self.header;
             let share = (ends - begins).as_nanos() as f64 / header.length.as_nanos() as f64;
-            followed.header_hazard += share * header.bits * config.hazard(header.mode, sinr);
+            followed.header_hazard += share * header.bits * config.hazard_on(self.header_curve, sinr);
         }
         let begins = from.max(followed.payload_begins);
         if begins < to {
-            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard(followed.mode, sinr);
+            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard_on(followed.curve, sinr);
         }
     }
 
     /// Once the header is over, a receiver that could not read it is free for another frame.
     fn give_up_wrong_header(&mut self, now: Time) {
-        let Some(followed) = self.followed.filter(|followed| now >= followed.payload_begins) else { return };
-        if followed.chance >= libm::exp(-followed.header_hazard) {
-            let reason = self.cause(&followed);
-            self.set_reason(followed.src, reason);
-            self.followed = None;
+        let Some(followed) = &mut self.followed else { return };
+        if followed.header_read || now < followed.payload_begins {
+            return;
         }
+        if followed.chance < libm::exp(-followed.header_hazard) {
+            followed.header_read = true;
+            return;
+        }
+        let followed = *followed;
+        let reason = self.cause(&followed);
+        self.set_reason(followed.src, reason);
+        self.followed = None;
     }
 
     /// Would the frame have survived noise alone?
     fn cause(&self, followed: &Followed) -> DropReason {
         let sinr = followed.power / self.config.noise.0;
-        let header = self.config.header();
+        let header = &self.header;
         let bits = bits_in(followed.payload_ends - followed.payload_begins, followed.rate);
         let hazard =
             header.bits * self.config.hazard(header.mode, sinr) + bits * self.config.hazard(followed.mode, sinr);

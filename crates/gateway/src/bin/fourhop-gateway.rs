@@ -1,0 +1,176 @@
+//! `fourhop-gateway`: the pacing gateway as a service, and what looks at it.
+
+#[cfg(target_os = "linux")]
+mod program {
+    use clap::{Args, CommandFactory, Parser, Subcommand};
+    use fourhop_gateway::config::{Backend, Config, FILE, SOCKET};
+    use fourhop_gateway::daemon::{self, Start};
+    use fourhop_gateway::status::Status;
+    use fourhop_gateway::{Error, rules, top};
+    use fourhop_live::config::time;
+    use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_units::Dur;
+    use std::io::Write;
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    /// Paces TCP into a multihop wireless network (TCP-GAP): run it on the router between mesh and Internet.
+    #[derive(Parser)]
+    #[command(name = "fourhop-gateway", version)]
+    struct Line {
+        #[command(subcommand)]
+        action: Action,
+    }
+
+    #[derive(Subcommand)]
+    enum Action {
+        /// Pace, until a signal ends it; SIGHUP reads the file again.
+        Run(RunLine),
+        /// Say whether the file is sound and this system has what it needs.
+        Check(FileLine),
+        /// Show nodes and flows, again and again.
+        Top(TopLine),
+        /// Show the state once.
+        Status(StatusLine),
+        /// Take away rules that a process has left that was killed.
+        Clean,
+        /// Write the manual page.
+        #[command(hide = true)]
+        Manual,
+    }
+
+    #[derive(Args)]
+    struct FileLine {
+        /// Configuration in TOML.
+        #[arg(long, value_name = "FILE", default_value = FILE)]
+        config: PathBuf,
+    }
+
+    #[derive(Args)]
+    struct RunLine {
+        #[command(flatten)]
+        file: FileLine,
+        /// Measure everything and change nothing: no packet waits, none is changed.
+        #[arg(long)]
+        dry_run: bool,
+        /// Print the rules and end, for those who write their own; then `manage = false` in [rules].
+        #[arg(long, value_name = "BACKEND", num_args = 0..=1)]
+        #[allow(clippy::option_option)]
+        print_rules: Option<Option<Backend>>,
+    }
+
+    #[derive(Args)]
+    struct TopLine {
+        /// Where the service says its state.
+        #[arg(long, value_name = "PATH", default_value = SOCKET)]
+        socket: PathBuf,
+        /// Time between two looks.
+        #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+        every: Dur,
+    }
+
+    #[derive(Args)]
+    struct StatusLine {
+        /// Where the service says its state.
+        #[arg(long, value_name = "PATH", default_value = SOCKET)]
+        socket: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    }
+
+    fn run(line: RunLine) -> Result<ExitCode, Error> {
+        if let Some(backend) = line.print_rules {
+            let config = Config::read(&line.file.config)?;
+            let backend = backend.map_or_else(|| rules::probe(&config), Ok)?;
+            print!("{}", rules::text(&config, backend));
+            return Ok(ExitCode::SUCCESS);
+        }
+        daemon::run(Start { file: line.file.config, dry_run: line.dry_run })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn read(socket: &std::path::Path) -> Result<(String, Status), Error> {
+        let text = control::ask(socket)?;
+        let status = serde_json::from_str(&text).map_err(std::io::Error::from);
+        Ok((text, status.tried(|| format!("{} is no gateway's", socket.display()))?))
+    }
+
+    fn show(text: &str) -> Result<(), Error> {
+        Ok(screen::show(text).tried(|| "standard output".to_owned())?)
+    }
+
+    fn watch(line: &TopLine) -> Result<ExitCode, Error> {
+        let mut before: Option<Status> = None;
+        loop {
+            let (_, status) = read(&line.socket)?;
+            show(&top::text(&status, before.as_ref()))?;
+            before = Some(status);
+            std::thread::sleep(std::time::Duration::from_nanos(line.every.as_nanos()));
+        }
+    }
+
+    fn status(line: &StatusLine) -> Result<ExitCode, Error> {
+        let (text, status) = read(&line.socket)?;
+        if line.json {
+            println!("{text}")
+        } else {
+            print!("{}", top::text(&status, None))
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    const FILES: &str = "
+/etc/fourhop/gateway.toml: the configuration. The least of it:
+
+  [mesh]
+  devices = [\"mesh0\"]
+  rate = \"6Mbps\"
+
+/run/fourhop-gateway/control: a socket that says the state as JSON to whoever connects.
+";
+
+    const SIGNALS: &str = "
+SIGHUP reads the file again; with one that is wrong everything goes on as before. SIGTERM and SIGINT take the rules away, let go \
+what is held, and end.
+";
+
+    fn page() -> Result<ExitCode, Error> {
+        let page = manual::page(Line::command(), &[("FILES", FILES), ("SIGNALS", SIGNALS)]);
+        let written = page.and_then(|page| std::io::stdout().write_all(&page));
+        written.tried(|| "standard output".to_owned())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The program.
+    pub fn main() -> ExitCode {
+        let done = match Line::parse().action {
+            Action::Run(line) => run(line),
+            Action::Check(line) => {
+                daemon::check(&line.config).map(|wrong| if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+            }
+            Action::Top(line) => watch(&line),
+            Action::Status(line) => status(&line),
+            Action::Clean => {
+                [Backend::Nft, Backend::Iptables].into_iter().for_each(rules::clear);
+                Ok(ExitCode::SUCCESS)
+            }
+            Action::Manual => page(),
+        };
+        done.unwrap_or_else(|error| {
+            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+            ExitCode::from(2)
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: queues of packets need Linux");
+    std::process::exit(2);
+}

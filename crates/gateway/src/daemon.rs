@@ -1,0 +1,472 @@
+//! The main thread: sets everything up, listens to signals, asks for hops, reports, and takes everything back.
+
+use crate::config::{Backend, Config, Entry, Source};
+use crate::hops::{self, Routes};
+use crate::status::{Node, Status, Totals, Waits};
+use crate::worker::{COPIED, Shared, Worker};
+use crate::{Error, figures, rules};
+use fourhop_live::clock::Clock;
+use fourhop_live::nfqueue::{Keep, Queues};
+use fourhop_live::poll::{Poller, Ready};
+use fourhop_live::privileges::{self, Capability};
+use fourhop_live::service::Manager;
+use fourhop_live::{Tried, control, metrics};
+use fourhop_proto::gateway::{Config as Gap, HashKey};
+use fourhop_units::{Dur, Time};
+use nix::sys::signal::Signal;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Between two reports.
+const TICK: Dur = Dur::from_secs(1);
+/// Memory of the kernel for packets nobody has looked at.
+const UNSEEN: usize = 4 << 20;
+/// A worker goes round every 100 ms; one that has not for so long is stuck.
+const STUCK: Dur = Dur::from_secs(5);
+
+/// Says what happened, with the priority of syslog(3) that a service manager reads.
+macro_rules! log {
+    ($level:literal, $($words:tt)+) => {
+        if std::env::var_os("JOURNAL_STREAM").is_some() {
+            eprintln!("<{}>{}", $level, format_args!($($words)+))
+        } else {
+            eprintln!("{}", format_args!($($words)+))
+        }
+    };
+}
+
+/// How it was started.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The file of the configuration.
+    pub file: PathBuf,
+    /// Measure everything, change nothing.
+    pub dry_run: bool,
+}
+
+struct Daemon {
+    start: Start,
+    config: Config,
+    backend: Backend,
+    manager: Manager,
+    clock: Clock,
+    workers: Vec<(Arc<Shared>, JoinHandle<Result<(), fourhop_live::Error>>)>,
+    /// What the source says beside the table, and why it last failed; written by a thread that asks.
+    found: Arc<Mutex<Found>>,
+    /// What of it the workers know.
+    told: u64,
+    said: Option<String>,
+    /// Counters at the last word about each, so that a flood is one line a minute.
+    warned: (Time, Totals),
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    version: u64,
+    entries: Vec<Entry>,
+    error: Option<String>,
+    /// Whom to ask, and how often.
+    source: Option<Source>,
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+/// If it cannot begin, or a queue fails.
+pub fn run(start: Start) -> Result<(), Error> {
+    let config = Config::read(&start.file)?;
+    let manager = Manager::find();
+    let backend = rules::probe(&config)?;
+    // What a process has left that was killed.
+    if config.rules.manage {
+        rules::clear(backend);
+    }
+    let opened = open(&config)?;
+    if config.rules.manage {
+        rules::set(&config, backend)?;
+    }
+    let ended = begin(start, config.clone(), backend, manager, opened);
+    if config.rules.manage {
+        rules::clear(backend);
+    }
+    ended
+}
+
+/// One socket for each worker, with its queue in either direction.
+fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
+    let keep = Keep { copied: COPIED, packets: config.rules.packets, unseen: UNSEEN };
+    let mut opened = Vec::new();
+    for worker in 0..config.rules.workers {
+        let numbers = rules::queues(config.rules.queue, config.rules.workers, worker);
+        let queues = Queues::open(&numbers, keep).map_err(|error| match error.source.kind() {
+            std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
+                "{error}: found no right to it or another program that has it; allowed: root or CAP_NET_ADMIN"
+            )),
+            _ => error.into(),
+        })?;
+        opened.push((queues, numbers[0]));
+    }
+    Ok(opened)
+}
+
+fn begin(
+    start: Start,
+    config: Config,
+    backend: Backend,
+    manager: Manager,
+    opened: Vec<(Queues, u16)>,
+) -> Result<(), Error> {
+    if let Some(folder) = config.service.socket.parent() {
+        privileges::folder(folder, &config.service.user)?;
+    }
+    // Raw sockets are what the old iptables talks to the kernel by.
+    let keep = match backend {
+        Backend::Nft => vec![Capability::NetAdmin],
+        Backend::Iptables => vec![Capability::NetAdmin, Capability::NetRaw],
+    };
+    privileges::drop_to(&config.service.user, &keep)?;
+    let mut poller = Poller::new()?;
+    let control = control::Server::start(&config.service.socket)?;
+    let figures = config.service.metrics.map(metrics::Server::start).transpose();
+    let figures = figures.tried(|| format!("service.metrics: {:?} cannot be listened on", config.service.metrics))?;
+    let key = key()?;
+    let mut workers = Vec::new();
+    for (number, (queues, down)) in opened.into_iter().enumerate() {
+        let shared = Arc::<Shared>::default();
+        let worker = Worker::new(&config, queues, down, key, shared.clone());
+        let thread = std::thread::Builder::new().name(format!("worker-{number}"));
+        let thread = thread.spawn(move || worker.run()).tried(|| "cannot start a thread".to_owned())?;
+        workers.push((shared, thread));
+    }
+    let found = Arc::new(Mutex::new(Found { version: 1, source: Some(config.source.clone()), ..Found::default() }));
+    asking(found.clone())?;
+    let clock = Clock::start();
+    let warned = (Time::ZERO, Totals::default());
+    let mut daemon = Daemon { start, config, backend, manager, clock, workers, found, told: 0, said: None, warned };
+    daemon.tell();
+    let status = daemon.status();
+    log!(6, "started: {}", daemon.summary());
+    daemon.manager.ready(&daemon.summary());
+    control.publish(json(&status));
+    let ended = daemon.serve(&mut poller, &control, figures.as_ref());
+    daemon.manager.stopping();
+    ended.and(daemon.end())
+}
+
+/// A thread that asks for hops, again and again: what it asks may take its time.
+fn asking(found: Arc<Mutex<Found>>) -> Result<(), Error> {
+    let ask = move || {
+        loop {
+            let source = found.lock().unwrap_or_else(PoisonError::into_inner).source.clone();
+            let every = match &source {
+                Some(Source::Command(_, every) | Source::Aodv(_, every)) => *every,
+                _ => TICK,
+            };
+            let answer = source.as_ref().and_then(hops::ask);
+            {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                if found.source == source {
+                    match answer {
+                        Some(Ok(entries)) if entries == found.entries => found.error = None,
+                        Some(Ok(entries)) => {
+                            (found.entries, found.error) = (entries, None);
+                            found.version += 1;
+                        }
+                        // What was known holds until there is something new.
+                        Some(Err(error)) => found.error = Some(error),
+                        None => found.error = None,
+                    }
+                }
+            }
+            std::thread::sleep(std::time::Duration::from_nanos(every.as_nanos()));
+        }
+    };
+    std::thread::Builder::new().name("hops".to_owned()).spawn(ask).tried(|| "cannot start a thread".to_owned())?;
+    Ok(())
+}
+
+/// Sixteen bytes that nobody knows.
+fn key() -> Result<HashKey, Error> {
+    let mut bytes = [0; 16];
+    let failed = || "/dev/urandom".to_owned();
+    std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).tried(failed)?;
+    let (first, second) = bytes.split_at(8);
+    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    Ok(HashKey([word(first), word(second)]))
+}
+
+fn json(status: &Status) -> String {
+    // INVARIANT: numbers and text alone.
+    serde_json::to_string(status).expect("it has a form in JSON")
+}
+
+impl Daemon {
+    fn summary(&self) -> String {
+        let Config { devices, source, rules, .. } = &self.config;
+        let source = match source {
+            Source::Table => "the table".to_owned(),
+            Source::Ttl => "time to live".to_owned(),
+            Source::Command(words, _) => format!("the program {}", words[0]),
+            Source::Aodv(socket, _) => format!("fourhop-aodvd at {}", socket.display()),
+        };
+        let made = match (rules.manage, self.backend) {
+            (false, _) => "rules of others",
+            (true, Backend::Nft) => "nft",
+            (true, Backend::Iptables) => "iptables",
+        };
+        let only = if self.start.dry_run { ", only looks" } else { "" };
+        let workers = rules.workers;
+        format!("{} by {made}, {workers} worker(s), hops by {source}{only}", devices.join(", "))
+    }
+
+    fn serve(
+        &mut self,
+        poller: &mut Poller,
+        control: &control::Server,
+        figures: Option<&metrics::Server>,
+    ) -> Result<(), Error> {
+        let mut ready = Vec::new();
+        let (mut next, mut rounds, mut moved) = (Time::ZERO, u64::MAX, self.clock.now());
+        loop {
+            let now = self.clock.now();
+            if now >= next {
+                next = now + TICK;
+                self.tell();
+                let status = self.status();
+                self.warn(now, &status.totals);
+                if let Some(server) = figures {
+                    server.publish(figures::page(&status));
+                }
+                control.publish(json(&status));
+                // The slowest worker counts.
+                let least = self.workers.iter().map(|(shared, _)| shared.rounds.load(Ordering::Relaxed)).min();
+                if least != Some(rounds) {
+                    (rounds, moved) = (least.unwrap_or(0), now);
+                }
+                if self.workers.iter().any(|(_, thread)| thread.is_finished()) {
+                    return Err(Error::Refused("a worker has ended".to_owned()));
+                }
+                if now.saturating_since(moved) < STUCK {
+                    self.manager.alive();
+                }
+            }
+            poller.wait(&self.clock, next, &mut ready)?;
+            for event in ready.drain(..) {
+                match event {
+                    Ready::Signal(Signal::SIGHUP) => self.reload(),
+                    Ready::Signal(Signal::SIGINT | Signal::SIGTERM) => return Ok(()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Tells the workers what they do not know yet.
+    fn tell(&mut self) {
+        let (version, found, error) = {
+            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            (found.version, found.entries.clone(), found.error.clone())
+        };
+        if error != self.said {
+            match &error {
+                Some(error) => log!(4, "hops: {error}"),
+                None => log!(6, "hops: known again"),
+            }
+            self.said = error;
+        }
+        if version == self.told {
+            return;
+        }
+        self.told = version;
+        let ttl = self.config.source == Source::Ttl;
+        let routes = Arc::new(Routes::new(&self.config.table, &found, self.config.rate, ttl));
+        let gap = Gap { observe: self.start.dry_run, ..self.config.gap };
+        for (shared, _) in &self.workers {
+            *shared.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some((gap, routes.clone()));
+            shared.changes.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Reads the file again. With one that is wrong everything goes on as before.
+    fn reload(&mut self) {
+        self.manager.reloading();
+        match Config::read(&self.start.file) {
+            Ok(config) => self.change(config),
+            Err(error) => log!(3, "not reloaded: {error}"),
+        }
+        self.manager.ready(&self.summary());
+    }
+
+    fn change(&mut self, config: Config) {
+        let old = &self.config;
+        let fixed = |config: &Config| {
+            let rules = &config.rules;
+            (rules.queue, rules.workers, rules.packets, rules.manage, rules.backend, config.service.clone())
+        };
+        let later =
+            fixed(&config) != fixed(old) || config.gap.flows != old.gap.flows || config.gap.nodes != old.gap.nodes;
+        let devices = config.devices != old.devices;
+        self.config = Config { rules: old.rules.clone(), service: old.service.clone(), ..config };
+        if devices
+            && self.config.rules.manage
+            && let Err(error) = rules::set(&self.config, self.backend)
+        {
+            log!(3, "the rules could not be changed: {error}");
+        }
+        {
+            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            if found.source.as_ref() != Some(&self.config.source) {
+                found.source = Some(self.config.source.clone());
+                found.entries.clear();
+            }
+            found.version += 1;
+        }
+        self.tell();
+        let rest = if later {
+            "; [rules], [service], limits.flows, limits.nodes and limits.packets hold from the next start on"
+        } else {
+            ""
+        };
+        log!(6, "reloaded: {}{rest}", self.summary());
+    }
+
+    /// All workers together.
+    fn status(&self) -> Status {
+        let mut status = Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            uptime_s: self.clock.now().saturating_since(Time::ZERO).as_secs_f64(),
+            dry_run: self.start.dry_run,
+            rules: if self.backend == Backend::Nft { "nft" } else { "iptables" }.to_owned(),
+            devices: self.config.devices.clone(),
+            hops_error: self.said.clone(),
+            ..Status::default()
+        };
+        for (shared, _) in &self.workers {
+            let report = shared.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            status.totals.add(&report.totals);
+            status.sojourn = worse(status.sojourn, report.sojourn);
+            for node in report.nodes {
+                // A node whose flows several workers have.
+                match status.nodes.iter_mut().find(|there| there.address == node.address) {
+                    Some(there) => join(there, &node),
+                    None => status.nodes.push(node),
+                }
+            }
+            status.flows.extend(report.flows);
+        }
+        status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
+        status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
+        status
+    }
+
+    /// Says, once a minute, what an operator should know.
+    fn warn(&mut self, now: Time, totals: &Totals) {
+        if now.saturating_since(self.warned.0) < Dur::from_secs(60) {
+            return;
+        }
+        let before = self.warned.1;
+        let more = [
+            (totals.overload - before.overload, "packets passed because this program was too slow for them"),
+            (totals.table_full - before.table_full, "segments passed because limits.flows is too small"),
+            (totals.buffer_full - before.buffer_full, "segments passed because limits.buffer is too small"),
+            (totals.nodes_full - before.nodes_full, "packets of nodes beyond limits.nodes"),
+            (totals.unknown - before.unknown, "data packets passed because nothing says how far their nodes are"),
+        ];
+        for (count, words) in more.into_iter().filter(|(count, _)| *count > 0) {
+            log!(4, "{count} {words}");
+        }
+        self.warned = (now, *totals);
+    }
+
+    /// Takes everything back: rules first, so that nothing new comes.
+    fn end(self) -> Result<(), Error> {
+        if self.config.rules.manage {
+            rules::clear(self.backend);
+        }
+        self.workers.iter().for_each(|(shared, _)| shared.stop.store(true, Ordering::Release));
+        let mut ended = Ok(());
+        let mut totals = Totals::default();
+        for (shared, thread) in self.workers {
+            let done = thread.join().unwrap_or_else(|_| {
+                Err(std::io::Error::other("it panicked")).tried(|| "a worker has failed".to_owned())
+            });
+            ended = ended.and(done);
+            totals.add(&shared.report.lock().unwrap_or_else(PoisonError::into_inner).totals);
+        }
+        log!(6, "ended: {} packets, of which {} waited and {} left early", totals.packets, totals.waited, totals.early);
+        Ok(ended?)
+    }
+}
+
+/// Of quantiles that cannot be joined, the larger.
+fn worse(one: Waits, other: Waits) -> Waits {
+    Waits {
+        count: one.count + other.count,
+        p50: one.p50.max(other.p50),
+        p99: one.p99.max(other.p99),
+        max: one.max.max(other.max),
+    }
+}
+
+fn join(node: &mut Node, other: &Node) {
+    node.into_bytes += other.into_bytes;
+    node.into_packets += other.into_packets;
+    node.out_bytes += other.out_bytes;
+    node.out_packets += other.out_packets;
+    node.unknown += other.unknown;
+    node.sojourn = worse(node.sojourn, other.sojourn);
+    for (class, more) in [(&mut node.into, &other.into), (&mut node.out, &other.out)] {
+        class.flows += more.flows;
+        class.waiting += more.waiting;
+        class.held_bytes += more.held_bytes;
+        class.throttled += more.throttled;
+        class.wireless_rtt_s = class.wireless_rtt_s.or(more.wireless_rtt_s);
+        class.wired_rtt_s = class.wired_rtt_s.or(more.wired_rtt_s);
+        class.interval_s = class.interval_s.or(more.interval_s);
+    }
+}
+
+/// Looks at everything that `run` needs and says what it finds; the number of things that are wrong.
+///
+/// # Errors
+/// If the file is wrong.
+pub fn check(file: &Path) -> Result<u32, Error> {
+    let config = Config::read(file)?;
+    println!("{}: sound", file.display());
+    let mut wrong = 0;
+    let mut say = |good: bool, words: String| {
+        wrong += u32::from(!good);
+        println!("{}: {words}", if good { "good" } else { "WRONG" });
+    };
+    for device in &config.devices {
+        let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
+        say(there, format!("device {device} is {}there", if there { "" } else { "not " }));
+    }
+    match rules::probe(&config) {
+        Ok(Backend::Nft) => say(true, "nft takes the rules".to_owned()),
+        Ok(Backend::Iptables) => say(true, "iptables takes the rules".to_owned()),
+        Err(error) => say(false, error.to_string().replace('\n', "; ")),
+    }
+    for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+        let value = std::fs::read_to_string(format!("/proc/sys/net/{family}")).unwrap_or_default();
+        let on = value.trim() == "1";
+        let needed = family.starts_with("ipv4");
+        say(on || !needed, format!("net.{} is {}", family.replace('/', "."), if on { "on" } else { "off" }));
+    }
+    if rules::offload() {
+        say(
+            false,
+            "a flow table takes connections past every filter (flow offloading): what it takes is not paced".to_owned(),
+        );
+    }
+    match hops::ask(&config.source) {
+        Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len())),
+        Some(Err(error)) => say(false, error),
+        None => {}
+    }
+    Ok(wrong)
+}

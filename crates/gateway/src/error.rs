@@ -1,0 +1,17 @@
+//! Why something cannot be done.
+
+use thiserror::Error as Explained;
+
+/// Why something cannot be done.
+#[derive(Explained, Debug)]
+pub enum Error {
+    /// A file cannot be read, or says what is not allowed.
+    #[error(transparent)]
+    Config(#[from] fourhop_live::config::Wrong),
+    /// This system, or this user, cannot do it.
+    #[error("{0}")]
+    Refused(String),
+    /// The system refuses something.
+    #[error(transparent)]
+    System(#[from] fourhop_live::Error),
+}

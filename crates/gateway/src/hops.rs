@@ -1,0 +1,212 @@
+//! How far nodes of the mesh are: the table of the file, what a program or the AODV daemon says, and the time to live.
+
+use crate::config::{Entry, Source};
+use fourhop_live::config::{Network, Speed};
+use fourhop_live::{Tried, control, priority};
+use fourhop_proto::wire::bytes::{IpHead, hops_by_ttl};
+use fourhop_units::Rate;
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is known besides the time to live.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Routes {
+    /// The longest prefix first, of equal ones the table's.
+    entries: Vec<Entry>,
+    rate: Option<Rate>,
+    /// Does the time to live count for those that are not here?
+    ttl: bool,
+}
+
+impl Routes {
+    /// What the file's table says, and beside it `found`.
+    pub fn new(table: &[Entry], found: &[Entry], rate: Rate, ttl: bool) -> Routes {
+        let mut entries = [table, found].concat();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.to.1));
+        Routes { entries, rate: Some(rate), ttl }
+    }
+
+    /// Hops to a node and the rate of its links, as `seen` by the time to live where nothing else says them.
+    pub fn path(&self, node: IpAddr, seen: Option<u8>) -> Option<(u8, Rate)> {
+        let entry = self.entries.iter().find(|entry| entry.to.contains(node));
+        let hops = entry.map(|entry| entry.hops).or(seen.filter(|_| self.ttl))?;
+        Some((hops, entry.and_then(|entry| entry.rate).or(self.rate)?))
+    }
+}
+
+/// Packets in a row with another number of hops, before that counts: single ones take other ways, or begin with other values.
+const IN_A_ROW: u8 = 4;
+
+/// Hops of one node by what comes from it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ByTtl {
+    hops: Option<u8>,
+    other: (u8, u8),
+}
+
+impl ByTtl {
+    /// A packet has come. The kernel has taken one off its time to live where the filter sees it. True if hops are others now.
+    pub fn note(&mut self, head: &IpHead) -> bool {
+        let hops = hops_by_ttl(head.ttl.saturating_add(1));
+        if self.hops == Some(hops) {
+            self.other.1 = 0;
+            return false;
+        }
+        self.other = (hops, if self.other.0 == hops { self.other.1 + 1 } else { 1 });
+        let changes = self.hops.is_none() || self.other.1 >= IN_A_ROW;
+        if changes {
+            (self.hops, self.other.1) = (Some(hops), 0);
+        }
+        changes
+    }
+
+    /// What is known.
+    pub fn hops(&self) -> Option<u8> {
+        self.hops
+    }
+}
+
+/// What a source says now; `None`: it says nothing besides the table.
+///
+/// # Errors
+/// If the program fails, takes too long or prints something else, or nobody listens at the socket.
+pub fn ask(source: &Source) -> Option<Result<Vec<Entry>, String>> {
+    match source {
+        Source::Table | Source::Ttl => None,
+        Source::Command(words, _) => Some(run(words).and_then(|text| lines(&text))),
+        Source::Aodv(socket, _) => {
+            Some(control::ask(socket).map_err(|error| error.to_string()).and_then(|text| routes(&text)))
+        }
+    }
+}
+
+/// A program has so long, and so many bytes.
+const PATIENCE: Duration = Duration::from_secs(10);
+const MOST: u64 = 1 << 20;
+
+fn run(words: &[String]) -> Result<String, String> {
+    let failed = || format!("mesh.command {:?}", words.join(" "));
+    let Some((program, arguments)) = words.split_first() else { return Ok(String::new()) };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let done = (|| {
+        let mut child = priority::with_signals(&mut command).spawn()?;
+        let out = child.stdout.take();
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            out.map_or(Ok(0), |out| out.take(MOST).read_to_string(&mut text)).map(|_| text)
+        });
+        let end = Instant::now() + PATIENCE;
+        let status = loop {
+            match child.try_wait()? {
+                Some(status) => break status,
+                None if Instant::now() > end => {
+                    child.kill()?;
+                    child.wait()?;
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "it takes longer than 10 s"));
+                }
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        if !status.success() {
+            return Err(io::Error::other(format!("it ended with {status}")));
+        }
+        reader.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+    })();
+    done.tried(failed).map_err(|error| error.to_string())
+}
+
+/// Lines of an address or network, a number of hops and perhaps a rate: `10.0.0.4 3` or `10.0.0.0/24 2 6Mbps`.
+fn lines(text: &str) -> Result<Vec<Entry>, String> {
+    let read = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let (to, hops) = (Network::parse(words.next()?)?, words.next()?.parse().ok().filter(|&hops: &u8| hops > 0)?);
+        let rate = words.next().map(|word| Speed::parse(word).map(|Speed(rate)| rate));
+        let known = rate.is_none_or(|rate| rate.is_some()) && words.next().is_none();
+        known.then_some(Entry { to, hops, rate: rate.flatten() })
+    };
+    let content = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    content
+        .map(|line| {
+            read(line).ok_or_else(|| {
+                format!("mesh.command: found {line:?}, allowed: lines as \"10.0.0.4 3\" or \"10.0.0.0/24 2 6Mbps\"")
+            })
+        })
+        .collect()
+}
+
+/// The routes of fourhop-aodvd: a list `routes` of objects with `to`, an address or network, and `hops`; those that are not
+/// valid have `valid` false.
+fn routes(text: &str) -> Result<Vec<Entry>, String> {
+    let failed = || "mesh.socket: found no list of routes, allowed: the socket of fourhop-aodvd".to_owned();
+    let state: serde_json::Value = serde_json::from_str(text).map_err(|_| failed())?;
+    let listed = state.get("routes").and_then(|routes| routes.as_array()).ok_or_else(failed)?;
+    let read = |route: &serde_json::Value| {
+        let to = Network::parse(route.get("to")?.as_str()?)?;
+        let hops = u8::try_from(route.get("hops")?.as_u64()?).ok().filter(|&hops| hops > 0)?;
+        let valid = route.get("valid").and_then(serde_json::Value::as_bool).unwrap_or(true);
+        valid.then_some(Entry { to, hops, rate: None })
+    };
+    Ok(listed.iter().filter_map(read).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(to: &str, hops: u8, kbps: Option<u64>) -> Entry {
+        Entry { to: Network::parse(to).unwrap(), hops, rate: kbps.map(Rate::kbps) }
+    }
+
+    #[test]
+    fn the_longest_prefix_counts_then_the_table_then_the_time_to_live() {
+        let table = [entry("10.0.0.0/24", 3, None), entry("10.0.0.7", 1, Some(6_000))];
+        let found = [entry("10.0.0.7", 9, None), entry("10.0.0.8", 2, None)];
+        let routes = Routes::new(&table, &found, Rate::kbps(2_000), true);
+        let path = |last| routes.path([10, 0, 0, last].into(), Some(5));
+        assert_eq!(path(7), Some((1, Rate::kbps(6_000))));
+        assert_eq!((path(8), path(9)), (Some((2, Rate::kbps(2_000))), Some((3, Rate::kbps(2_000)))));
+        let other: IpAddr = [10, 0, 1, 1].into();
+        assert_eq!(routes.path(other, Some(5)), Some((5, Rate::kbps(2_000))));
+        assert_eq!(routes.path(other, None), None);
+        assert_eq!(Routes::new(&table, &[], Rate::kbps(2_000), false).path(other, Some(5)), None);
+    }
+
+    #[test]
+    fn hops_change_after_four_packets_in_a_row() {
+        let head = |ttl| {
+            let mut bytes = vec![0x45, 0, 0, 20, 0, 0, 0, 0, ttl, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            bytes[8] = ttl;
+            IpHead::read(&bytes).unwrap()
+        };
+        let mut by_ttl = ByTtl::default();
+        assert!(by_ttl.note(&head(61)) && by_ttl.hops() == Some(3), "64 at the node, 62 here, 61 at the filter");
+        assert!(!by_ttl.note(&head(60)) && !by_ttl.note(&head(61)));
+        assert!((0..3).all(|_| !by_ttl.note(&head(60))) && by_ttl.hops() == Some(3));
+        assert!(by_ttl.note(&head(60)) && by_ttl.hops() == Some(4));
+        assert!(!by_ttl.note(&head(124)), "the same from 128 on");
+    }
+
+    #[test]
+    fn a_program_says_hops_or_why_not() {
+        let sh = |script: &str| {
+            let words = ["sh", "-c", script].map(str::to_owned).to_vec();
+            ask(&Source::Command(words, fourhop_units::Dur::from_secs(1))).unwrap()
+        };
+        let said = sh("echo '# a remark'; echo; echo 10.0.0.4 3; echo fd00::/64 2 6Mbps");
+        assert_eq!(said, Ok(vec![entry("10.0.0.4", 3, None), entry("fd00::/64", 2, Some(6_000))]));
+        assert!(sh("echo 10.0.0.4 0").unwrap_err().contains("found \"10.0.0.4 0\", allowed: lines as"));
+        assert!(sh("echo 10.0.0.4 1 2Mbit").is_err() && sh("echo 10.0.0.4 1 2Mbps 7").is_err());
+        assert!(sh("exit 3").unwrap_err().contains("it ended with exit status: 3"));
+        assert!(ask(&Source::Ttl).is_none());
+    }
+
+    #[test]
+    fn the_daemons_routes_are_read() {
+        let text = r#"{"routes":[{"to":"10.0.0.4/32","hops":3},{"to":"10.0.0.5","hops":2,"valid":false},{"to":1}]}"#;
+        assert_eq!(routes(text), Ok(vec![entry("10.0.0.4", 3, None)]));
+        assert!(routes("{}").unwrap_err().contains("allowed: the socket of fourhop-aodvd"));
+    }
+}

@@ -1,0 +1,207 @@
+//! The rules that bring packets here: a table of nft or a chain of iptables of our own, which go when the program does. Where
+//! nobody listens to a queue, packets pass it (bypass).
+
+use crate::Error;
+use crate::config::{Backend, Config};
+use fourhop_live::priority;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Name of the table of nft.
+const TABLE: &str = "fourhop_gateway";
+/// Name of the chain of iptables.
+const CHAIN: &str = "FOURHOP-GATEWAY";
+
+/// Queues of a worker: into the mesh, out of it. Those into the mesh come first, one a worker.
+pub fn queues(first: u16, workers: u16, worker: u16) -> [u16; 2] {
+    [first + worker, first + workers + worker]
+}
+
+/// The rules for a table of nft. It sees what other rules have let pass: filters come before.
+fn nft(config: &Config) -> String {
+    let devices: Vec<String> = config.devices.iter().map(|device| format!("\"{device}\"")).collect();
+    let mesh = format!("{{ {} }}", devices.join(", "));
+    let [down, up] = ranges(config, "-");
+    format!(
+        "table inet {TABLE} {{\n  chain forward {{\n    type filter hook forward priority 10; policy accept;\n\
+         \x20   iifname != {mesh} oifname {mesh} meta l4proto tcp counter queue num {down} bypass\n\
+         \x20   iifname {mesh} oifname != {mesh} meta l4proto tcp counter queue num {up} bypass\n  }}\n}}\n"
+    )
+}
+
+/// Queues into the mesh and out of it, as a range if there are several: the kernel gives both directions of two hosts the same
+/// place in either.
+fn ranges(config: &Config, to: &str) -> [String; 2] {
+    let workers = config.rules.workers;
+    let [down, up] = queues(config.rules.queue, workers, 0);
+    [down, up].map(|first| if workers == 1 { first.to_string() } else { format!("{first}{to}{}", first + workers - 1) })
+}
+
+/// The commands for iptables, and ip6tables. Last in their table: what the queue lets pass skips the rules behind it there.
+fn iptables(config: &Config) -> Vec<String> {
+    let workers = config.rules.workers;
+    let to = |range: &str| {
+        let option = if workers == 1 { "--queue-num" } else { "--queue-balance" };
+        format!("-p tcp -j NFQUEUE {option} {range} --queue-bypass")
+    };
+    let [down, up] = ranges(config, ":").map(|range| to(&range));
+    let devices = &config.devices;
+    let mut lines = vec![format!("-N {CHAIN}")];
+    for (from, into) in devices.iter().flat_map(|from| devices.iter().map(move |into| (from, into))) {
+        lines.push(format!("-A {CHAIN} -i {from} -o {into} -j RETURN"));
+    }
+    lines.extend(devices.iter().map(|device| format!("-A {CHAIN} -o {device} {down}")));
+    lines.extend(devices.iter().map(|device| format!("-A {CHAIN} -i {device} {up}")));
+    lines.push(format!("-A FORWARD -j {CHAIN}"));
+    lines
+}
+
+const TABLES: [&str; 2] = ["iptables", "ip6tables"];
+
+/// The rules as who writes them needs them.
+pub fn text(config: &Config, backend: Backend) -> String {
+    match backend {
+        Backend::Nft => nft(config),
+        Backend::Iptables => {
+            let lines = |tables: &str| {
+                iptables(config).iter().map(|line| format!("{tables} -w -t mangle {line}\n")).collect::<String>()
+            };
+            TABLES.map(lines).concat()
+        }
+    }
+}
+
+/// Runs a program of the system with this input. What it says is part of an error.
+fn run(words: &[&str], input: &str) -> Result<(), String> {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Where a user that is not root can have it: the old iptables locks a file.
+    command.env("XTABLES_LOCKFILE", "/run/fourhop-gateway/xtables.lock");
+    let failed = |error: std::io::Error| format!("{}: {error}", words[0]);
+    let mut child = priority::with_signals(&mut command).spawn().map_err(failed)?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // One that does not read says why when it ends.
+        let _ = pipe.write_all(input.as_bytes());
+    }
+    let done = child.wait_with_output().map_err(failed)?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(format!("{}: {}", words.join(" "), said.lines().next().unwrap_or("it fails")))
+}
+
+/// What makes the rules here: the one of the file, or nft if the kernel takes its rules, or iptables.
+///
+/// # Errors
+/// What each says.
+pub fn probe(config: &Config) -> Result<Backend, Error> {
+    let nft = || run(&["nft", "-c", "-f", "-"], &nft(config)).map(|()| Backend::Nft);
+    let iptables = || {
+        // A chain of no effect with the same rule, since iptables has no way to only check.
+        let scratch = format!("{CHAIN}-TRY");
+        let tables = |words: &str| {
+            run(&[&["iptables", "-w", "-t", "mangle"][..], &words.split(' ').collect::<Vec<_>>()].concat(), "")
+        };
+        let _ = tables(&format!("-N {scratch}"));
+        let added =
+            tables(&format!("-A {scratch} -p tcp -j NFQUEUE --queue-num {} --queue-bypass", config.rules.queue));
+        let _ = tables(&format!("-F {scratch}")).and_then(|()| tables(&format!("-X {scratch}")));
+        added.map(|()| Backend::Iptables)
+    };
+    let found = match config.rules.backend {
+        Some(Backend::Nft) => nft(),
+        Some(Backend::Iptables) => iptables(),
+        None => nft().or_else(|nft| iptables().map_err(|iptables| format!("{nft}\n{iptables}"))),
+    };
+    found.map_err(Error::Refused)
+}
+
+/// Puts the rules in place, and takes away what was there of ours.
+///
+/// # Errors
+/// What the program that makes them says.
+pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
+    if backend == Backend::Nft {
+        // One transaction: the table is never missing.
+        let input = format!("table inet {TABLE} {{}}\ndelete table inet {TABLE}\n{}", nft(config));
+        return run(&["nft", "-f", "-"], &input).map_err(Error::Refused);
+    }
+    clear(backend);
+    for tables in TABLES {
+        for line in iptables(config) {
+            let words: Vec<&str> = [tables, "-w", "-t", "mangle"].into_iter().chain(line.split(' ')).collect();
+            let done = run(&words, "");
+            // A kernel without IPv6 has nothing to pace there.
+            if tables == "ip6tables" && !Path::new("/proc/sys/net/ipv6").exists() {
+                break;
+            }
+            done.map_err(|error| {
+                clear(backend);
+                Error::Refused(error)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes away what is there of ours. That nothing is there is no trouble.
+pub fn clear(backend: Backend) {
+    match backend {
+        Backend::Nft => {
+            let _ = run(&["nft", "-f", "-"], &format!("table inet {TABLE} {{}}\ndelete table inet {TABLE}\n"));
+        }
+        Backend::Iptables => {
+            for tables in TABLES {
+                let rule = |line: &str| {
+                    let words: Vec<&str> = [tables, "-w", "-t", "mangle"].into_iter().chain(line.split(' ')).collect();
+                    run(&words, "")
+                };
+                while rule(&format!("-D FORWARD -j {CHAIN}")).is_ok() {}
+                let _ = rule(&format!("-F {CHAIN}")).and_then(|()| rule(&format!("-X {CHAIN}")));
+            }
+        }
+    }
+}
+
+/// Is there something in the rules of others that would keep packets from the queues?
+pub fn offload() -> bool {
+    let listed = Command::new("nft").args(["list", "ruleset"]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    listed.is_ok_and(|listed| {
+        String::from_utf8_lossy(&listed.stdout)
+            .lines()
+            .any(|line| line.trim().starts_with("flow add @") || line.contains(" flow add @"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(rules: &str) -> Config {
+        let file = std::env::temp_dir().join(format!("fourhop-rules-{}-{}", std::process::id(), rules.len()));
+        std::fs::write(&file, format!("[mesh]\ndevices = ['mesh0', 'mesh1']\nrate = '2Mbps'\n[rules]\n{rules}"))
+            .unwrap();
+        let config = Config::read(&file).unwrap();
+        std::fs::remove_file(file).unwrap();
+        config
+    }
+
+    #[test]
+    fn what_crosses_the_border_goes_to_a_queue_for_its_direction() {
+        let rules = text(&config("queue = 5"), Backend::Nft);
+        assert!(
+            rules.contains("iifname != { \"mesh0\", \"mesh1\" } oifname { \"mesh0\", \"mesh1\" } meta l4proto tcp")
+        );
+        assert!(rules.contains("queue num 5 bypass") && rules.contains("queue num 6 bypass"), "{rules}");
+        let several = text(&config("queue = 5\nworkers = 3"), Backend::Nft);
+        assert!(several.contains("queue num 5-7 bypass") && several.contains("queue num 8-10 bypass"), "{several}");
+        assert_eq!([0, 1, 2].map(|worker| queues(5, 3, worker)), [[5, 8], [6, 9], [7, 10]]);
+        let chains = text(&config("queue = 5\nworkers = 2"), Backend::Iptables);
+        let line =
+            "iptables -w -t mangle -A FOURHOP-GATEWAY -o mesh1 -p tcp -j NFQUEUE --queue-balance 5:6 --queue-bypass";
+        assert!(chains.lines().any(|found| found == line), "{chains}");
+        assert!(chains.contains("ip6tables -w -t mangle -A FOURHOP-GATEWAY -i mesh1 -o mesh0 -j RETURN"));
+    }
+}

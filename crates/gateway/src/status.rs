@@ -1,0 +1,167 @@
+//! What the program says of itself, as JSON: figures of all workers together.
+
+use fourhop_live::lateness::{Lateness, Summary};
+use fourhop_proto::gateway::{ControlCounters, Counters};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// All that is said.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// Of this program.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// For how long it has run, in seconds.
+    pub uptime_s: f64,
+    /// Does it only look?
+    pub dry_run: bool,
+    /// What made the rules.
+    pub rules: String,
+    /// Interfaces that lead into the mesh.
+    pub devices: Vec<String>,
+    /// Why the last question for hops failed.
+    pub hops_error: Option<String>,
+    /// Counters of everything.
+    pub totals: Totals,
+    /// How long packets into the mesh have waited, of the last ten seconds that are over, in ms.
+    pub sojourn: Waits,
+    /// Nodes of the mesh, those with the most bytes first.
+    pub nodes: Vec<Node>,
+    /// Flows with the most bytes acknowledged.
+    pub flows: Vec<Flow>,
+}
+
+/// Declares [`Totals`] with the name and the words that each has for Prometheus.
+macro_rules! totals {
+    ($($field:ident $name:literal $help:literal,)+) => {
+        /// Counters, and what is there now.
+        #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Totals { $(#[doc = $help] pub $field: u64,)+ }
+
+        impl Totals {
+            /// Each by its name, with what it is.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64, &'static str)> + use<> {
+                [$(($name, self.$field, $help),)+].into_iter()
+            }
+
+            /// Adds those of another worker.
+            pub fn add(&mut self, other: &Totals) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
+}
+
+totals! {
+    packets "packets_total" "Packets that came.",
+    followed "followed_total" "Of those, segments of flows that are known.",
+    waited "waited_total" "Packets that waited.",
+    early "early_total" "Data that left before its time because its flow held as much as it may.",
+    options "options_total" "Wired round trips written into acknowledgements.",
+    no_room "no_room_total" "Acknowledgements without room for that, or with payload.",
+    held_back "held_back_total" "Acknowledgements whose window was made smaller.",
+    buffer_full "buffer_full_total" "Data that passed because the buffer of all flows was full.",
+    table_full "table_full_total" "Segments that passed because the table of flows was full.",
+    displaced "displaced_total" "Half-open flows that made room for others.",
+    overload "overload_total" "Packets that the kernel let pass because this program was too slow.",
+    nodes_full "nodes_full_total" "Packets of nodes for which there was no room.",
+    unknown "unknown_total" "Data that passed because nothing says how far its node is.",
+    no_tcp "no_tcp_total" "Fragments and malformed packets, which pass.",
+    throttles "throttles_total" "Times that goodput control has throttled.",
+    flows "flows" "Flows that are known.",
+    waiting "waiting" "Packets that wait.",
+    held_bytes "held_bytes" "Payload that waits.",
+    memory_bytes "memory_bytes" "Memory of flows and nodes, without packets.",
+}
+
+impl Totals {
+    /// Adds what a state machine has counted.
+    pub fn count(&mut self, counted: &Counters, control: Option<&ControlCounters>) {
+        self.packets += counted.packets;
+        self.followed += counted.followed;
+        self.waited += counted.waited;
+        self.early += counted.early;
+        self.options += counted.options;
+        self.no_room += counted.no_room;
+        self.held_back += counted.held_back;
+        self.buffer_full += counted.buffer_full;
+        self.table_full += counted.table_full;
+        self.displaced += counted.displaced;
+        self.throttles += control.map_or(0, |control| control.throttles);
+    }
+}
+
+/// Quantiles of waiting, in ms.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Waits {
+    pub count: u64,
+    pub p50: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl From<&Lateness> for Waits {
+    fn from(waits: &Lateness) -> Waits {
+        let Summary { count, p50, p99, max, .. } = waits.summary();
+        Waits { count, p50: p50 / 1e3, p99: p99 / 1e3, max: max / 1e3 }
+    }
+}
+
+/// A node of the mesh.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Node {
+    pub address: IpAddr,
+    pub hops: Option<u8>,
+    pub rate_bps: Option<u64>,
+    /// Payload and packets into the mesh and out of it.
+    pub into_bytes: u64,
+    pub into_packets: u64,
+    pub out_bytes: u64,
+    pub out_packets: u64,
+    /// Data that passed unpaced because nothing says how far the node is.
+    pub unknown: u64,
+    /// Waiting of the last ten seconds that are over, in ms.
+    pub sojourn: Waits,
+    /// Its flows, by where most of their data goes.
+    pub into: Class,
+    pub out: Class,
+}
+
+/// Flows of a node in one direction.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Class {
+    pub flows: u64,
+    /// Packets and payload that wait.
+    pub waiting: u64,
+    pub held_bytes: u64,
+    /// Means over those flows that have one.
+    pub wireless_rtt_s: Option<f64>,
+    pub wired_rtt_s: Option<f64>,
+    pub interval_s: Option<f64>,
+    pub throttled: u64,
+}
+
+/// A flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Flow {
+    pub node: String,
+    pub host: String,
+    pub into_bytes: u64,
+    pub out_bytes: u64,
+    pub waiting: usize,
+    pub held_bytes: u32,
+    pub wireless_rtt_s: Option<f64>,
+    pub wired_rtt_s: Option<f64>,
+    pub variation: f64,
+    /// What it keeps, and what adaptive pacing would give it alone.
+    pub interval_s: Option<f64>,
+    pub own_interval_s: Option<f64>,
+    pub throttle_bps: Option<u64>,
+}

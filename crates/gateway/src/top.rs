@@ -1,0 +1,143 @@
+//! The state as a table for people.
+
+use crate::status::{Node, Status};
+use fourhop_live::screen::table;
+
+fn millis(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{:.1}", seconds * 1e3))
+}
+
+/// Totals, then nodes, then flows. `before` is the state one look earlier, from which rates are taken.
+pub fn text(status: &Status, before: Option<&Status>) -> String {
+    let totals = &status.totals;
+    let elapsed = before.map_or(0.0, |before| status.uptime_s - before.uptime_s);
+    let rate = |now: u64, then: u64| {
+        if elapsed > 0.0 {
+            format!("{:.1}", now.saturating_sub(then) as f64 * 8.0 / elapsed / 1e3)
+        } else {
+            "-".to_owned()
+        }
+    };
+    let mut text = format!(
+        "fourhop-gateway {}  {}  {}  up {:.0} s{}\n\
+         flows {}  waiting {} packets ({} kB)  waited p50 {:.1} ms, p99 {:.1} ms\n\
+         packets {}  early {}  windows {}  options {}  unknown {}  overload {}\n",
+        status.version,
+        status.devices.join(","),
+        status.rules,
+        status.uptime_s,
+        if status.dry_run { "  DRY RUN: nothing is paced" } else { "" },
+        totals.flows,
+        totals.waiting,
+        totals.held_bytes / 1_000,
+        status.sojourn.p50,
+        status.sojourn.p99,
+        totals.packets,
+        totals.early,
+        totals.held_back,
+        totals.options,
+        totals.unknown,
+        totals.overload,
+    );
+    if let Some(error) = &status.hops_error {
+        text += &format!("hops: {error}\n");
+    }
+    let head = [
+        "node",
+        "hops",
+        "into kbit/s",
+        "out kbit/s",
+        "flows",
+        "waiting",
+        "p50 ms",
+        "p99 ms",
+        "rtt ms",
+        "wired ms",
+        "interval ms",
+    ];
+    let right = [false, true, true, true, true, true, true, true, true, true, true];
+    let row = |node: &Node| {
+        let then = before.and_then(|before| before.nodes.iter().find(|then| then.address == node.address));
+        let then = then.map_or((node.into_bytes, node.out_bytes), |then| (then.into_bytes, then.out_bytes));
+        vec![
+            node.address.to_string(),
+            node.hops.map_or_else(|| "unknown".to_owned(), |hops| hops.to_string()),
+            rate(node.into_bytes, then.0),
+            rate(node.out_bytes, then.1),
+            (node.into.flows + node.out.flows).to_string(),
+            node.into.waiting.to_string(),
+            format!("{:.1}", node.sojourn.p50),
+            format!("{:.1}", node.sojourn.p99),
+            millis(node.into.wireless_rtt_s),
+            millis(node.out.wired_rtt_s.or(node.into.wired_rtt_s)),
+            millis(node.into.interval_s),
+        ]
+    };
+    let rows: Vec<_> = status.nodes.iter().take(30).map(row).collect();
+    text += "\n";
+    text += &table(&head, &right, &rows);
+    let head = [
+        "flow",
+        "host",
+        "into kB",
+        "out kB",
+        "waiting",
+        "rtt ms",
+        "wired ms",
+        "var %",
+        "interval ms",
+        "throttle kbit/s",
+    ];
+    let rows = status.flows.iter().take(15).map(|flow| {
+        vec![
+            flow.node.clone(),
+            flow.host.clone(),
+            (flow.into_bytes / 1_000).to_string(),
+            (flow.out_bytes / 1_000).to_string(),
+            flow.waiting.to_string(),
+            millis(flow.wireless_rtt_s),
+            millis(flow.wired_rtt_s),
+            format!("{:.0}", flow.variation * 100.0),
+            millis(flow.interval_s),
+            flow.throttle_bps.map_or_else(|| "-".to_owned(), |bps| format!("{:.0}", bps as f64 / 1e3)),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    text += "\n";
+    text += &table(&head, &[false, false, true, true, true, true, true, true, true, true], &rows);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::{Class, Totals, Waits};
+
+    #[test]
+    fn rates_are_those_between_two_looks() {
+        let node = |bytes| Node {
+            address: [10, 0, 0, 4].into(),
+            hops: Some(3),
+            rate_bps: Some(2_000_000),
+            into_bytes: bytes,
+            into_packets: 0,
+            out_bytes: 0,
+            out_packets: 0,
+            unknown: 0,
+            sojourn: Waits { count: 1, p50: 12.0, p99: 60.0, max: 61.0 },
+            into: Class { flows: 2, interval_s: Some(0.0261), ..Class::default() },
+            out: Class::default(),
+        };
+        let status = |uptime_s, bytes| Status {
+            uptime_s,
+            nodes: vec![node(bytes)],
+            totals: Totals::default(),
+            ..Status::default()
+        };
+        let said = text(&status(3.0, 50_000), Some(&status(1.0, 25_000)));
+        let row = said.lines().find(|line| line.starts_with("10.0.0.4")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["10.0.0.4", "3", "100.0", "0.0", "2", "0", "12.0", "60.0", "-", "-", "26.1"]);
+        assert!(text(&status(3.0, 50_000), None).contains("unknown 0"));
+    }
+}

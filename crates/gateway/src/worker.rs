@@ -1,0 +1,326 @@
+//! One thread with its queues and its state machine.
+
+use crate::config::Config;
+use crate::hops::Routes;
+use crate::nodes::Nodes;
+use crate::packet::Queued;
+use crate::status::{Class, Flow, Node, Totals, Waits};
+use fourhop_cc::tcp_ap::variation::ONE;
+use fourhop_live::Error;
+use fourhop_live::clock::Clock;
+use fourhop_live::lateness::Lateness;
+use fourhop_live::nfqueue::{Held, Queues, Room};
+use fourhop_live::poll::{Poller, Ready};
+use fourhop_live::priority;
+use fourhop_proto::gateway::{Action, Config as Gap, FlowKey, FlowState, Gateway, HashKey, Side};
+use fourhop_proto::wire::bytes::IpHead;
+use fourhop_units::{Dur, Time};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Between two reports, and two looks at what the main thread wants.
+const TICK: Dur = Dur::from_millis(100);
+const REPORT: Dur = Dur::from_secs(1);
+/// Over so long waiting is summed up.
+const WINDOW: Dur = Dur::from_secs(10);
+/// Bytes of a packet that are copied: the longest headers of IPv4 and TCP are 120, and some extension headers of IPv6.
+pub const COPIED: u32 = 256;
+/// Looks at the queue before timers have their turn again, under load.
+const TURNS: usize = 8;
+/// Flows of a worker that are reported.
+const SHOWN: usize = 20;
+
+/// What the main thread and a worker tell each other.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// It is to let go what it holds, and end.
+    pub stop: AtomicBool,
+    /// Changes with the orders.
+    pub changes: AtomicU64,
+    /// Options and routes from now on.
+    pub orders: Mutex<Option<(Gap, Arc<Routes>)>>,
+    /// How often it has gone round.
+    pub rounds: AtomicU64,
+    /// What it has counted.
+    pub report: Mutex<Report>,
+}
+
+/// What a worker has counted.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Counters.
+    pub totals: Totals,
+    /// Waiting of the last ten seconds that are over.
+    pub sojourn: Waits,
+    /// Nodes it has seen.
+    pub nodes: Vec<Node>,
+    /// Its flows with the most bytes.
+    pub flows: Vec<Flow>,
+}
+
+/// A worker: queues, state machine, figures.
+#[derive(Debug)]
+pub struct Worker {
+    clock: Clock,
+    queues: Queues,
+    /// Packets of this queue go into the mesh.
+    down: u16,
+    gateway: Gateway<Queued>,
+    nodes: Nodes,
+    routes: Arc<Routes>,
+    shared: Arc<Shared>,
+    /// Number of the last packet, by direction: what is missing has passed.
+    last: [Option<u32>; 2],
+    totals: Totals,
+    waits: Lateness,
+    sojourn: Waits,
+    out: Vec<Action<Queued>>,
+}
+
+impl Worker {
+    /// For these queues, of which `down` is that into the mesh.
+    pub fn new(config: &Config, queues: Queues, down: u16, key: HashKey, shared: Arc<Shared>) -> Worker {
+        Worker {
+            clock: Clock::start(),
+            queues,
+            down,
+            gateway: Gateway::new(config.gap, key),
+            nodes: Nodes::new(config.gap.nodes),
+            routes: Arc::default(),
+            shared,
+            last: [None; 2],
+            totals: Totals::default(),
+            waits: Lateness::default(),
+            sojourn: Waits::default(),
+            out: Vec::new(),
+        }
+    }
+
+    /// Works until it is to stop. What it holds then leaves.
+    ///
+    /// # Errors
+    /// If the queue has failed.
+    pub fn run(mut self) -> Result<(), Error> {
+        let mut poller = Poller::without_signals()?;
+        let mut room = Room::new(COPIED);
+        // Without it packets are up to 50 us later.
+        let _ = priority::precise();
+        poller.add(&self.queues, 0)?;
+        let (mut ready, mut changes) = (Vec::<Ready>::new(), 0);
+        let (mut report, mut window) = (Time::ZERO, Time::ZERO + WINDOW);
+        let mut tick = Time::ZERO;
+        loop {
+            let now = self.clock.now();
+            if now >= tick {
+                tick = now + TICK;
+                self.shared.rounds.fetch_add(1, Ordering::Relaxed);
+                let newest = self.shared.changes.load(Ordering::Acquire);
+                if newest != changes {
+                    changes = newest;
+                    self.obey(now);
+                }
+                if now >= window {
+                    window = now + WINDOW;
+                    self.turn(now);
+                }
+                if now >= report {
+                    report = now + REPORT;
+                    self.report();
+                }
+                if self.shared.stop.load(Ordering::Acquire) {
+                    return self.end(now, &mut room);
+                }
+            }
+            self.gateway.handle_timeout(now, &mut self.out);
+            self.verdicts(now)?;
+            let due = self.gateway.next_timeout().map_or(tick, |at| at.min(tick));
+            poller.wait(&self.clock, due, &mut ready)?;
+            if !ready.is_empty() {
+                ready.clear();
+                for _ in 0..TURNS {
+                    if self.receive(&mut room)? == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what has come, and lets go what may.
+    fn receive(&mut self, room: &mut Room) -> Result<usize, Error> {
+        let now = self.clock.now();
+        let Worker { queues, gateway, nodes, routes, totals, last, out, down, .. } = self;
+        let mut handled = |held: Held<'_>| {
+            let from = if held.queue == *down { Side::Wired } else { Side::Wireless };
+            let before = last[from as usize].replace(held.id);
+            let missing = before.map_or(0, |before| held.id.wrapping_sub(before).wrapping_sub(1));
+            totals.overload += u64::from(missing).min(1 << 20);
+            let mut packet = Queued::new(now, &held);
+            let head = IpHead::read(held.bytes);
+            let node = head.and_then(|head| {
+                let address = if from == Side::Wired { head.dst } else { head.src };
+                let place = nodes.see(now, address);
+                totals.nodes_full += u64::from(place.is_none());
+                let known = nodes.get(place?)?;
+                let other = from == Side::Wireless && known.by_ttl.note(&head);
+                if other || !known.resolved {
+                    match known.resolve(routes) {
+                        Some(Some((hops, rate))) => gateway.handle_path(address, hops, rate),
+                        Some(None) => gateway.handle_path_lost(now, address, out),
+                        None => {}
+                    }
+                }
+                let payload = packet.payload();
+                totals.no_tcp += u64::from(payload.is_none());
+                let (bytes, packets) = if from == Side::Wired { &mut known.into } else { &mut known.out };
+                *bytes += u64::from(payload.unwrap_or(0));
+                *packets += 1;
+                let unknown = from == Side::Wired && known.path.is_none() && payload.is_some_and(|payload| payload > 0);
+                totals.unknown += u64::from(unknown);
+                known.unknown += u64::from(unknown);
+                place
+            });
+            packet.node = node.unwrap_or(u32::MAX);
+            totals.no_tcp += u64::from(head.is_none());
+            gateway.handle_packet(now, from, packet, out);
+        };
+        let count = queues.receive(room, &mut handled);
+        let failed = |source| Error { what: "the queue of packets has failed".to_owned(), source };
+        let count = count.map_err(failed)?;
+        self.verdicts(now)?;
+        Ok(count)
+    }
+
+    /// Tells the kernel what may leave.
+    fn verdicts(&mut self, now: Time) -> Result<(), Error> {
+        for action in self.out.drain(..) {
+            let (packet, to) = match action {
+                Action::Forward { packet, to } => (packet, to),
+                // This state machine drops nothing.
+                Action::Drop { packet, .. } => (packet, Side::Wired),
+            };
+            if to == Side::Wireless && packet.payload().is_some_and(|payload| payload > 0) {
+                let wait = now.saturating_since(packet.came);
+                self.waits.record(wait);
+                if let Some(known) = self.nodes.get(packet.node) {
+                    known.waited(wait);
+                }
+            }
+            self.queues.accept(packet.queue, packet.id, packet.instead());
+        }
+        let failed = |source| Error { what: "the kernel takes no verdicts".to_owned(), source };
+        self.queues.flush().map_err(failed)
+    }
+
+    /// Options and routes may be others now.
+    fn obey(&mut self, now: Time) {
+        let orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some((gap, routes)) = orders else { return };
+        self.gateway.handle_config(now, gap, &mut self.out);
+        self.routes = routes;
+        for (address, path) in self.nodes.resolve(&self.routes) {
+            match path {
+                Some((hops, rate)) => self.gateway.handle_path(address, hops, rate),
+                None => self.gateway.handle_path_lost(now, address, &mut self.out),
+            }
+        }
+    }
+
+    /// Ten seconds are over.
+    fn turn(&mut self, now: Time) {
+        self.sojourn = Waits::from(&std::mem::take(&mut self.waits));
+        self.nodes.turn();
+        for address in self.nodes.forget(now) {
+            self.gateway.handle_path_lost(now, address, &mut self.out);
+        }
+    }
+
+    /// Lets everything go, also what comes until the queue is empty.
+    fn end(mut self, now: Time, room: &mut Room) -> Result<(), Error> {
+        let gap = Gap { observe: true, ..Gap::paper() };
+        self.gateway.handle_config(now, gap, &mut self.out);
+        self.verdicts(now)?;
+        while self.receive(room)? > 0 {}
+        self.report();
+        Ok(())
+    }
+
+    fn report(&self) {
+        let mut totals = self.totals;
+        totals.count(self.gateway.counters(), self.gateway.control_counters());
+        totals.flows = self.gateway.flows() as u64;
+        totals.waiting = self.gateway.held() as u64;
+        totals.held_bytes = self.gateway.held_bytes();
+        totals.memory_bytes = (self.gateway.memory() + self.nodes.memory()) as u64;
+        let mut nodes = self.nodes.report();
+        let places: HashMap<IpAddr, usize> = nodes.iter().enumerate().map(|(n, node)| (node.address, n)).collect();
+        let mut means: HashMap<(usize, bool), Means> = HashMap::new();
+        let mut flows = Vec::new();
+        for (key, state) in self.gateway.each_flow() {
+            let (out, into) = state.acked;
+            if let Some(&place) = places.get(&key.wireless.0) {
+                means.entry((place, into >= out)).or_default().add(&state);
+            }
+            flows.push((into + out, *key, state));
+        }
+        for ((place, into), means) in means {
+            let node = &mut nodes[place];
+            *(if into { &mut node.into } else { &mut node.out }) = means.class();
+        }
+        flows.sort_by_key(|&(acked, ..)| std::cmp::Reverse(acked));
+        let flows = flows.iter().take(SHOWN).map(|(_, key, state)| flow(key, state)).collect();
+        let report = Report { totals, sojourn: self.sojourn, nodes, flows };
+        *self.shared.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+    }
+}
+
+/// Sums over flows.
+#[derive(Clone, Copy, Default, Debug)]
+struct Means {
+    class: Class,
+    /// Sum and count of wireless and wired round trips and of intervals, in seconds.
+    sums: [(f64, u32); 3],
+}
+
+impl Means {
+    fn add(&mut self, state: &FlowState) {
+        self.class.flows += 1;
+        self.class.waiting += state.waiting as u64;
+        self.class.held_bytes += u64::from(state.held);
+        self.class.throttled += u64::from(state.throttle.is_some());
+        for (sum, time) in
+            self.sums.iter_mut().zip([state.measured.rtt, state.wired_rtt, state.even.or(state.interval)])
+        {
+            if let Some(time) = time {
+                *sum = (sum.0 + time.as_secs_f64(), sum.1 + 1);
+            }
+        }
+    }
+
+    fn class(&self) -> Class {
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        let [wireless_rtt_s, wired_rtt_s, interval_s] = self.sums.map(mean);
+        Class { wireless_rtt_s, wired_rtt_s, interval_s, ..self.class }
+    }
+}
+
+fn flow(key: &FlowKey, state: &FlowState) -> Flow {
+    let end = |(address, port): (IpAddr, u16)| std::net::SocketAddr::from((address, port)).to_string();
+    let seconds = |time: Option<Dur>| time.map(|time| time.as_secs_f64());
+    Flow {
+        node: end(key.wireless),
+        host: end(key.wired),
+        into_bytes: state.acked.1,
+        out_bytes: state.acked.0,
+        waiting: state.waiting,
+        held_bytes: state.held,
+        wireless_rtt_s: seconds(state.measured.rtt),
+        wired_rtt_s: seconds(state.wired_rtt),
+        variation: f64::from(state.measured.variation.unwrap_or(0)) / f64::from(ONE),
+        interval_s: seconds(state.even.or(state.interval)),
+        own_interval_s: seconds(state.interval),
+        throttle_bps: state.throttle.map(|throttle| throttle.rate),
+    }
+}

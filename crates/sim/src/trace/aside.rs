@@ -1,0 +1,226 @@
+//! A tap whose work is done on a thread of its own: the run notes what happens, the thread puts it into the form of the
+//! files and writes them. What is written is the same, because the thread sees the same calls in the same order.
+
+use super::{Copy, Tap, TxId, WireEnd};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::wire::{Frame, Ipv4Packet};
+use fourhop_units::{NodeId, Time};
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Calls handed over together: an exchange between threads costs as much as noting dozens of them.
+const BATCH: usize = 512;
+/// Batches under way, after which the run waits for the thread: some hundred kilobytes.
+const BATCHES: usize = 4;
+
+/// One call of a tap; frames and packets are named by their places in the batch.
+enum Call {
+    Sent(Time, NodeId, TxId, usize),
+    Received(Time, Copy, usize),
+    Lost(Time, Copy, usize, DropReason),
+    Wired(Time, WireEnd, usize),
+}
+
+/// Calls in their order.
+#[derive(Default)]
+struct Batch {
+    /// When it was handed over.
+    now: Time,
+    calls: Vec<Call>,
+    /// One for all receivers of a frame that follow each other.
+    frames: Vec<Frame>,
+    packets: Vec<Ipv4Packet>,
+}
+
+impl Batch {
+    fn frame(&mut self, frame: &Frame) -> usize {
+        if self.frames.last() != Some(frame) {
+            self.frames.push(frame.clone());
+        }
+        self.frames.len() - 1
+    }
+
+    /// Makes the calls, and forgets them.
+    fn make(&mut self, tap: &mut impl Tap) {
+        let Batch { calls, frames, packets, .. } = self;
+        calls.drain(..).for_each(|call| match call {
+            Call::Sent(now, node, tx, frame) => tap.sent(now, node, tx, &frames[frame]),
+            Call::Received(now, copy, frame) => tap.received(now, copy, &frames[frame]),
+            Call::Lost(now, copy, frame, reason) => tap.lost(now, copy, &frames[frame], reason),
+            Call::Wired(now, end, packet) => tap.wired(now, end, &packets[packet]),
+        });
+        frames.clear();
+        packets.clear();
+    }
+}
+
+/// Hands the calls of a tap to a thread.
+pub struct Aside {
+    batch: Batch,
+    /// `None` once the run is over.
+    calls: Option<SyncSender<Batch>>,
+    /// Batches that the thread has worked off, to be filled again.
+    empty: Receiver<Batch>,
+    worker: Option<JoinHandle<io::Result<()>>>,
+    interest: Interest,
+}
+
+/// What a tap looks at; the rest is not noted for it.
+#[derive(Clone, Debug)]
+pub struct Interest {
+    /// Whether it looks at each of the nodes with radios.
+    pub nodes: Vec<bool>,
+    /// Does it look at copies lost for this reason? There are many.
+    pub losses: fn(DropReason) -> bool,
+}
+
+impl Aside {
+    /// `tap` on a thread of its own.
+    pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Aside {
+        let (calls, theirs) = sync_channel::<Batch>(BATCHES);
+        let (back, empty) = sync_channel(BATCHES);
+        let worker = std::thread::spawn(move || {
+            let mut ended = Time::ZERO;
+            for mut batch in theirs {
+                ended = ended.max(batch.now);
+                batch.make(&mut tap);
+                // More than can be used again are let go.
+                let _ = back.try_send(batch);
+            }
+            tap.finish(ended)
+        });
+        Aside { batch: Batch::default(), calls: Some(calls), empty, worker: Some(worker), interest }
+    }
+
+    fn looks_at(&self, node: NodeId) -> bool {
+        self.interest.nodes.get(node.index()).is_some_and(|&looks| looks)
+    }
+
+    fn note(&mut self, now: Time, call: Call) {
+        self.batch.now = now;
+        self.batch.calls.push(call);
+        if self.batch.calls.len() == BATCH {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, self.empty.try_recv().unwrap_or_default());
+        // A thread that is gone has panicked, which shows at the end.
+        let _ = self.calls.as_ref().map(|calls| calls.send(batch));
+    }
+}
+
+impl Tap for Aside {
+    fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
+        if self.looks_at(node) {
+            let frame = self.batch.frame(frame);
+            self.note(now, Call::Sent(now, node, tx, frame));
+        }
+    }
+
+    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
+        if self.looks_at(copy.node) {
+            let frame = self.batch.frame(frame);
+            self.note(now, Call::Received(now, copy, frame));
+        }
+    }
+
+    fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
+        if (self.interest.losses)(reason) && self.looks_at(copy.node) {
+            let frame = self.batch.frame(frame);
+            self.note(now, Call::Lost(now, copy, frame, reason));
+        }
+    }
+
+    fn wired(&mut self, now: Time, end: WireEnd, packet: &Ipv4Packet) {
+        self.batch.packets.push(packet.clone());
+        self.note(now, Call::Wired(now, end, self.batch.packets.len() - 1));
+    }
+
+    /// # Panics
+    /// If the tap did, with its message.
+    fn finish(&mut self, now: Time) -> io::Result<()> {
+        self.batch.now = now;
+        self.hand_over();
+        self.calls = None;
+        match self.worker.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Aside {
+    /// What a stopped run has noted is written, too; and no file grows any more when this is gone.
+    fn drop(&mut self) {
+        self.hand_over();
+        self.calls = None;
+        let _ = self.worker.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::wire::FrameKind;
+    use fourhop_units::{Dur, Rate, Watt};
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down the calls, and fails at the end.
+    struct Log(Arc<Mutex<Vec<String>>>);
+
+    impl Tap for Log {
+        fn sent(&mut self, now: Time, node: NodeId, _tx: TxId, frame: &Frame) {
+            self.0.lock().unwrap().push(format!("{now:?} {node} sends {:?}", frame.kind));
+        }
+        fn received(&mut self, now: Time, copy: Copy, _frame: &Frame) {
+            self.0.lock().unwrap().push(format!("{now:?} {} receives {:?}", copy.node, copy.power));
+        }
+        fn lost(&mut self, now: Time, copy: Copy, _frame: &Frame, reason: DropReason) {
+            self.0.lock().unwrap().push(format!("{now:?} {} loses {reason:?}", copy.node));
+        }
+        fn finish(&mut self, _now: Time) -> io::Result<()> {
+            Err(io::Error::other("the disk is full"))
+        }
+    }
+
+    fn cts() -> Frame {
+        let (dst, src) = (NodeId(1).mac(), NodeId(0).mac());
+        let airtime = Dur::from_micros(304);
+        Frame { dst, src, duration: airtime, rate: Rate::kbps(1_000), airtime, kind: FrameKind::Cts }
+    }
+
+    fn calls(tap: &mut dyn Tap) {
+        for step in 0..3_000 {
+            let (now, node) = (Time::from_millis(step), NodeId(step as u32 % 3));
+            let copy = Copy { node, tx: TxId(0), power: Watt(step as f64) };
+            tap.sent(now, node, TxId(0), &cts());
+            tap.received(now, copy, &cts());
+            tap.lost(now, copy, &cts(), DropReason::Collision);
+        }
+    }
+
+    #[test]
+    fn the_thread_sees_the_same_calls_in_the_same_order() {
+        let [here, there]: [Arc<Mutex<Vec<String>>>; 2] = Default::default();
+        calls(&mut Log(here.clone()));
+        let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: |_| true });
+        calls(&mut aside);
+        assert_eq!(aside.finish(Time::from_secs(3)).unwrap_err().to_string(), "the disk is full");
+        assert_eq!(*here.lock().unwrap(), *there.lock().unwrap());
+    }
+
+    #[test]
+    fn what_nobody_looks_at_is_not_noted() {
+        let seen = Arc::<Mutex<Vec<String>>>::default();
+        let mut aside = Aside::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: |_| false });
+        calls(&mut aside);
+        drop(aside);
+        let seen = seen.lock().unwrap();
+        assert!(seen.iter().all(|call| call.contains(" 1 ") && !call.contains("loses")), "{:?}", &seen[..3]);
+        assert_eq!(seen.len(), 2_000, "a run that was stopped is written as far as it went");
+    }
+}

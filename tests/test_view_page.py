@@ -354,6 +354,34 @@ def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Pa
     assert browser.js("document.title") == "chain · fourhop view"
 
 
+def test_a_large_trace_is_read_as_it_is_looked_at(browser: Chromium, tmp_path: Path) -> None:
+    network = Scenario.random(nodes=100, width="1300m", height="1300m", pairs=8, duration="4s", transport="newreno")
+    run(network, trace=tmp_path)
+    it = Blobs(Tables(tmp_path))
+    frames = pd.read_parquet(tmp_path / "frames.parquet")
+    with serving(Server(it)) as server:
+        browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=1200, deviceScaleFactor=1, mobile=False)
+        browser.js("window.before = true")
+        browser.call("Page.navigate", url=f"{server.address}#from=0&to=4000000000")
+        browser.wait("!window.before && !!window.fourhop && fourhop.lanes.shown.mode === 'parts'")
+        assert it.count > 10, "several spans"
+        picture = "document.querySelector('#lanes canvas').getContext('2d').getImageData(0, 20, 1200, 700).data"
+        blue = f"(() => {{ const data = {picture}; let sum = 0; for (let at = 0; at < data.length; at += 4) "
+        blue += "sum += data[at] === 0 && data[at + 1] === 114 && data[at + 2] === 178; return sum })()"
+        assert browser.js(blue) > 500, "parts of time in which nodes send"
+        begin = int(frames.start_ns.median())
+        for end in (begin + 30 * MS, begin + 300_000):
+            browser.js(f"fourhop.model.window({begin}, {end}); fourhop.model.seek({begin})")
+            browser.wait("fourhop.lanes.shown.mode === 'frames'")
+            settled(browser)
+            shown = exported(browser, "lanes")[1]
+            assert shown["frames"] == ((frames.start_ns < end) & (frames.end_ns >= begin)).sum()
+        browser.js("document.getElementById('plots').scrollIntoView()")
+        browser.wait("document.querySelectorAll('#charts canvas').length >= 3")
+    assert all(each.startswith(f"asked the network for {server.address}") for each in browser.complaints)
+    browser.complaints.clear()
+
+
 def test_a_live_view_goes_on_with_the_emulation(browser: Chromium, tmp_path: Path) -> None:
     folder = view_trace.write(tmp_path, numbered="000001", until_ns=100 * MS, complete=False)
     with serving(Server(None, live=Live(folder))) as server:

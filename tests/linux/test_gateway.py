@@ -401,3 +401,5 @@ def test_the_manual_page_is_sound() -> None:
     page = program("manual").stdout
     for part in (".TH fourhop-gateway 8", ".SH RUN", ".SH SIGNALS", "print\\-rules", "[mesh]"):
         assert part in page, part
+    kept = (ROOT / "packaging" / "fourhop-gateway.8").read_text(encoding="utf-8")
+    assert page == kept, "`fourhop-gateway manual > packaging/fourhop-gateway.8` writes it"

@@ -40,16 +40,16 @@ g() { ip netns exec g "$@"; }
 g sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
 ip netns exec m iperf3 -s -D; sleep 2
 g fourhop-gateway check --config /gateway.toml; echo "check $?"
-until() { n=0; while ! eval "$1" && [ $n -lt 60 ]; do sleep 1; n=$((n+1)); done; }
-g fourhop-gateway run --config /gateway.toml & until '[ -e /run/gw/control ]'
+await() { n=0; while ! eval "$1" && [ $n -lt 60 ]; do sleep 1; n=$((n+1)); done; }
+g fourhop-gateway run --config /gateway.toml & await '[ -e /run/gw/control ]'
 g nft list ruleset
 ip netns exec h iperf3 -c 10.9.0.2 -n 2M >/dev/null; echo "transfer $?"
 sleep 3; echo "status $(g fourhop-gateway status --json --socket /run/gw/control)"
 killall -9 fourhop-gateway; sleep 1
 ip netns exec h iperf3 -c 10.9.0.2 -n 2M >/dev/null; echo "without $?"
 echo "left $(g nft list tables)"
-rm /run/gw/control; g fourhop-gateway run --config /gateway.toml & until '[ -e /run/gw/control ]'
-killall fourhop-gateway; until '! pidof fourhop-gateway >/dev/null'
+rm /run/gw/control; g fourhop-gateway run --config /gateway.toml & await '[ -e /run/gw/control ]'
+killall fourhop-gateway; await '! pidof fourhop-gateway >/dev/null'
 echo "after [$(g nft list tables)]"
 poweroff -f
 """

@@ -78,7 +78,8 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
             gateway = net.start("n0", str(PROGRAM), "run", "--config", str(file))
             assert gateway.stdout is not None
             assert gateway.stdout.readline().startswith("started: ")
-        found[way] = downloads(net, tmp_path)
+        (tmp_path / way).mkdir()
+        found[way] = downloads(net, tmp_path / way)
         if way == "ours":
             command = [PROGRAM, "status", "--json", "--socket", tmp_path / "control"]
             state = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -47,13 +47,16 @@ pub struct Start {
     pub dry_run: bool,
 }
 
+/// A worker's, and what it ends with.
+type Thread = JoinHandle<Result<(), fourhop_live::Error>>;
+
 struct Daemon {
     start: Start,
     config: Config,
     backend: Backend,
     manager: Manager,
     clock: Clock,
-    workers: Vec<(Arc<Shared>, JoinHandle<Result<(), fourhop_live::Error>>)>,
+    workers: Vec<(Arc<Shared>, Thread)>,
     /// What the source says beside the table, and why it last failed; written by a thread that asks.
     found: Arc<Mutex<Found>>,
     /// What of it the workers know.

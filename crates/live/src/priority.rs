@@ -17,7 +17,9 @@ const FIFO: libc::c_int = 20;
 /// If the system allows this process no real-time priority: it goes on as it was.
 pub fn on_time() -> Result<(), Error> {
     let slack = precise();
-    let param = libc::sched_param { sched_priority: FIFO };
+    // SAFETY: all bytes zero is a value of this structure of integers, of which other C libraries have more than one.
+    let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
+    param.sched_priority = FIFO;
     // SAFETY: `param` lives until the call returns, which only reads it; 0 is the calling thread.
     let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const param) };
     Errno::result(done).and(slack).tried(|| "no real-time priority (SCHED_FIFO)".to_owned())

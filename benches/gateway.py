@@ -1,6 +1,9 @@
 """Downloads to every node of a chain at once, through a plain gateway, through FQ-CoDel and through fourhop-gateway.
 
     benches/gateway.py fair [cubic|bbr] [SECONDS]       # what each node gets, fairness, ping under load
+    benches/gateway.py alone                            # what each node gets when it loads alone
+    benches/gateway.py agree                            # one download over four hops, beside the simulator's gateway
+    benches/gateway.py speed                            # packets a second and latency, beside an accept-all client
 
 Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and its gateway at one end; a server
 is behind a wire of 40 ms. `plain` and `ours` are the kernel's forwarding between the devices of the emulated gateway;
@@ -72,10 +75,10 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
 
 
 @contextmanager
-def network(way: str, seed: int) -> Iterator[tuple[Emulation, Path]]:
+def network(way: str, seed: int, *more: str) -> Iterator[tuple[Emulation, Path]]:
     """The chain, with that at its gateway; where its state is."""
     keys, tap, pace = WAYS[way]
-    scenario = parse(keys)
+    scenario = parse([*keys, *more])
     with tempfile.TemporaryDirectory() as name, fourhop.emulate(scenario, seed=seed, tap=tap, flows=False) as net:
         folder = Path(name)
         if pace is not None:
@@ -138,7 +141,7 @@ def quantile(values: list[float], share: float) -> float:
 def fair(control: str = "cubic", seconds: str = "40", *ways: str) -> None:
     """One line for each way and seed."""
     for way in ways or WAYS:
-        for seed in SEEDS[:1] if ways else SEEDS:
+        for seed in SEEDS:
             with network(way, seed) as (net, folder):
                 found = downloads(net, control, int(seconds))
                 state = subprocess.run(
@@ -162,5 +165,111 @@ def fair(control: str = "cubic", seconds: str = "40", *ways: str) -> None:
                     print("    ", row)
 
 
+def alone(seconds: str = "20") -> None:
+    """Goodput of each node when the others are silent, and what an even split of the time would give them all."""
+    goodput = {}
+    for n in NODES:
+        with network("plain", 1) as (net, _):
+            net[f"n{n}"].start("iperf3", "-s", "-1", "-p", "5201")
+            time.sleep(1)
+            command = ("iperf3", "-J", "-c", f"n{n}", "-p", "5201", "-t", seconds)
+            end = json.loads(net["S"].run(*command, timeout=float(seconds) + 60).stdout)["end"]
+            goodput[n] = end["sum_received"]["bits_per_second"] / 1e3
+            print(f"| {n} | {goodput[n]:.0f} |", flush=True)
+    each = 1 / sum(1 / g for g in goodput.values())
+    print(f"the same for each: {each:.0f}, together {each * len(goodput):.0f}")
+
+
+def agree(seconds: str = "60") -> None:
+    """One download over four hops: daemon, simulator's gateway under the kernel's TCP, simulator; and link failures."""
+    keys = ["topology.hops=4", "gateway.kind=gap", "gateway.sojourn=50ms", f"duration={seconds}s"]
+    runs = fourhop.run(parse([*keys, "flows[0].transport=cubic", "tcp.window=none"]), seeds=range(1, 11))
+    goodput = [run.flows[0].goodput_bps / 1e3 for run in runs]
+    print(f"| simulator | {statistics.median(goodput):.0f} ({min(goodput):.0f} to {max(goodput):.0f}) | |")
+    for way in ("plain", "simulated", "ours"):
+        for seed in SEEDS:
+            with network(way, seed, "topology.hops=4") as (net, _):
+                net["n4"].start("iperf3", "-s", "-1", "-p", "5201")
+                time.sleep(1)
+                command = ("iperf3", "-J", "-c", "n4", "-p", "5201", "-t", seconds)
+                end = json.loads(net["S"].run(*command, timeout=float(seconds) + 60).stdout)["end"]
+            lost = net.report["packets"]["lost"].get("mac", {})
+            failures = sum(count for reason, count in lost.items() if reason.endswith("retry-limit"))
+            rate = end["sum_received"]["bits_per_second"] / 1e3
+            rtt = end["streams"][0]["sender"]["mean_rtt"] / 1e3
+            again = end["sum_sent"]["retransmits"]
+            print(f"| {way} | {seed} | {rate:.0f} | {rtt:.0f} ms | {again} | {failures} |", flush=True)
+
+
+def spent(pid: int | None) -> float:
+    """Processor time of a process, in seconds, with what the kernel does in its name."""
+    if pid is None:
+        return 0
+    user, kernel = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(kernel)) / 100
+
+
+def speed() -> None:
+    """Through three namespaces: TCP segments of 240 bytes that nobody answers, of a node that is not paced."""
+    sys.path.insert(0, str(ROOT))
+    from tests.linux.test_gateway import NODE, Border
+
+    examples = ROOT / "target" / "release" / "examples"
+
+    def through(border: Border, rate: float, seconds: float = 3) -> dict[str, float]:
+        receiver = border.start("node", examples / "load", "receive", str(seconds + 1.5))
+        assert receiver.stdout is not None
+        receiver.stdout.readline()
+        sent = json.loads(border.run("host", examples / "load", "send", NODE, str(rate), str(seconds)).stdout)
+        found: dict[str, float] = json.loads(receiver.communicate()[0])
+        return found | {"sent": sent["sent"] / sent["seconds"]}
+
+    def begin(border: Border, what: str) -> int | None:
+        """The process that has the packets, if one has."""
+        if what == "accept all":
+            text = border.run("gate", PROGRAM, "run", "--config", border.file(), "--print-rules", "iptables").stdout
+            border.run("gate", "sh", "-c", text)
+            client = border.start("gate", examples / "accept_all")
+            assert client.stderr is not None
+            client.stderr.readline()
+        elif what == "gateway":
+            client = border.gateway(mesh='hops = "table"\n[[node]]\nto = "10.9.0.77"\nhops = 2')
+        else:
+            return None
+        return client.pid
+
+    most = {}
+    print(Path("/proc/loadavg").read_text().strip())
+    for what in ("forwarding", "accept all", "gateway"):
+        with tempfile.TemporaryDirectory(prefix="fourhop-") as folder:
+            Path(folder).chmod(0o755)
+            border = Border(f"gws{len(most)}", Path(folder))
+            try:
+                border.build()
+                border.run("node", "sh", "-c", "iptables -A OUTPUT -p tcp --tcp-flags RST RST -j DROP")
+                pid = begin(border, what)
+                before = spent(pid)
+                full = through(border, 1e6)
+                cost = (spent(pid) - before) / full["received"] * 1e6
+                most[what] = full["received"] / full["seconds"]
+                late = f"{full['p50_us']:.0f} | {full['p99_us']:.0f}"
+                print(f"| {what} | most | {full['sent']:.0f} | {most[what]:.0f} | {late} | {cost:.1f} |", flush=True)
+                base = most.get("gateway", most[what])
+                for share in (0.1, 0.5, 0.9):
+                    found = through(border, share * base)
+                    rate = found["received"] / max(found["seconds"], 1e-9)
+                    print(
+                        f"| {what} | {share:.0%} | {found['sent']:.0f} | {rate:.0f} | {found['p50_us']:.0f} | "
+                        f"{found['p99_us']:.0f} |",
+                        flush=True,
+                    )
+                if what == "gateway":
+                    state = border.status()["totals"]
+                    print("   ", {name: state[name] for name in ("packets", "overload", "waited")})
+            finally:
+                border.remove()
+    print(Path("/proc/loadavg").read_text().strip())
+
+
 if __name__ == "__main__":
-    {"fair": fair}[sys.argv[1]](*sys.argv[2:])
+    {"fair": fair, "alone": alone, "agree": agree, "speed": speed}[sys.argv[1]](*sys.argv[2:])

@@ -40,7 +40,7 @@ export class Controls {
   constructor(private readonly trace: Trace, private readonly model: Model, private readonly panels: Panels, private readonly canvases: Canvases) {
     const speeds = by<HTMLSelectElement>("speed"), flows = by<HTMLSelectElement>("flow");
     for (const speed of SPEEDS) speeds.add(new Option(`${duration(speed * 1e9)}/s`, String(speed)));
-    trace.head.flows.forEach((flow, at) => flows.add(new Option(flow.name, String(at))));
+    this.flows();
     const on = (id: string, event: string, what: () => void) => by(id).addEventListener(event, what);
     on("play", "click", () => this.play());
     on("speed", "change", () => this.set(() => (model.speed = Number(speeds.value))));
@@ -75,6 +75,16 @@ export class Controls {
       model.seek(Math.round(model.from + ((x - LEFT) / (canvases.sequenceCanvas.clientWidth - LEFT)) * model.width));
     });
     this.mapMouse();
+  }
+
+  /** The flows there are; those of programs come while an emulation runs. */
+  flows(): void {
+    const { model, trace } = this;
+    const list = by<HTMLSelectElement>("flow");
+    if (list.length === trace.head.flows.length) return;
+    list.replaceChildren(...trace.head.flows.map((flow, at) => new Option(flow.name, String(at))));
+    if (model.flow < 0 && trace.head.flows.length > 0) model.flow = 0;
+    legend(trace.head, by("legend"), by("states"));
   }
 
   say(text: string): void {

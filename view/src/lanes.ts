@@ -39,10 +39,15 @@ export class Lanes {
   private tiles = new Map<string, { canvas: HTMLCanvasElement; whole: boolean }>();
   private band: Band | null = null;
 
-  constructor(private readonly trace: Trace, private readonly model: Model) {}
+  private readonly radios: number[];
 
+  constructor(private readonly trace: Trace, private readonly model: Model) {
+    this.radios = trace.head.nodes.flatMap(({ radio }, node) => (radio ? [node] : []));
+  }
+
+  /** Whose rows there are: those that were chosen, or all that have a radio. */
   nodes(): number[] {
-    return this.model.nodes ?? this.trace.head.nodes.map((_, node) => node);
+    return this.model.nodes ?? this.radios;
   }
 
   height(): number {

@@ -93,6 +93,7 @@ async function start(): Promise<void> {
       model.span = next.span;
       void trace.renew(next, renewed).then(() => {
         about();
+        controls.flows();
         if (!model.follow) return;
         model.t = next.span[1];
         model.window(next.span[1] - width, next.span[1]);

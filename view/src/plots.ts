@@ -15,6 +15,8 @@ const place = (flow: number, line: number) => Math.max(flow, 0) + line;
 export class Plots {
   private readonly series: Series;
   private charts: { id: string; chart: uPlot; at: HTMLElement }[] = [];
+  /** Of each plot the greatest value that is visible. */
+  private readonly most = new Map<string, number>();
   private made = "";
   private drawn = "";
 
@@ -43,8 +45,10 @@ export class Plots {
       this.drawn = drawn;
       for (const { id, chart } of this.charts) {
         const plot = plots.find((each) => each.id === id)!;
+        const shown = plot.lines.map((line) => visible(line, from, to));
+        this.most.set(id, shown.reduce((most, [, values]) => values.reduce((one, other) => Math.max(one, other), most), 0));
         chart.batch(() => {
-          chart.setData(aligned(plot, from, to), false);
+          chart.setData(aligned(shown), false);
           chart.setScale("x", { min: from / 1e9, max: to / 1e9 });
         });
       }
@@ -80,9 +84,11 @@ export class Plots {
             u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
           }],
         },
-        scales: { x: { time: false, auto: false }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        scales: { x: { time: false, auto: false }, y: { range: () => [0, (this.most.get(plot.id) ?? 0) * 1.08 || 1] } },
         axes: [
-          { ...axis, size: 26, gap: 3, values: (_u, splits) => splits.map((at) => instant(at * 1e9, this.model.width)) },
+          { ...axis, size: 26, gap: 3, values: (u, splits) => splits.map((at) =>
+            // What would be cut off at the edge is left out; the axis ends where those of the other panels do.
+            u.valToPos(at, "x") > width - LEFT - 24 ? "" : instant(at * 1e9, this.model.width)) },
           { ...axis, size: LEFT, gap: 4, space: 22 },
         ],
         series: [
@@ -145,8 +151,7 @@ export class Plots {
 }
 
 /** The lines on one row of times, as uPlot wants them; a line has gaps where only others have points. */
-function aligned(plot: Plot, from: number, to: number): uPlot.AlignedData {
-  const shown = plot.lines.map((line) => visible(line, from, to));
+function aligned(shown: [number[], number[]][]): uPlot.AlignedData {
   const times = Float64Array.from(new Set(shown.flatMap(([time]) => time))).sort();
   const columns = shown.map(([time, value]) => {
     const column: (number | null | undefined)[] = new Array<undefined>(times.length);

@@ -58,12 +58,15 @@ export class Paths {
     for (const [key, { time }] of this.changes) {
       if (key % this.nodes === ends.destination) for (const each of time) times.add(each);
     }
+    let longest: number[] = [];
     for (const time of Float64Array.from(times).sort()) {
       const path = this.at(flow, time);
+      if (path.length > longest.length) longest = path;
       if (path[path.length - 1] !== ends.destination || path.join() === found.path[found.path.length - 1]?.join()) continue;
       found.time.push(time);
       found.path.push(path);
     }
-    return found;
+    // Of a flow that leaves the mesh there are routes to its gateway only.
+    return found.path.length > 0 || longest.length === 0 ? found : { time: [this.head.span[0]], path: [longest] };
   }
 }

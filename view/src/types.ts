@@ -1,6 +1,6 @@
 // What Python (python/fourhop/view/blobs.py) gives the page. Times are nanoseconds; a `number` holds 104 days of them exactly.
 
-export interface NodeInfo { name: string; x: number; y: number }
+export interface NodeInfo { name: string; x: number; y: number; radio: boolean }
 export interface FlowInfo { name: string; source: number; destination: number; transport: string }
 export interface Wall { x1: number; y1: number; x2: number; y2: number; loss_db: number }
 

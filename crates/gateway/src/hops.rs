@@ -137,16 +137,15 @@ fn lines(text: &str) -> Result<Vec<Entry>, String> {
         .collect()
 }
 
-/// The routes of fourhop-aodvd: a list `routes` of objects with `to`, an address or network, and `hops`; those that are not
-/// valid have `valid` false.
+/// The routes of fourhop-aodvd: a list `routes` of objects with `destination`, `state` and, if that is "valid", `hops`.
 fn routes(text: &str) -> Result<Vec<Entry>, String> {
     let failed = || "mesh.socket: found no list of routes, allowed: the socket of fourhop-aodvd".to_owned();
     let state: serde_json::Value = serde_json::from_str(text).map_err(|_| failed())?;
     let listed = state.get("routes").and_then(|routes| routes.as_array()).ok_or_else(failed)?;
     let read = |route: &serde_json::Value| {
-        let to = Network::parse(route.get("to")?.as_str()?)?;
+        let to = Network::parse(route.get("destination")?.as_str()?)?;
         let hops = u8::try_from(route.get("hops")?.as_u64()?).ok().filter(|&hops| hops > 0)?;
-        let valid = route.get("valid").and_then(serde_json::Value::as_bool).unwrap_or(true);
+        let valid = route.get("state").and_then(serde_json::Value::as_str) == Some("valid");
         valid.then_some(Entry { to, hops, rate: None })
     };
     Ok(listed.iter().filter_map(read).collect())
@@ -205,7 +204,8 @@ mod tests {
 
     #[test]
     fn the_daemons_routes_are_read() {
-        let text = r#"{"routes":[{"to":"10.0.0.4/32","hops":3},{"to":"10.0.0.5","hops":2,"valid":false},{"to":1}]}"#;
+        let text = r#"{"routes":[{"destination":"10.0.0.4","state":"valid","hops":3},
+            {"destination":"10.0.0.5","state":"invalid","hops":2},{"destination":1}]}"#;
         assert_eq!(routes(text), Ok(vec![entry("10.0.0.4", 3, None)]));
         assert!(routes("{}").unwrap_err().contains("allowed: the socket of fourhop-aodvd"));
     }

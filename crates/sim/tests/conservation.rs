@@ -92,7 +92,7 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
 
 prop_compose! {
     /// A small network, dense or torn, with flows between any of its nodes.
-    fn network()(
+    pub fn network()(
         profile in prop::sample::select(vec!["ns2", "standard"]),
         routing in prop::sample::select(vec!["aodv", "static", "ssa-aodv"]),
         rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),

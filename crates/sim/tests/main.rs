@@ -28,6 +28,7 @@ mod series;
 mod sinr;
 mod site;
 mod soak;
+mod trace;
 mod wired;
 mod worked_example;
 

@@ -1,11 +1,13 @@
 //! The results of all scenarios of the folder, in both profiles and with both radios, are those of a list: what is meant to make
-//! runs faster changes nothing else. The list has a number for each run, made of all that its result says but the time it took.
+//! runs faster changes nothing else. The list has a number for each run, made of all that its result says but the time it took
+//! and what is zero: a counter that is new and has counted nothing moves no result.
 //!
 //! A change that moves results on purpose writes the list anew (`make results`) and says so in the changelog.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
+use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Mutex;
 
@@ -55,6 +57,20 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// Takes out what is zero.
+fn prune(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(prune);
+            fields.retain(|_, field| {
+                field.as_f64() != Some(0.0) && field.as_object().is_none_or(|inner| !inner.is_empty())
+            });
+        }
+        Value::Array(items) => items.iter_mut().for_each(prune),
+        _ => {}
+    }
+}
+
 /// One line of the list; none if the radio does not fit the scenario.
 fn line(name: &str, settings: &[&str], profile: &str, radio: &[&str], seed: u64) -> Option<String> {
     let text = std::fs::read_to_string(format!("{FOLDER}{name}.toml")).unwrap();
@@ -70,6 +86,7 @@ fn line(name: &str, settings: &[&str], profile: &str, radio: &[&str], seed: u64)
         run(&scenario, seed, &RunOptions::default(), &Control::new()).unwrap_or_else(|error| panic!("{error}"));
     let mut result = serde_json::to_value(result).unwrap();
     result.as_object_mut().unwrap().remove("wall_s");
+    prune(&mut result);
     Some(format!("{name} {profile} seed={seed} {} {:016x}\n", radio.join(" "), hash(&result.to_string())))
 }
 

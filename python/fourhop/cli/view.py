@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 def command(
     path: Annotated[
-        Path, typer.Argument(metavar="DIR|FILE", help="A trace, as `run --trace DIR` writes it, or a scenario to run.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="DIR|FILE",
+            help="A trace, as `run --trace DIR` writes it, or a scenario to run; not needed with --live.",
+            show_default=False,
+        ),
+    ] = None,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the trace inside, and end.")
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Follow the trace of an emulation that goes on: its last minute.")
+        bool, typer.Option("--live", help="Follow the emulation that goes on, or that writes DIR: its last minute.")
     ] = False,
     port: Annotated[int, typer.Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser of this desk.")] = True,
@@ -42,15 +47,13 @@ def command(
 
         common.one_of(html=html is not None, live=live)
         if live:
-            if path.is_file():
-                raise FourhopError(
-                    f"--live: found the file {path}, allowed: the folder of a trace that is being written"
-                )
             from fourhop.view.live import Live
 
-            Tables(path)
-            _serve(Server(None, port, Live(path, path.name)), open_)
+            folder = _followed(path)
+            _serve(Server(None, port, Live(folder, folder.name)), open_)
             return
+        if path is None:
+            raise FourhopError("DIR|FILE: found nothing, allowed: a trace or a scenario; without it --live")
         with tempfile.TemporaryDirectory(prefix="fourhop-view-") as scratch:
             if path.is_file():
                 folder = _run(path, Path(scratch), seed, set_, transport, duration)
@@ -65,6 +68,21 @@ def command(
                 typer.echo(f"page: {write(blobs, html)}")
             else:
                 _serve(Server(blobs, port), open_)
+
+
+def _followed(path: Path | None) -> Path:
+    """The folder of a trace that is being written: the one that is named, or that of the emulation that runs."""
+    from fourhop.errors import FourhopError
+    from fourhop.view import Tables
+
+    if path is None:
+        from fourhop.emulation import traced
+
+        path = traced()
+    elif path.is_file():
+        raise FourhopError(f"--live: found the file {path}, allowed: the folder of a trace that is being written")
+    Tables(path)
+    return path
 
 
 def _run(

@@ -172,7 +172,7 @@ class Blobs:
             if x is None:
                 x, y = min(xs) + wired * step, max(ys) + step
                 wired += 1
-            made.append({"name": each["name"] or str(each["node"]), "x": x, "y": y})
+            made.append({"name": each["name"] or str(each["node"]), "x": x, "y": y, "radio": each["radio"]})
         return made
 
     @functools.cached_property

@@ -290,8 +290,8 @@ impl Numbers {
         if packet.meta.number == 0 {
             packet.meta.number = self.next;
             self.next = self.next.wrapping_add(self.step);
-            // Routing and modules make packets, too, and show them first when they are on their way.
-            if step != Step::Created {
+            // Routing makes packets, too, and shows them first when they are on their way.
+            if !matches!(step, Step::Created | Step::Emitted) {
                 out.push(Output::Noted(Note::of(packet, Step::Emitted)));
             }
         }

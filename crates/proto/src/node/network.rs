@@ -87,10 +87,12 @@ impl Node {
         let Some(modules) = &mut self.modules else { return };
         let mut packets = ccm::table::Packets::default();
         modules.handle_timeout(now, &mut packets);
-        for packet in packets.down {
+        for mut packet in packets.down {
+            self.journal.note(&mut packet, Step::Emitted, &mut out.outputs);
             self.route(now, packet, out);
         }
-        for packet in packets.up {
+        for mut packet in packets.up {
+            self.journal.note(&mut packet, Step::Emitted, &mut out.outputs);
             self.deliver(now, packet, out);
         }
     }

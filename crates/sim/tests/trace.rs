@@ -1,0 +1,180 @@
+//! What nodes tell of their packets is what their layers count, in any network, and whoever looks on changes nothing.
+
+use crate::conservation::network;
+use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::node::{Note, Step};
+use fourhop_proto::wire::Frame;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::trace::{Copy, Kind, Recorder, Request, Rows, Sink, Tap, Taps, TxId};
+use fourhop_sim::translate;
+use fourhop_units::{NodeId, Time};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Steps of all packets, as nodes tell them.
+#[derive(Default)]
+struct Told {
+    steps: BTreeMap<&'static str, u64>,
+    dropped: BTreeMap<DropReason, u64>,
+    made: BTreeSet<u32>,
+    wrong: Vec<String>,
+    sent: u64,
+    ended: u64,
+}
+
+#[derive(Clone, Default)]
+struct Ledger(Arc<Mutex<Told>>);
+
+impl Tap for Ledger {
+    fn looks_closely(&self) -> bool {
+        true
+    }
+
+    fn sent(&mut self, _: Time, _: NodeId, _: TxId, _: &Frame) {
+        self.0.lock().unwrap().sent += 1;
+    }
+
+    fn received(&mut self, _: Time, _: Copy, _: &Frame) {
+        self.0.lock().unwrap().ended += 1;
+    }
+
+    fn lost(&mut self, _: Time, _: Copy, _: &Frame, _: DropReason) {
+        self.0.lock().unwrap().ended += 1;
+    }
+
+    fn noted(&mut self, _: Time, node: NodeId, note: &Note) {
+        let mut told = self.0.lock().unwrap();
+        let name = match note.step {
+            Step::Created | Step::Emitted => "made",
+            Step::Queued(_) => "queued",
+            Step::Head => "head",
+            Step::Failed(_) => "failed",
+            Step::Received(_) => "received",
+            Step::WireOut(_) => "wire-out",
+            Step::WireIn(_) => "wire-in",
+            Step::Delivered => "delivered",
+            Step::Absorbed => "absorbed",
+            Step::Dropped(_) => "dropped",
+        };
+        *told.steps.entry(name).or_default() += 1;
+        if let Step::Dropped(reason) = note.step {
+            *told.dropped.entry(reason).or_default() += 1;
+        }
+        let is_new = name == "made" && told.made.insert(note.number);
+        if note.number == 0 || (name == "made") != is_new || !told.made.contains(&note.number) {
+            told.wrong.push(format!("node {node}: {note:?}"));
+        }
+    }
+
+    fn finish(&mut self, _: Time) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Rows of each table, and the most that were written at once.
+#[derive(Clone, Default)]
+struct Counted(Arc<Mutex<(BTreeMap<usize, u64>, usize)>>);
+
+impl Sink for Counted {
+    fn write(&mut self, rows: &mut dyn Rows) -> io::Result<()> {
+        let (counts, most) = &mut *self.0.lock().unwrap();
+        *counts.entry(rows.table()).or_default() += rows.len() as u64;
+        *most = (*most).max(rows.len());
+        drop(rows.take());
+        assert!(rows.is_empty());
+        Ok(())
+    }
+
+    fn next_part(&mut self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The run of a scenario with a ledger and a recorder beside it, and without.
+fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
+    let scenario = load_toml(text, "random.toml", &[]).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let end = Time::ZERO + scenario.duration;
+    let (setup, flows) = translate::setup(&scenario, seed, &Control::new()).unwrap();
+    let (ledger, counted) = (Ledger::default(), Counted::default());
+    let mut taps = Taps::default();
+    taps.add(ledger.clone());
+    let sink = Box::new(counted.clone());
+    let request = Request::all("unused".into());
+    taps.add(Recorder::new(&scenario, (&setup, &flows), seed, Kind::Simulated, &request, sink).unwrap());
+    let (mut world, _) = setup.build(seed, taps.into_tap()).unwrap();
+    let (mut alone, _) = setup.build(seed, None).unwrap();
+    for world in [&mut world, &mut alone] {
+        world.run_until(end, &Control::new());
+    }
+    prop_assert_eq!(format!("{:?}", world.accounts()), format!("{:?}", alone.accounts()));
+    prop_assert_eq!((world.frames(), world.receptions()), (alone.frames(), alone.receptions()));
+    let held: u64 = world.wired().wires().iter().map(|wire| wire.port.held() as u64).sum();
+    world.finish_trace().unwrap();
+
+    let told = ledger.0.lock().unwrap();
+    prop_assert_eq!(&told.wrong, &Vec::<String>::new());
+    let step = |name: &str| told.steps.get(name).copied().unwrap_or(0);
+    let dropped =
+        |layer: Layer| told.dropped.iter().filter(|(reason, _)| reason.layer() == layer).map(|of| of.1).sum::<u64>();
+    let accounts = world.accounts();
+    // What comes to IP and goes from it.
+    let came = step("made") + step("received") + step("failed") + step("wire-in");
+    prop_assert_eq!(came, accounts.network.taken);
+    let went = step("queued") + step("delivered") + step("wire-out") + dropped(Layer::Wire) + step("absorbed");
+    prop_assert_eq!(went, accounts.network.passed);
+    for &reason in DropReason::ALL {
+        let (here, counted) = (told.dropped.get(&reason).copied().unwrap_or(0), world.drops().of(reason));
+        match reason.layer() {
+            Layer::Network | Layer::Wire => prop_assert_eq!(here, counted, "{}", reason.name()),
+            // Messages of ARP are no packets.
+            Layer::Link => prop_assert!(here <= counted, "{}", reason.name()),
+            Layer::Mac | Layer::Radio => {}
+        }
+    }
+    prop_assert!(step("head") <= accounts.mac.taken && step("head") <= step("queued"));
+    prop_assert_eq!(step("wire-out"), step("wire-in") + held);
+    // Rows are written as they are told.
+    let (counts, _) = &*counted.0.lock().unwrap();
+    let rows = |table: usize| counts.get(&table).copied().unwrap_or(0);
+    prop_assert_eq!((rows(0), rows(1)), (world.frames(), world.receptions()));
+    prop_assert_eq!((told.sent, told.ended), (world.frames(), world.receptions()));
+    let told: u64 = told.steps.values().sum();
+    prop_assert!((told..=told + accounts.mac.passed).contains(&rows(3)), "the MAC's part is told by nobody");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_nodes_tell_is_what_their_layers_count(text in network(), seed in 0u64..1000) {
+        check(&text, seed)
+            .map_err(|error| TestCaseError::fail(format!("{error}\nseed {seed} of this scenario:\n{text}")))?;
+    }
+}
+
+/// However many frames there are, so many rows wait and no more: here some hundred thousand.
+#[test]
+fn rows_do_not_gather_in_memory() {
+    let text = "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'grid'\nrows = 5\ncolumns = 5\n[routing]\nprotocol = 'static'\n\
+                [traffic]\npairs = 5\ntransport = 'newreno'\n";
+    let scenario = load_toml(text, "grid.toml", &[]).unwrap();
+    let (setup, flows) = translate::setup(&scenario, 1, &Control::new()).unwrap();
+    let counted = Counted::default();
+    let request = Request::all("unused".into());
+    let sink = Box::new(counted.clone());
+    let recorder = Recorder::new(&scenario, (&setup, &flows), 1, Kind::Simulated, &request, sink).unwrap();
+    let (mut world, _) = setup.build(1, Some(Box::new(recorder))).unwrap();
+    world.run_until(Time::ZERO + scenario.duration, &Control::new());
+    world.finish_trace().unwrap();
+    let (counts, most) = &*counted.0.lock().unwrap();
+    assert!(counts[&1] > 500_000, "{counts:?}");
+    assert!(*most < (1 << 16) + 1000, "{most}");
+}

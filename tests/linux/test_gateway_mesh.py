@@ -1,0 +1,97 @@
+"""`fourhop-gateway` before an emulated mesh: the kernel's TCP to nodes at one to four hops at once."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.linux.conftest import Emulated, Starter, needs
+from tests.linux.test_gateway import PROGRAM
+
+CHAIN = """
+profile = "standard"
+duration = "300s"
+[radio]
+rate = "11Mbps"
+[topology]
+kind = "chain"
+hops = 4
+[mac]
+rts_threshold = "0B"
+[routing]
+protocol = "static"
+[wired]
+gateways = ["first"]
+nodes = ["S"]
+rate = "100Mbps"
+delay = "40ms"
+[[flows]]
+from = "S"
+to = "last"
+transport = "newreno"
+"""
+SECONDS = 25
+
+
+def downloads(net: Emulated, folder: Path) -> tuple[list[float], float, int]:
+    """What each node gets in bit/s, the median of ping to the farthest, and segments sent again."""
+    for n in range(1, 5):
+        net.serve(f"n{n}", "iperf3", "-s", "-1", "-p", str(5200 + n), port=5200 + n)
+    files = [folder / f"{n}.json" for n in range(1, 5)]
+    words = ("-J", "-t", str(SECONDS), "--logfile")
+    senders = [
+        net.start("S", "iperf3", "-c", f"n{n}", "-p", str(5200 + n), *words, str(files[n - 1])) for n in range(1, 5)
+    ]
+    time.sleep(SECONDS * 0.3)
+    said = net.run("S", "ping", "-n", "-c", str(int(SECONDS * 0.5 / 0.25)), "-i", "0.25", "-W", "10", "n4").stdout
+    times = [float(line.rpartition("time=")[2].split()[0]) for line in said.splitlines() if "time=" in line]
+    for sender in senders:
+        sender.wait(timeout=SECONDS + 60)
+    ends = [json.loads(file.read_text(encoding="utf-8"))["end"] for file in files]
+    again = sum(end["sum_sent"]["retransmits"] for end in ends)
+    return [end["sum_received"]["bits_per_second"] for end in ends], statistics.median(times), again
+
+
+def index(values: list[float]) -> float:
+    """Jain's."""
+    return sum(values) ** 2 / (len(values) * sum(value * value for value in values))
+
+
+@pytest.mark.timeout(240)
+def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path: Path) -> None:
+    needs("iperf3", "ping", "iptables")
+    if not PROGRAM.exists():
+        pytest.skip("there is no fourhop-gateway: `make linux` builds it")
+    (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
+    file = tmp_path / "gateway.toml"
+    service = f'[service]\nuser = "root"\nsocket = "{tmp_path}/control"\n'
+    file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n{service}', encoding="utf-8")
+    found = {}
+    for way in ("plain", "ours"):
+        net = emulate("--tap", "--without-flows", file=tmp_path / "chain.toml")
+        if way == "ours":
+            gateway = net.start("n0", str(PROGRAM), "run", "--config", str(file))
+            assert gateway.stdout is not None
+            assert gateway.stdout.readline().startswith("started: ")
+        found[way] = downloads(net, tmp_path)
+        if way == "ours":
+            command = [PROGRAM, "status", "--json", "--socket", tmp_path / "control"]
+            state = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            hops = {node["address"]: node["hops"] for node in state["nodes"]}
+            assert hops == {f"10.0.0.{n + 1}": n for n in range(1, 5)}, "by the time to live"
+            assert state["totals"]["early"] == 0
+        report = net.end()
+        lost = report["packets"]["lost"].get("mac", {})
+        failures = sum(count for reason, count in lost.items() if reason.endswith("retry-limit"))
+        found[way] += (failures,)
+    (plain, ping, again, failed), (ours, ping_ours, again_ours, failed_ours) = found["plain"], found["ours"]
+    assert index(plain) < 0.8, found
+    assert index(ours) > 0.93, found
+    assert ping_ours < ping / 2, found
+    assert again_ours < again, found
+    assert failed_ours < failed, found

@@ -160,6 +160,7 @@ mod program {
             std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         }
         let mode = if line.tap { Mode::Link } else { Mode::Routed };
+        let last_only = line.trace_last.is_some();
         let trace = line.trace.map(|folder| Request {
             from: line.trace_from.map_or(Time::ZERO, |from| Time::ZERO + from),
             to: line.trace_to.map_or(Time::NEVER, |to| Time::ZERO + to),
@@ -189,6 +190,10 @@ mod program {
         let names: Vec<_> = state.members.iter().map(|member| member.name.as_str()).collect();
         let (first, last) = (names[0], names[names.len() - 1]);
         eprintln!("emulation {} is ready: {} nodes, {first} to {last}", state.id, names.len());
+        if let Some(folder) = &state.trace {
+            let live = if last_only { "--live " } else { "" };
+            eprintln!("trace: {0}; fourhop view {live}{0}", folder.display());
+        }
         if let Some(descriptor) = line.ready {
             let told = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
             let told = told.and_then(|mut file| writeln!(file, "{}", serde_json::to_string(state)?));

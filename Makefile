@@ -183,12 +183,15 @@ endef
 PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)))
 
 # What is trained on is none of what benches/compare.py measures. llvm-profdata is of the compiler's own LLVM: no other reads
-# its profiles.
+# its profiles. `make dist GUIDED=no` leaves the training out, which is most of the time.
+GUIDED := yes
 TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
 define TRAIN
 rustup component add llvm-tools || true
 merge=$$(ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata || true)
-if test -z "$$merge"; then
+if test "$(GUIDED)" = no; then
+  echo "dist: not profile-guided, as asked for" >&2
+elif test -z "$$merge"; then
   echo "dist: NOT PROFILE-GUIDED: this compiler has no component llvm-tools" >&2
 else
   $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained) --out target/instrumented

@@ -69,7 +69,7 @@ impl Fading {
             let (cos, sin) = direction((f64::from(step) + 0.5) / steps);
             [cos as f32, sin as f32]
         });
-        let turning = (config.doppler_hz * 1e-9 * 2.0f64.powi(65)) as u64;
+        let turning = (config.doppler_hz * 1e-9 * (1_u128 << 65) as f64) as u64;
         let k = config.k;
         let amplitudes = ((1.0 / (WAVES as f64 * (k + 1.0))).sqrt(), (k / (k + 1.0)).sqrt());
         Fading { config, seed, directions, circle: circle.collect(), turning, amplitudes }
@@ -97,7 +97,7 @@ impl Fading {
         for (n, (phase, shift)) in phases.iter_mut().zip(&mut shifts).enumerate() {
             // 7 and 12 are no divisors of 19: each direction at one end meets another at the other.
             *phase = fraction(stream.unit() + along(n, at_a) + along(7 * n, at_b));
-            *shift = (along(12 * n, around) * 2.0f64.powi(31)) as i32;
+            *shift = (along(12 * n, around) * (1_u64 << 31) as f64) as i32;
         }
         Waves { phases, shifts, dominant: fraction(stream.unit() + distance(a, b) * per_metre) }
     }
@@ -126,7 +126,7 @@ impl Fading {
         let (scattered, dominant) = self.amplitudes;
         let (mut re, mut im) = (f64::from(re) * scattered, f64::from(im) * scattered);
         if dominant > 0.0 {
-            let (cos, sin) = direction(f64::from(waves.dominant) / 2.0f64.powi(32));
+            let (cos, sin) = direction(f64::from(waves.dominant) / (1_u64 << 32) as f64);
             re += dominant * cos;
             im += dominant * sin;
         }
@@ -136,7 +136,7 @@ impl Fading {
 
 /// What is left of a phase in turns when whole ones are taken away, in units of 2^-32 turns.
 fn fraction(turns: f64) -> u32 {
-    (turns * 2.0f64.powi(32)) as i64 as u32
+    (turns * (1_u64 << 32) as f64) as i64 as u32
 }
 
 fn direction(turn: f64) -> Position {
@@ -295,7 +295,8 @@ mod tests {
             let seconds = f64::from(pair) * 7.3;
             let (mut re, mut im) = (0.0, 0.0);
             for (&phase, &shift) in waves.phases.iter().zip(&waves.shifts) {
-                let turns = f64::from(phase) / 2.0f64.powi(32) + f64::from(shift) / 2.0f64.powi(31) * 5.0 * seconds;
+                let turns =
+                    f64::from(phase) / (1_u64 << 32) as f64 + f64::from(shift) / (1_u64 << 31) as f64 * 5.0 * seconds;
                 re += turns::cos(turns);
                 im += turns::sin(turns);
             }

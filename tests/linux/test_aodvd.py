@@ -101,8 +101,8 @@ def test_a_broken_link_is_told_backwards_and_what_comes_back_is_found(emulate: S
         mesh.end(2, "KILL")
         net.run("n2", "ip", "link", "set", "mesh0", "down")
         mesh.wait(lambda: address(3) not in mesh.routes(0), 10, "an error")
-        assert mesh.show(1)["counters"]["rerr_sent"] >= 1
-        assert mesh.show(0)["counters"]["rerr_received"] >= 1
+        mesh.wait(lambda: mesh.show(1)["counters"]["rerr_sent"] >= 1, 5, "the error as it is counted")
+        mesh.wait(lambda: mesh.show(0)["counters"]["rerr_received"] >= 1, 5, "the error where it ended")
         net.run("n2", "ip", "link", "set", "mesh0", "up")
         mesh.start(2, keep=True)
         mesh.wait(lambda: address(3) in mesh.routes(0), 20, "the way back")

@@ -110,7 +110,7 @@ def test_partitions_work_on_their_own_and_merge(emulate: Starter) -> None:
         assert reaches(0, 1)
         assert reaches(3, 4)
         assert not reaches(0, 4)
-        assert mesh.show(2)["daemon"]["link_failures_device"] >= 1
+        mesh.wait(lambda: mesh.show(2)["daemon"]["link_failures_device"] >= 1, 5, "the device that is down")
         net.run("n2", "ip", "link", "set", "mesh0", "up")
         assert mesh.wait(lambda: reaches(0, 4), 20, "a merge") < 15
 
@@ -179,7 +179,7 @@ def test_daemons_and_nodes_of_the_simulators_aodv_are_one_mesh(emulate: Starter,
         mesh.net.run("n4", "ip", "link", "set", "mesh0", "down")
         mesh.net.start("n0", "ping", "-i", "0.2", "-w", "15", "n4")
         mesh.wait(lambda: address(4) not in mesh.routes(0), 15, "an error of the simulated node, passed on")
-        assert mesh.show(2)["counters"]["rerr_received"] >= 1
+        mesh.wait(lambda: mesh.show(2)["counters"]["rerr_received"] >= 1, 5, "the error where it was passed on")
 
 
 SECRET = b"fourhop: thirty-two bytes or more"

@@ -130,7 +130,13 @@ def main() -> None:
     def listed(texts: dict[str, list[str]]) -> str:
         return "\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items())
 
-    lists = {"apache": "\n".join(apache), "notices": "".join(notices), "unlicense": "\n".join(unlicense), "mit": listed(texts), "bsd": listed(bsd)}
+    lists = {
+        "apache": "\n".join(apache),
+        "notices": "".join(notices),
+        "unlicense": "\n".join(unlicense),
+        "mit": listed(texts),
+        "bsd": listed(bsd),
+    }
     print(HEAD.format(**lists), end="")
 
 

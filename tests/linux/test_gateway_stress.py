@@ -207,7 +207,7 @@ def test_a_service_manager_hears_that_it_lives_and_silence_when_it_hangs(border:
         manager.bind(str(border.folder / "manager"))
         (border.folder / "manager").chmod(0o777)
         manager.settimeout(5)
-        words = ["env", f"NOTIFY_SOCKET={border.folder}/manager", "WATCHDOG_USEC=3000000", PROGRAM]
+        words: list[str | Path] = ["env", f"NOTIFY_SOCKET={border.folder}/manager", "WATCHDOG_USEC=3000000", PROGRAM]
         process = border.start("gate", *words, "run", "--config", border.file())
         said = [manager.recv(200).decode() for _ in range(3)]
         assert said[0].startswith("READY=1\nSTATUS=mesh0")

@@ -187,7 +187,7 @@ PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/
 GUIDED := yes
 TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
 define TRAIN
-rustup component add llvm-tools || true
+test "$(GUIDED)" = no || rustup component add llvm-tools || true
 merge=$$(ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata || true)
 if test "$(GUIDED)" = no; then
   echo "dist: not profile-guided, as asked for" >&2

@@ -31,6 +31,12 @@ ELSEWHERE = {
     "dask": "test_cluster.py runs sweeps on a cluster",
     "helm": "needs a Kubernetes cluster",
     "tshark": "test_pcap.py and test_local_acks.py read captures with it",
+    "fourhop-aodvd": "tests/linux/test_aodvd.py runs it",
+    "fourhop-gateway": "tests/linux/test_gateway.py runs it",
+    "install": "writes into folders of the system",
+    "ip": "gives a device of the machine an address",
+    "kill": "ends what another line has started",
+    "systemctl": "needs systemd",
 }
 
 # Commands that need root and the programs for Linux: tests/linux runs those of README.md.

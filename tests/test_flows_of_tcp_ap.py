@@ -45,7 +45,7 @@ def test_the_networks_like_the_papers_are() -> None:
 def test_flows_of_the_grid_lie_as_the_paper_says() -> None:
     study = module("f20_grid")
     for side, lines in study.GRIDS.values():
-        made = study._grid("ns2", side, lines).resolved["flows"]
+        made = study.grid("ns2", side, lines).resolved["flows"]
         rows = [flow["from"] // side for flow in made[:3]]
         columns = [flow["from"] % side for flow in made[3:]]
         # Senders of columns are in row 0 and those of rows in column 0: flow 1 and flow 6 are the farthest from them.

@@ -8,8 +8,8 @@
 >>> trace = fourhop.trace.open(folder)
 >>> trace.table("frames")["node"].unique().to_list()
 [1]
->>> trace.meta["ranges"]["reception_m"]
-250.0
+>>> round(trace.meta["ranges"]["reception_m"])
+250
 """
 
 from __future__ import annotations

@@ -95,4 +95,5 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
     assert index(ours) > 0.93, found
     assert ping_ours < ping / 2, found
     assert again_ours < again, found
-    assert failed["ours"] < failed["plain"], (found, failed)
+    # The bar of docs/gateway.md is two in 60 s.
+    assert failed["ours"] <= 2, (found, failed)

@@ -262,7 +262,7 @@ def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_p
         out, err = net.process.communicate(timeout=30)
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
-    assert any("captures are not whole" in warning for warning in json.loads(out)["warnings"])
+    assert any("captures or the trace are not whole" in warning for warning in json.loads(out)["warnings"])
     assert net.process.returncode == 2
     assert f"{tmp_path / 'out'}: cannot be written: No space left" in err
 

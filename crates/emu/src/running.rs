@@ -189,7 +189,7 @@ impl Running {
         let machine = Reading::now().since(&before);
         let exit_status = child.and_then(|mut child| end_child(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
-            self.warnings.push(format!("what was written of it is not whole: {error}"));
+            self.warnings.push(format!("captures or the trace are not whole: {error}"));
         }
         let report = self.report(ended, machine, exit_status);
         // Programs in the nodes go first, which takes a moment: the report does not wait for what they would send.

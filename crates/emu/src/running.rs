@@ -1,15 +1,18 @@
 //! A running emulation: the loop, and what it counts.
 
+mod child;
+mod summary;
+
 use crate::EmulationError;
-use crate::carry::{Carry, Mode, Refused, routed};
+use crate::carry::{Mode, Refused, routed};
 use crate::emulation::{Emulation, Stop};
-use crate::flows::{FlowReport, Flows};
+use crate::flows::Flows;
 use crate::fragments::fragments;
 use crate::hosted::Hosted;
 use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
 use crate::radio::Radio;
-use crate::report::{Machine, Packets, Report, Truth};
+use crate::report::{Packets, Report};
 use fourhop_live::clock::Clock;
 use fourhop_live::host::Reading;
 use fourhop_live::lateness::Lateness;
@@ -21,8 +24,7 @@ use fourhop_proto::wire::bytes::Ipv4Head;
 use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
 use fourhop_units::{Dbm, Dur, NodeId, Time, Watt};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::process::{Child, Command};
@@ -36,10 +38,6 @@ const LONGEST: Dur = Dur::from_millis(5);
 /// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the machine
 /// does something else.
 const BEAT: Dur = Dur::from_millis(10);
-/// A network that was further behind than this was not that of the scenario, whatever single packets say.
-const BEHIND: Dur = Dur::from_millis(100);
-/// Programs that are asked to end have this long.
-const GRACE: Dur = Dur::from_secs(2);
 /// The number of the radio's socket among what can be read: no device has it.
 const RADIO: u32 = u32::MAX;
 /// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
@@ -187,7 +185,7 @@ impl Running {
         let end = stop.after.map_or(Time::NEVER, |after| Time::ZERO + after);
         let ended = self.pass_time(end, &mut child, watch, server.as_ref())?;
         let machine = Reading::now().since(&before);
-        let exit_status = child.and_then(|mut child| end_child(&mut child));
+        let exit_status = child.and_then(|mut child| child::end(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
             self.warnings.push(format!("captures or the trace are not whole: {error}"));
         }
@@ -531,93 +529,8 @@ impl Running {
         let number = node.wired_number().map_or(node.index(), |host| radios + host);
         (number < count).then_some(number)
     }
-
-    fn report(&self, ended: Ending, machine: Reading, exit_status: Option<i32>) -> Report {
-        let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
-        let state = self.emulation.state();
-        let ran_s = self.now().as_secs_f64();
-        let mut counters = fourhop_sim::counters(&self.emulation.world, &[]);
-        if let Carry::Receivers(receivers) = &self.emulation.carry {
-            counters.insert("adhoc_receivers", receivers.counters());
-        }
-        let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
-        Report {
-            id: state.id.clone(),
-            scenario: state.scenario.clone(),
-            mode,
-            seed,
-            nodes: state.members.len(),
-            ran_s,
-            ended_by: ended.name(),
-            exit_status,
-            setup_s,
-            lateness_us: self.lateness.summary(),
-            truth: self.truth(),
-            machine: Machine {
-                cpu: if ran_s > 0.0 { machine.own.as_secs_f64() / ran_s } else { 0.0 },
-                stolen_s: machine.stolen.as_secs_f64(),
-                real_time: self.real_time,
-                saturated_speed: speed,
-            },
-            packets: self.packets(),
-            counters,
-            events: self.emulation.world.events(),
-            frames: self.emulation.world.frames(),
-            flows: flows.collect(),
-            warnings: self.warnings.clone(),
-        }
-    }
-
-    /// Was the time of the network that of the clock?
-    fn truth(&self) -> Truth {
-        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
-        let exchange = self.emulation.exchange;
-        let (late, allowed) = (self.lateness.quantile(990), exchange / 10);
-        let worst = (0..self.late_at.len()).max_by_key(|&number| self.late_at[number]);
-        let latest = worst.filter(|&number| !self.late_at[number].is_zero());
-        let latest =
-            latest.map(|number| (self.emulation.state().members[number].name.clone(), micros(self.late_at[number])));
-        let because = if self.behind_max > BEHIND {
-            Some(format!("the network was up to {:.1} ms behind the clock", micros(self.behind_max) / 1e3))
-        } else if late > allowed {
-            let (late, allowed) = (micros(late), micros(allowed));
-            Some(format!(
-                "one packet of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what one \
-                          takes on the air"
-            ))
-        } else {
-            None
-        };
-        Truth {
-            holds: because.is_none(),
-            because,
-            exchange_us: micros(exchange),
-            behind_max_us: micros(self.behind_max),
-            latest,
-        }
-    }
 }
 
 fn with_head(bytes: &[u8]) -> Option<(&[u8], Ipv4Head)> {
     Some((bytes, Ipv4Head::read(bytes).ok()?))
-}
-
-/// The exit status of a program, which is asked to end if it runs.
-fn end_child(child: &mut Child) -> Option<i32> {
-    use std::os::unix::process::ExitStatusExt;
-    let status =
-        |status: std::process::ExitStatus| status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    if let Ok(Some(ended)) = child.try_wait() {
-        return status(ended);
-    }
-    let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
-    let clock = Clock::start();
-    while clock.now() < Time::ZERO + GRACE {
-        if let Ok(Some(ended)) = child.try_wait() {
-            return status(ended);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let _ = child.kill();
-    child.wait().ok().and_then(status)
 }

@@ -1,8 +1,9 @@
 //! Early drops of a node, between its queue and its MAC: which kinds are in use, and what they are told.
 
+use super::buffers::Buffers;
 use super::ear::Ear;
 use super::journal::Step;
-use super::stack::{Buffers, Node};
+use super::stack::Node;
 use crate::drop::DropReason;
 use crate::net::{LinkRed, NeighbourhoodRed, neighbourhood_red};
 use crate::route::{self, NextHop};

@@ -15,6 +15,7 @@
 
 mod account;
 mod ages;
+mod buffers;
 mod ear;
 mod early;
 mod endpoint;
@@ -26,18 +27,20 @@ mod local;
 mod network;
 mod ports;
 mod stack;
+mod timers;
 mod transports;
 mod wired_side;
 
 pub use account::{Account, Drops, Layers};
 pub use ages::{AgeLog, Ages};
+pub use buffers::Buffers;
 pub use ear::{Begun, Ear, Heard, Rules};
 pub use early::EarlyDrops;
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use journal::{Note, PacketKind, Step};
 pub use link_drops::LinkDrops;
-pub use stack::{Buffers, Config, Node, SharedConfig};
+pub use stack::{Config, Node, SharedConfig};
 pub use wired_side::WiredSide;
 
 use crate::drop::DropReason;

@@ -1,8 +1,9 @@
 //! IP at a node: where packets from a neighbour, from above, or from a wire go.
 
+use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
 use super::journal::{self, Step};
-use super::stack::{Buffers, Node, in_order};
+use super::stack::Node;
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};

@@ -1,19 +1,19 @@
 //! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
-use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
+use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
 use super::early::EarlyDrops;
 use super::endpoint::Endpoint;
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
+use super::timers::{LINK, ROUTER, UpperTimers};
 use super::transports::Transports;
 use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
-use crate::gateway;
 use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Addresses, Link};
 use crate::phy;
@@ -62,72 +62,6 @@ impl From<&Config> for SharedConfig {
     }
 }
 
-/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
-/// entered again before its first buffer is back: each has as many as that has ever needed.
-#[derive(Debug)]
-pub(super) struct Pool<T>(Vec<Vec<T>>);
-
-impl<T> Pool<T> {
-    pub(super) fn take(&mut self) -> Vec<T> {
-        self.0.pop().unwrap_or_default()
-    }
-
-    pub(super) fn give(&mut self, buffer: Vec<T>) {
-        debug_assert!(buffer.is_empty(), "every action is performed before its buffer returns");
-        self.0.push(buffer);
-    }
-}
-
-/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
-pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
-    actions.reverse();
-    core::iter::from_fn(|| actions.pop())
-}
-
-impl<T> Default for Pool<T> {
-    fn default() -> Pool<T> {
-        Pool(Vec::new())
-    }
-}
-
-/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to all of
-/// its nodes.
-#[derive(Debug, Default)]
-pub struct Buffers {
-    /// What the node has put out; the driver takes it.
-    pub outputs: Vec<Output>,
-    mac: Vec<mac::Action>,
-    link: Pool<net::Action>,
-    route: Pool<route::Action>,
-    pub(super) crossing: Pool<gateway::Action<Ipv4Packet>>,
-    pub(super) packets: Pool<Ipv4Packet>,
-}
-
-/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
-#[derive(Debug)]
-struct UpperTimers {
-    /// The earliest.
-    first: Time,
-    link: Time,
-    router: Time,
-    transports: Time,
-    /// The wired side and the modules of C3TCP, which few nodes have.
-    rest: Time,
-    /// Layers that have been called since they were asked: the first three, in this order.
-    stale: [bool; 3],
-}
-
-const LINK: usize = 0;
-const ROUTER: usize = 1;
-const TRANSPORTS: usize = 2;
-
-impl UpperTimers {
-    fn new(router: Option<Time>) -> UpperTimers {
-        let (never, router) = (Time::NEVER, Time::or_never(router));
-        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
-    }
-}
-
 /// A node.
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
@@ -155,7 +89,7 @@ pub struct Node {
     link_drops: Vec<LinkDrops>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
-    upper: UpperTimers,
+    pub(super) upper: UpperTimers,
 }
 
 impl Node {
@@ -185,7 +119,7 @@ impl Node {
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
-        self.upper.stale[TRANSPORTS] = true;
+        self.transports_called();
         self.refresh_upper();
         place
     }
@@ -379,75 +313,6 @@ impl Node {
         if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
-    fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
-        if self.upper.link <= now {
-            let mut actions = out.link.take();
-            self.link.handle_timeout(now, &mut actions);
-            self.upper.stale[LINK] = true;
-            self.perform_link(now, &mut actions, out);
-            out.link.give(actions);
-            // What it has just delivered may have brought the others forward.
-            self.refresh_upper();
-        }
-        if self.upper.router <= now {
-            self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
-        }
-        if self.upper.rest <= now {
-            self.rarer_layers(now, out);
-            self.refresh_upper();
-        }
-        if self.upper.transports <= now {
-            let mut made = out.packets.take();
-            self.local.transports.handle_timeout(now, &mut made);
-            self.upper.stale[TRANSPORTS] = true;
-            self.send_made(now, &mut made, out);
-            out.packets.give(made);
-        }
-    }
-
-    #[cold]
-    fn rarer_layers(&mut self, now: Time, out: &mut Buffers) {
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
-            self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
-        }
-        if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
-            self.modules_timeout(now, out);
-        }
-    }
-
-    /// Asks the layers that have been called when they have something to do.
-    pub(super) fn refresh_upper(&mut self) {
-        let upper = &mut self.upper;
-        let [link, router, transports] = core::mem::take(&mut upper.stale);
-        if link {
-            upper.link = Time::or_never(self.link.next_timeout());
-        }
-        if router {
-            upper.router = Time::or_never(self.router.next_timeout());
-        }
-        if transports {
-            upper.transports = Time::or_never(self.local.transports.next_timeout());
-        }
-        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() {
-            let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
-            let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
-            let early = self.early.as_ref().and_then(|early| early.next_timeout());
-            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
-        }
-        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
-    }
-
-    /// The transports have been called.
-    pub(super) fn transports_called(&mut self) {
-        self.upper.stale[TRANSPORTS] = true;
-    }
-
-    /// The router has been called.
-    pub(super) fn router_called(&mut self) {
-        self.upper.stale[ROUTER] = true;
-    }
-
     /// Gives the MAC the head of the queue if it has nothing to send.
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Buffers) {
@@ -538,7 +403,7 @@ impl Node {
         });
     }
 
-    fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
+    pub(super) fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {
         for action in in_order(actions) {
             match action {
                 net::Action::Deliver { packet, from } => {

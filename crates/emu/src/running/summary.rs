@@ -1,0 +1,79 @@
+//! What an emulation reports when it has ended, and whether its network was true in time.
+
+use super::{Ending, Running};
+use crate::carry::Carry;
+use crate::emulation::Emulation;
+use crate::flows::FlowReport;
+use crate::report::{Machine, Report, Truth};
+use fourhop_live::host::Reading;
+use fourhop_units::Dur;
+
+/// A network that was further behind than this was not that of the scenario, whatever single packets say.
+const BEHIND: Dur = Dur::from_millis(100);
+
+impl Running {
+    pub(super) fn report(&self, ended: Ending, machine: Reading, exit_status: Option<i32>) -> Report {
+        let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
+        let state = self.emulation.state();
+        let ran_s = self.now().as_secs_f64();
+        let mut counters = fourhop_sim::counters(&self.emulation.world, &[]);
+        if let Carry::Receivers(receivers) = &self.emulation.carry {
+            counters.insert("adhoc_receivers", receivers.counters());
+        }
+        let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
+        Report {
+            id: state.id.clone(),
+            scenario: state.scenario.clone(),
+            mode,
+            seed,
+            nodes: state.members.len(),
+            ran_s,
+            ended_by: ended.name(),
+            exit_status,
+            setup_s,
+            lateness_us: self.lateness.summary(),
+            truth: self.truth(),
+            machine: Machine {
+                cpu: if ran_s > 0.0 { machine.own.as_secs_f64() / ran_s } else { 0.0 },
+                stolen_s: machine.stolen.as_secs_f64(),
+                real_time: self.real_time,
+                saturated_speed: speed,
+            },
+            packets: self.packets(),
+            counters,
+            events: self.emulation.world.events(),
+            frames: self.emulation.world.frames(),
+            flows: flows.collect(),
+            warnings: self.warnings.clone(),
+        }
+    }
+
+    /// Was the time of the network that of the clock?
+    fn truth(&self) -> Truth {
+        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
+        let exchange = self.emulation.exchange;
+        let (late, allowed) = (self.lateness.quantile(990), exchange / 10);
+        let worst = (0..self.late_at.len()).max_by_key(|&number| self.late_at[number]);
+        let latest = worst.filter(|&number| !self.late_at[number].is_zero());
+        let latest =
+            latest.map(|number| (self.emulation.state().members[number].name.clone(), micros(self.late_at[number])));
+        let because = if self.behind_max > BEHIND {
+            Some(format!("the network was up to {:.1} ms behind the clock", micros(self.behind_max) / 1e3))
+        } else if late > allowed {
+            let (late, allowed) = (micros(late), micros(allowed));
+            Some(format!(
+                "one packet of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what one \
+                          takes on the air"
+            ))
+        } else {
+            None
+        };
+        Truth {
+            holds: because.is_none(),
+            because,
+            exchange_us: micros(exchange),
+            behind_max_us: micros(self.behind_max),
+            latest,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What a driver lends to its nodes: where they put what they put out, and what they work with meanwhile.
+
+use super::Output;
+use crate::wire::Ipv4Packet;
+use crate::{gateway, mac, net, route};
+
+/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
+/// entered again before its first buffer is back: each has as many as that has ever needed.
+#[derive(Debug)]
+pub(super) struct Pool<T>(Vec<Vec<T>>);
+
+impl<T> Pool<T> {
+    pub(super) fn take(&mut self) -> Vec<T> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    pub(super) fn give(&mut self, buffer: Vec<T>) {
+        debug_assert!(buffer.is_empty(), "every action is performed before its buffer returns");
+        self.0.push(buffer);
+    }
+}
+
+/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
+pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
+    actions.reverse();
+    core::iter::from_fn(|| actions.pop())
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool(Vec::new())
+    }
+}
+
+/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to all of
+/// its nodes.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// What the node has put out; the driver takes it.
+    pub outputs: Vec<Output>,
+    pub(super) mac: Vec<mac::Action>,
+    pub(super) link: Pool<net::Action>,
+    pub(super) route: Pool<route::Action>,
+    pub(super) crossing: Pool<gateway::Action<Ipv4Packet>>,
+    pub(super) packets: Pool<Ipv4Packet>,
+}

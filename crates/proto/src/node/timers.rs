@@ -1,0 +1,101 @@
+//! The timers of a node's layers above the MAC: they are asked only after they have been called.
+
+use super::buffers::Buffers;
+use super::stack::Node;
+use fourhop_units::Time;
+
+/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+#[derive(Debug)]
+pub(super) struct UpperTimers {
+    /// The earliest.
+    pub first: Time,
+    link: Time,
+    router: Time,
+    transports: Time,
+    /// The wired side and the modules of C3TCP, which few nodes have.
+    rest: Time,
+    /// Layers that have been called since they were asked: the first three, in this order.
+    pub stale: [bool; 3],
+}
+
+pub(super) const LINK: usize = 0;
+pub(super) const ROUTER: usize = 1;
+pub(super) const TRANSPORTS: usize = 2;
+
+impl UpperTimers {
+    pub fn new(router: Option<Time>) -> UpperTimers {
+        let (never, router) = (Time::NEVER, Time::or_never(router));
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
+    }
+}
+
+impl Node {
+    pub(super) fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
+        if self.upper.link <= now {
+            let mut actions = out.link.take();
+            self.link.handle_timeout(now, &mut actions);
+            self.upper.stale[LINK] = true;
+            self.perform_link(now, &mut actions, out);
+            out.link.give(actions);
+            // What it has just delivered may have brought the others forward.
+            self.refresh_upper();
+        }
+        if self.upper.router <= now {
+            self.with_router(now, out, |router, actions| router.handle_timeout(now, actions));
+        }
+        if self.upper.rest <= now {
+            self.rarer_layers(now, out);
+            self.refresh_upper();
+        }
+        if self.upper.transports <= now {
+            let mut made = out.packets.take();
+            self.local.transports.handle_timeout(now, &mut made);
+            self.upper.stale[TRANSPORTS] = true;
+            self.send_made(now, &mut made, out);
+            out.packets.give(made);
+        }
+    }
+
+    #[cold]
+    fn rarer_layers(&mut self, now: Time, out: &mut Buffers) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if self.wired.as_ref().is_some_and(|wired| due(wired.next_timeout())) {
+            self.with_wired(now, out, |wired, actions| wired.handle_timeout(now, actions));
+        }
+        if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
+            self.modules_timeout(now, out);
+        }
+    }
+
+    /// Asks the layers that have been called when they have something to do.
+    pub(super) fn refresh_upper(&mut self) {
+        let upper = &mut self.upper;
+        let [link, router, transports] = core::mem::take(&mut upper.stale);
+        if link {
+            upper.link = Time::or_never(self.link.next_timeout());
+        }
+        if router {
+            upper.router = Time::or_never(self.router.next_timeout());
+        }
+        if transports {
+            upper.transports = Time::or_never(self.local.transports.next_timeout());
+        }
+        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() {
+            let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
+            let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
+            let early = self.early.as_ref().and_then(|early| early.next_timeout());
+            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
+        }
+        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
+    }
+
+    /// The transports have been called.
+    pub(super) fn transports_called(&mut self) {
+        self.upper.stale[TRANSPORTS] = true;
+    }
+
+    /// The router has been called.
+    pub(super) fn router_called(&mut self) {
+        self.upper.stale[ROUTER] = true;
+    }
+}

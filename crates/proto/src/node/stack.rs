@@ -67,8 +67,8 @@ impl From<&Config> for SharedConfig {
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
 /// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
-/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`] in the [`Buffers`] that the driver lends. Each `handle_*` may change `next_timeout`.
-/// `ear` is always the one of this node.
+/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`](super::Output) in the [`Buffers`] that the driver
+/// lends. Each `handle_*` may change `next_timeout`. `ear` is always the one of this node.
 #[derive(Debug)]
 pub struct Node {
     mac_addr: MacAddr,
@@ -150,7 +150,8 @@ impl Node {
         self.meter = Some(Box::new(atp::Meter::new(config)));
     }
 
-    /// Lets the node tell what its packets and routes do ([`Output::Noted`], [`Output::Route`]). Packets that it sees first have
+    /// Lets the node tell what its packets and routes do ([`Output::Noted`](super::Output::Noted),
+    /// [`Output::Route`](super::Output::Route)). Packets that it sees first have
     /// the numbers `first`, `first + step` and so on. Before anything happens.
     pub fn record(&mut self, first: u32, step: u32) {
         self.journal.begin(first, step);

@@ -354,6 +354,16 @@ def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Pa
     assert browser.js("document.title") == "chain · fourhop view"
 
 
+def test_it_opens_where_the_first_frame_is(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+    made = fourhop("view", chain, "--html", "page.html", "--set", "duration=3s", "--set", "traffic.start=2s")
+    assert made.returncode == 0, made.stderr
+    show(browser, tmp_path / "page.html")
+    first = browser.js("fourhop.trace.head.opens")
+    assert first >= 2000 * MS
+    assert browser.js("fourhop.model.from") < first < browser.js("fourhop.model.to")
+    assert browser.js("fourhop.model.t === fourhop.model.from")
+
+
 def test_a_large_trace_is_read_as_it_is_looked_at(browser: Chromium, tmp_path: Path) -> None:
     network = Scenario.random(nodes=100, width="1300m", height="1300m", pairs=8, duration="4s", transport="newreno")
     run(network, trace=tmp_path)

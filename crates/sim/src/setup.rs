@@ -380,12 +380,14 @@ impl Setup {
         if let Some(options) = self.atp {
             node.add_meter(options);
         }
-        let net::Config { red, nred, .. } = self.node.link;
+        let net::Config { red, nred, ecn, .. } = self.node.link;
         if red.enabled || nred.enabled {
             let random = |purpose| Stream::new(seed, id, purpose);
             node.add_early_drops(EarlyDrops {
                 link: red.enabled.then(|| LinkRed::new(red, random(Purpose::LinkRed))),
                 neighbourhood: nred.enabled.then(|| NeighbourhoodRed::new(nred, random(Purpose::NeighbourhoodRed))),
+                marks: ecn,
+                marked: 0,
             });
         }
         node

@@ -4,7 +4,7 @@
 //! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
 //! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
 //!
-//! Left out: ECN.
+//! With [`Config::ecn`] a packet whose transport listens is marked where another would be dropped (RFC 8290 section 4.2).
 
 use super::codel::{self, Codel, Verdict};
 use super::hash::{HashKey, siphash, word};
@@ -30,6 +30,8 @@ pub struct Config {
     pub limit: u32,
     /// CoDel's.
     pub codel: codel::Config,
+    /// Does CoDel mark what may be marked (RFC 3168)?
+    pub ecn: bool,
     /// Longest packet.
     pub mtu: u32,
 }
@@ -44,6 +46,7 @@ impl Config {
             quantum: 1_514,
             limit: 10_240,
             codel: codel::Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) },
+            ecn: false,
             mtu: 1_500,
         }
     }
@@ -72,6 +75,8 @@ pub struct FqCodel<P> {
     free_at: Time,
     /// Packets at the wireless interface, as last reported, and those given to it since.
     backlog: usize,
+    /// Packets marked so far.
+    marked: u64,
 }
 
 impl<P: Packet> FqCodel<P> {
@@ -85,6 +90,7 @@ impl<P: Packet> FqCodel<P> {
             held: 0,
             free_at: Time::ZERO,
             backlog: 0,
+            marked: 0,
             key,
             config,
         }
@@ -126,6 +132,11 @@ impl<P: Packet> FqCodel<P> {
     /// When the shaper is free, if packets wait for it.
     pub fn next_timeout(&self) -> Option<Time> {
         self.config.capacity.filter(|_| self.held > 0).map(|_| self.free_at)
+    }
+
+    /// Packets marked so far.
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 
     /// Packets that wait.
@@ -186,12 +197,17 @@ impl<P: Packet> FqCodel<P> {
                 self.old.push_back(index);
                 continue;
             }
-            while let Some((came, packet)) = queue.packets.pop_front() {
+            while let Some((came, mut packet)) = queue.packets.pop_front() {
                 self.held -= 1;
                 queue.bytes -= u64::from(packet.len());
                 let waited = now.saturating_since(came);
                 match queue.codel.handle_head(&self.config.codel, now, waited, queue.bytes, self.config.mtu) {
                     Verdict::Pass => {
+                        queue.deficit -= i64::from(packet.len());
+                        return Some(packet);
+                    }
+                    Verdict::Drop if self.config.ecn && packet.mark_congestion() => {
+                        self.marked += 1;
                         queue.deficit -= i64::from(packet.len());
                         return Some(packet);
                     }

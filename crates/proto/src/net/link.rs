@@ -31,6 +31,8 @@ pub struct Config {
     pub red: link_red::Config,
     /// Those by the load of the medium, which the node does, too.
     pub nred: neighbourhood_red::Config,
+    /// Do both mark packets whose transport listens, instead of dropping them (RFC 3168)?
+    pub ecn: bool,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -46,6 +48,7 @@ impl Config {
             queue: queue::Config { limit: 50, routing_first: true },
             red: link_red::Config::off(),
             nred: neighbourhood_red::Config::off(),
+            ecn: false,
             sizes: Sizes::Ns2,
         }
     }

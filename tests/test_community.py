@@ -382,7 +382,7 @@ def test_what_was_written_reads_back_and_every_network_becomes_a_sound_scenario(
         node(id_, data.draw(st.sampled_from([None, 50.0 + i / 2000])), is_gateway=data.draw(st.booleans()))
         for i, id_ in enumerate(ids)
     ]
-    folder = tmp_path_factory.mktemp("written")
+    folder = tmp_path_factory.getbasetemp()
     network = read([put(folder, "a.json", {"nodes": nodes, "links": links})])
     assert read([put(folder, "b.json", written(network))]) == network
     made, refused = None, ""
@@ -414,6 +414,42 @@ def test_what_was_written_reads_back_and_every_network_becomes_a_sound_scenario(
     ends = [flow["to"] for flow in document["flows"]]
     assert ends
     assert all(hops[list(made.network.nodes)[end]] > 0 for end in ends)
+
+
+POINT = {"type": "Point", "coordinates": [7.0, 50.0]}
+POINTS = {
+    "type": "FeatureCollection",
+    "features": [{"type": "Feature", "geometry": POINT, "properties": {"name": "a"}}],
+}
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_whatever_stands_in_a_file_it_is_a_network_or_a_message(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    document = json.loads(json.dumps(data.draw(st.sampled_from([MAP, NODES_2, GRAPH, POINTS]))))
+    at: Any = document
+    while True:
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        if not (isinstance(at[key], dict | list) and at[key]) or data.draw(st.integers(0, 4)) == 0:
+            break
+        at = at[key]
+    if isinstance(at, dict) and data.draw(st.booleans()):
+        del at[key]
+    else:
+        at[key] = data.draw(anything)
+    path = put(tmp_path_factory.getbasetemp(), "any.json", document)
+    try:
+        found: object = read([path])
+    except FourhopError as error:
+        found = str(error)
+    assert isinstance(found, Network) or "found" in str(found)
 
 
 def test_parts_and_hops_are_found() -> None:

@@ -378,7 +378,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
 }
 
 /// What probes and marks come to: nothing where neither is in use.
-fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 5] {
+fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 6] {
     let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
     let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {
         sum.add(&stats);
@@ -391,6 +391,7 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
     });
     [
         ("tcp", "tail_probes", sum.tail_probes),
+        ("tcp", "timeouts_undone", sum.timeouts_undone),
         ("tcp", "marks_received", sum.marks_received),
         ("tcp", "marks_answered", sum.marks_answered),
         ("link", "marked", early.sum()),

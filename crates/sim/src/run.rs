@@ -350,11 +350,18 @@ fn drops(world: &World) -> Named {
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut routing = route::Counters::default();
+    let mut babel: Option<route::babel::Counters> = None;
     for node in world.nodes() {
         dcf.add(node.mac().counters());
         routing.add(&node.router().counters());
+        if let Some(counted) = node.router().babel_counters() {
+            babel.get_or_insert_default().add(counted);
+        }
     }
     let mut named = Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())]);
+    if let Some(babel) = babel {
+        named.insert("babel", babel.named().collect());
+    }
     let counted = |gateway: &Gateway<Ipv4Packet>| {
         let control = gateway.control_counters().copied().unwrap_or_default();
         gateway.counters().named().chain(control.named())

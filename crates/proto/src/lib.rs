@@ -8,7 +8,7 @@
 //! | [`phy`] | the receiver: capture, collisions, carrier sense; two-ray ground |
 //! | [`mac`] | the 802.11 DCF |
 //! | [`net`] | ARP, link delay, interface queue |
-//! | [`route`] | static shortest paths and AODV |
+//! | [`route`] | static shortest paths, AODV and Babel |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
 //! | [`atp`] | ATP, a transport of its own |

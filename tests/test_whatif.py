@@ -197,6 +197,19 @@ def test_what_is_within_its_interval_is_no_difference() -> None:
     )
 
 
+def test_few_runs_are_not_told_as_shares() -> None:
+    vague = effect("speed-all", (10.0, 1.0, 25.0), (12.0, 14.0, 1.0), ALL)
+    assert sentences(vague) == ["Downloads change by no more than these runs can tell (they are too few to say more)."]
+    # The difference is beyond its interval, the ratio could be below nothing.
+    steady = effect("speed-all", (1.0, 1.1, 0.9), (2.0, 12.0, 7.0), ALL)
+    far = effect("speed-far", (0.1, 5.2, 2.7), (10.0, 15.0, 12.6), FAR)
+    assert far.differs
+    assert not steady.differs
+    assert (
+        sentences(steady, far)[0] == "Downloads at the farthest third of nodes have 2.67 Mbit/s instead of 12.5 Mbit/s."
+    )
+
+
 def test_the_answer_for_machines(answer: Answer) -> None:
     told = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
     assert [each["name"] for each in told["groups"]] == ["all", "near", "middle", "far"]

@@ -21,6 +21,9 @@ VERDICTS: dict[Verdict, str] = {
     "no difference": "no difference seen",
 }
 
+_VAGUE = 10.0
+"""An interval that reaches so many times as high as its ratio says nothing."""
+
 _TIMES = 1.5
 """From this factor on people are told how many times as fast, below it how many per cent."""
 
@@ -104,7 +107,8 @@ def headline(answer: Answer) -> str:
     if mixed:
         return f"For some: of {total} changes none helps everybody; {mixed[0].label} helps some and costs others."
     if hurts:
-        return f"No: none of {total} changes helps, {len(hurts)} cost something."
+        many = "one costs" if len(hurts) == 1 else f"{len(hurts)} cost"
+        return f"No: none of {total} changes helps, {many} something."
     return f"Nothing that shows: none of {total} changes makes a difference that these runs could tell from chance."
 
 
@@ -113,7 +117,7 @@ def _speed(effect: Effect, what: str, *, together: bool = False) -> str:
     assert group is not None
     whom = what if together else f"{what} at {group.label}"
     ratio = effect.ratio
-    if not math.isfinite(ratio.value) or ratio.low is None or ratio.high is None:
+    if not _sharp(ratio) or ratio.low is None or ratio.high is None:
         return f"{whom} have {_rate(effect.ours.mean)} instead of {_rate(effect.today.mean)}"
     if ratio.value >= _TIMES:
         return f"{whom} become {ratio.value:.1f} times {_span(ratio.low, ratio.high, '.1f')} as fast"
@@ -144,10 +148,17 @@ def _delay(effect: Effect) -> str:
     return f"Round trips are {word}: {_mean(effect.ours.mean)} ms instead of {_mean(effect.today.mean)} ms."
 
 
+def _sharp(ratio: Estimate) -> bool:
+    """Is a ratio known well enough to be told as one? No speed falls below nothing."""
+    if not math.isfinite(ratio.value) or ratio.low is None or ratio.high is None:
+        return False
+    return ratio.low > 0.0 and ratio.high < _VAGUE * ratio.value
+
+
 def _within(effect: Effect) -> str:
     ratio = effect.ratio
-    if ratio.low is None or ratio.high is None:
-        return "no interval"
+    if not _sharp(ratio) or ratio.low is None or ratio.high is None:
+        return "they are too few to say more"
     return f"between {100.0 * (ratio.low - 1.0):+.0f} % and {100.0 * (ratio.high - 1.0):+.0f} %"
 
 

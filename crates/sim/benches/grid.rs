@@ -28,7 +28,8 @@ fn neighbours(c: &mut Criterion) {
             seed: None,
         });
         let starts = movement.starts(n as usize, 1).expect("the steady state has starts of its own");
-        let mut air = Air::moving(Mobility::new(&movement, &starts, 1), TwoRay::WAVELAN, Watt(1.559e-11));
+        let stations = Stations::single(starts.len());
+        let mut air = Air::moving(Mobility::new(&movement, &starts, 1), TwoRay::WAVELAN, Watt(1.559e-11), &stations);
         let step = Dur::from_secs(1) / (u64::from(n) * FRAMES_PER_NODE);
         let (mut now, mut turn) = (Time::ZERO, 0u32);
         let (mut queries, mut found) = (0u64, 0u64);

@@ -16,6 +16,7 @@ use super::{Copy, Request, Tap, TxId};
 use crate::mobility::Mobility;
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::Setup;
+use crate::stations::Stations;
 use flows::Flows;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac;
@@ -93,12 +94,14 @@ struct OnAir {
     about: About,
 }
 
-/// What the recorder remembers of a node.
+/// What the recorder remembers of a node, or of one of its radios after the first.
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
     /// The packet that its MAC has, as it was noted.
     in_hand: Option<Note>,
+    /// The packet that one of its several MACs has just taken.
+    head: Option<Note>,
     /// The frame that it answers next.
     answers: About,
     /// Of its queues.
@@ -122,6 +125,8 @@ pub struct Recorder {
     clock: Clock,
     data_overhead: u64,
     radios: u32,
+    stations: Stations,
+    /// Those with radios, those without, and then the stations that are radios after the first of their nodes.
     nodes: Vec<Seen>,
     wires: BTreeMap<(u32, u32), u32>,
     on_air: Vec<OnAir>,
@@ -160,7 +165,8 @@ impl Recorder {
             clock: Clock { difs: mac.difs(), slot: mac.slot },
             data_overhead: mac.data_overhead.get(),
             radios,
-            nodes: (0..radios + hosts).map(|_| Seen::default()).collect(),
+            nodes: (0..setup.stations().count() + hosts as usize).map(|_| Seen::default()).collect(),
+            stations: setup.stations(),
             wires: BTreeMap::new(),
             on_air: Vec::new(),
             frames: 0,
@@ -202,11 +208,20 @@ impl Recorder {
     }
 
     fn number(&self, node: NodeId) -> u32 {
-        node.wired_number().map_or(node.0, |host| self.radios + host as u32)
+        node.wired_number().map_or_else(|| self.stations.node(node).0, |host| self.radios + host as u32)
     }
 
     fn number_of(&self, address: Ipv4Addr) -> Option<u32> {
-        number_of(address, self.radios, self.nodes.len())
+        number_of(address, &self.stations, self.radios, self.nodes.len())
+    }
+
+    /// Where what is known of a station is.
+    fn seen_at(&self, station: NodeId) -> usize {
+        let further = self.stations.count() - self.radios as usize;
+        match station.index().checked_sub(self.radios as usize) {
+            None => station.index(),
+            Some(place) => self.nodes.len() - further + place,
+        }
     }
 
     fn place(&mut self, node: u32, now: Time, (x_m, y_m): (f64, f64)) {
@@ -258,8 +273,13 @@ impl Recorder {
         }
     }
 
-    /// The station `node` knows this of its medium now.
-    fn sight(&mut self, now: Time, node: u32, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
+    /// A station knows this of its medium now.
+    fn sight(&mut self, now: Time, station: NodeId, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
+        if station.0 >= self.radios {
+            // The medium is shown as the first radio of a node finds it.
+            return;
+        }
+        let node = station.0;
         let Recorder { nodes, tables, filter, clock, .. } = self;
         let known = Known { sight: ear.medium().sight(), receiving, sifs_ends };
         let takes_node = filter.takes_node(node);
@@ -308,9 +328,10 @@ impl Recorder {
         });
     }
 
-    /// The MAC of `node` is done with the packet it had.
-    fn sent_from_hand(&mut self, now: Time, node: u32) {
-        if let Some(note) = self.nodes[node as usize].in_hand.take() {
+    /// The MAC of a station is done with the packet it had.
+    fn sent_from_hand(&mut self, now: Time, station: NodeId) {
+        let (node, seen_at) = (self.number(station), self.seen_at(station));
+        if let Some(note) = self.nodes[seen_at].in_hand.take() {
             let flow = self.flows.of(&note).map(|(flow, _)| flow);
             self.step(now, node, &note, flow, ("sent", None, None));
         }
@@ -405,9 +426,9 @@ fn push_interval(tables: &mut Tables, filter: &Filter, takes_node: bool, node: u
     }
 }
 
-fn number_of(address: Ipv4Addr, radios: u32, count: usize) -> Option<u32> {
+fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) -> Option<u32> {
     let node = NodeId::from_ipv4(address)?;
-    let number = node.wired_number().map_or(node.0, |host| radios + host as u32);
+    let number = node.wired_number().map_or_else(|| stations.node(node).0, |host| radios + host as u32);
     ((number as usize) < count).then_some(number)
 }
 
@@ -422,7 +443,7 @@ impl Tap for Recorder {
 
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         self.settle(now);
-        let seen = &self.nodes[node.index()];
+        let seen = &self.nodes[self.seen_at(node)];
         let in_hand = || match &seen.in_hand {
             Some(note) => About {
                 packet: Some(note.number),
@@ -447,15 +468,15 @@ impl Tap for Recorder {
         }
         self.on_air[index] = OnAir { frame: self.frames, about };
         let end = now + frame.airtime;
-        let filter = &self.filter;
-        if filter.takes_time(now, end) && filter.takes_node(node.0) && filter.takes_flow(about.flow) {
+        let (filter, number) = (&self.filter, self.number(node));
+        if filter.takes_time(now, end) && filter.takes_node(number) && filter.takes_flow(about.flow) {
             self.tables.frames.push(tables::Frame {
                 frame: self.frames,
-                node: node.0,
+                node: number,
                 start_ns: nanos(now),
                 end_ns: nanos(end),
                 kind,
-                dst: frame.dst.node().map(|dst| dst.0),
+                dst: frame.dst.node().map(|dst| self.stations.node(dst).0),
                 rate_bps: frame.rate.bps() as i64,
                 bytes: bytes as u32,
                 nav_ns: frame.duration.as_nanos() as i64,
@@ -472,7 +493,8 @@ impl Tap for Recorder {
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
         let for_us = frame.dst == copy.node.mac();
         if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
-            self.nodes[copy.node.index()].answers = self.on_air[copy.tx.0 as usize].about;
+            let seen_at = self.seen_at(copy.node);
+            self.nodes[seen_at].answers = self.on_air[copy.tx.0 as usize].about;
         }
         let fate = if for_us || frame.dst.is_broadcast() { "received" } else { "overheard" };
         self.reception(now, copy, frame, fate);
@@ -483,22 +505,28 @@ impl Tap for Recorder {
     }
 
     fn ear(&mut self, now: Time, node: NodeId, ear: &Ear, receiving: bool) {
-        let sifs_ends = self.nodes[node.index()].timeline.sifs_ends();
-        self.sight(now, node.0, ear, receiving, sifs_ends);
+        let sifs_ends = self.nodes[self.seen_at(node)].timeline.sifs_ends();
+        self.sight(now, node, ear, receiving, sifs_ends);
     }
 
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
-        self.sight(now, id.0, ear, receiving, node.mac().sifs_ends());
-        let in_hand = node.mac().in_hand().and_then(|msdu| match &msdu.payload {
+        let (station, (id, radio)) = (id, self.stations.owner(id));
+        self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
+        let in_hand = node.mac_at(radio).in_hand().and_then(|msdu| match &msdu.payload {
             Payload::Ipv4(packet) => Some(packet.meta.number),
             Payload::Arp(_) => None,
         });
-        if self.nodes[id.index()].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
-            self.sent_from_hand(now, id.0);
+        let seen_at = self.seen_at(station);
+        if self.nodes[seen_at].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
+            self.sent_from_hand(now, station);
+        }
+        // Which of several radios has taken a packet shows here.
+        if let Some(note) = self.nodes[id.index()].head.take_if(|note| in_hand == Some(note.number)) {
+            self.nodes[seen_at].in_hand = Some(note);
         }
         let crossing = node.wired_side().and_then(|wired| wired.crossing());
         let waiting = [
-            node.link().queue_len() as u32,
+            (0..node.radios()).map(|radio| node.link_at(radio).queue_len() as u32).sum(),
             node.router().held() as u32,
             crossing.map_or(0, |crossing| crossing.held() as u32),
         ];
@@ -520,8 +548,8 @@ impl Tap for Recorder {
         let number = self.number(node);
         let flow = match note.step {
             Step::Created => {
-                let (radios, count) = (self.radios, self.nodes.len());
-                self.flows.of_new(note, |address| number_of(address, radios, count))
+                let (stations, radios, count) = (&self.stations, self.radios, self.nodes.len());
+                self.flows.of_new(note, |address| number_of(address, stations, radios, count))
             }
             _ => self.flows.of(note),
         };
@@ -530,12 +558,16 @@ impl Tap for Recorder {
             seen.segments.push((flow, note.step == Step::Created, *note));
         }
         match note.step {
+            Step::Head if self.stations.of(node).nth(1).is_some() => seen.head = Some(*note),
             Step::Head => {
-                self.sent_from_hand(now, number);
+                self.sent_from_hand(now, node);
                 self.nodes[number as usize].in_hand = Some(*note);
             }
             Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
-                seen.in_hand.take_if(|held| held.number == note.number);
+                for station in self.stations.of(node) {
+                    let seen_at = self.seen_at(station);
+                    self.nodes[seen_at].in_hand.take_if(|held| held.number == note.number);
+                }
             }
             _ => {}
         }
@@ -606,11 +638,11 @@ impl Recorder {
     fn reception(&mut self, now: Time, copy: Copy, frame: &Frame, fate: &'static str) {
         let OnAir { frame: number, about } = self.on_air[copy.tx.0 as usize];
         let start = Time::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
-        let filter = &self.filter;
-        if filter.takes_time(start, now) && filter.takes_node(copy.node.0) && filter.takes_flow(about.flow) {
+        let (filter, node) = (&self.filter, self.number(copy.node));
+        if filter.takes_time(start, now) && filter.takes_node(node) && filter.takes_flow(about.flow) {
             self.tables.receptions.push(tables::Reception {
                 frame: number,
-                node: copy.node.0,
+                node,
                 start_ns: nanos(start),
                 end_ns: nanos(now),
                 power_dbm: copy.power.to_dbm().0 as f32,

@@ -173,7 +173,8 @@ TODAY = ["tcp.sack_recovery=rack-tlp", "tcp.hystart=true"]
 
 def today() -> None:
     """BBR and CUBIC as kernels have them, beside ours: goodput, and the mean round trip of the whole connection. With AODV over 7 hops,
-    CUBIC as it was and with each of what kernels add."""
+    CUBIC as it was and with each of what kernels add.
+    """
     settings = ["tcp.window=none", "tcp.ack_policy=every-segment", "tcp.rto_min=200ms", f"warmup={OVERSHOOT}s"]
     for control, routing, hops in (
         *itertools.product(("bbr", "cubic"), ("static",), (1, 4)), ("cubic", "aodv", 7), ("bbr", "aodv", 7),

@@ -136,6 +136,10 @@ impl Emulation {
             setup.flows.clear();
             flows.clear();
         }
+        if setup.stations().are_several() {
+            let why = "[[radios]]: found several radios at a node, allowed in an emulation: one radio at each node";
+            return Err(EmulationError::Unsuited(format!("{}: {why}", scenario.file)));
+        }
         let members = members(scenario, &setup)?;
         let hosted = hosted(&options, mode, &setup, &members, seed)?;
         let (mut routes, mut ends, mut wires) = (Vec::new(), Vec::new(), Wires::default());
@@ -319,11 +323,9 @@ fn taps(
 }
 
 fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<PcapFolder, EmulationError> {
-    let count = setup.positions.len();
-    let nodes = (0..count as u32).map(NodeId);
+    let stations = scenario.captured(&setup.stations(), None).into_iter();
     let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan));
-    let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
-    let made = PcapFolder::create(folder, CaptureForm::default(), count, nodes, ends, megahertz);
+    let made = PcapFolder::create(folder, CaptureForm::default(), stations, ends);
     Ok(made.tried(|| format!("cannot write captures to {}", folder.display()))?)
 }
 

@@ -70,6 +70,7 @@ reasons! {
     Mac, "unexpected-data", UnexpectedData, "data that did not follow a CTS of this station";
     Link, "queue-full", QueueFull, "the interface queue was full";
     Link, "queue-displaced", QueueDisplaced, "pushed out of the full interface queue by a routing packet";
+    Link, "link-codel", LinkCodel, "waited too long in the interface queue, says CoDel";
     Link, "link-red", LinkRed, "dropped early because the MAC had to retry the packets before";
     Link, "neighbourhood-red", NeighbourhoodRed, "dropped early because the medium around here is too busy";
     Link, "queue-purged", QueuePurged, "waited for a next hop that was found broken";

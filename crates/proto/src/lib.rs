@@ -7,6 +7,7 @@
 //! | [`drop`](mod@drop) | why packets die |
 //! | [`phy`] | the receiver: capture, collisions, carrier sense; two-ray ground |
 //! | [`mac`] | the 802.11 DCF |
+//! | [`aqm`] | queues of flows, kept short: CoDel, FQ-CoDel |
 //! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths, AODV and Babel |
 //! | [`tcp`] | TCP |
@@ -24,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+pub mod aqm;
 pub mod atp;
 pub mod ccm;
 mod counters;

@@ -18,6 +18,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     let flows = vec![Flow { src: NodeId(0), dst: NodeId(dst), traffic }];
     let mut setup = Setup {
         positions,
+        radios: None,
         movement: None,
         radio: TwoRay::WAVELAN.into(),
         site: None,

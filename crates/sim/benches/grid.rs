@@ -5,6 +5,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_sim::air::Air;
 use fourhop_sim::mobility::{Mobility, Movement, random_waypoint};
+use fourhop_sim::stations::Stations;
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
 /// Square metres for each node, those of 120 nodes in 2500 m x 1000 m.
@@ -28,7 +29,8 @@ fn neighbours(c: &mut Criterion) {
             seed: None,
         });
         let starts = movement.starts(n as usize, 1).expect("the steady state has starts of its own");
-        let mut air = Air::moving(Mobility::new(&movement, &starts, 1), TwoRay::WAVELAN, Watt(1.559e-11));
+        let stations = Stations::single(starts.len());
+        let mut air = Air::moving(Mobility::new(&movement, &starts, 1), TwoRay::WAVELAN, Watt(1.559e-11), &stations);
         let step = Dur::from_secs(1) / (u64::from(n) * FRAMES_PER_NODE);
         let (mut now, mut turn) = (Time::ZERO, 0u32);
         let (mut queries, mut found) = (0u64, 0u64);

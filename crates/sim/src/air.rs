@@ -12,6 +12,7 @@ use crate::mobility::Mobility;
 use crate::propagation::fading::{Fading, Waves};
 use crate::propagation::{Field, Law};
 use crate::spread::Spread;
+use crate::stations::Stations;
 use crate::topology::Position;
 use fourhop_proto::phy::two_ray::LIGHT_SPEED;
 use fourhop_units::{Dur, NodeId, Time, Watt};
@@ -68,29 +69,34 @@ pub struct Moving {
     least: Watt,
     /// No frame comes farther, in metres.
     farthest: f64,
+    /// Their radios, if not all are on one channel, one at each.
+    stations: Option<Box<Stations>>,
     lists: Lists,
 }
 
 impl Air {
     /// Moving nodes whose signals matter at `least` or more.
-    pub fn moving(mut mobility: Mobility, law: impl Into<Law>, least: Watt) -> Air {
+    pub fn moving(mut mobility: Mobility, law: impl Into<Law>, least: Watt, stations: &Stations) -> Air {
         let law = law.into();
         let grid = Grid::new(&mut mobility, law.reach_m(least));
         let farthest = grid.reach().min(mobility.span());
-        Air::Moving(Box::new(Moving { mobility, grid, law, least, farthest, lists: Lists::default() }))
+        let stations = (!stations.share_one_channel()).then(|| Box::new(stations.clone()));
+        Air::Moving(Box::new(Moving { mobility, grid, law, least, farthest, stations, lists: Lists::default() }))
     }
 
-    /// Nodes that stand still at `positions` in a field of shadows and fading.
-    pub fn standing(positions: &[Position], field: Field) -> Air {
+    /// Nodes that stand still at `positions` in a field of shadows and fading. Shadows are those of the places, whatever the
+    /// channel; each channel fades by itself.
+    pub fn standing(positions: &[Position], field: Field, stations: &Stations) -> Air {
         let (reach, cutoff) = (field.reach_among(positions), field.propagation().cutoff);
         let Some(fading) = field.fading().filter(|fading| fading.changes()) else {
             let law = Law::from(field);
             let always = |ends, metres| law.received(ends, metres, Time::ZERO);
-            return Air::Still(Channel::among(positions, reach, cutoff, always));
+            return Air::Still(Channel::among(positions, reach, cutoff, always).of_stations(stations));
         };
-        let means = Channel::among(positions, reach, field.least_mean(), |ends, _| field.mean(ends));
-        let place = |node: NodeId| (node, positions[node.index()]);
-        let waves = (0..positions.len() as u32).map(NodeId).map(|node| {
+        let means =
+            Channel::among(positions, reach, field.least_mean(), |ends, _| field.mean(ends)).of_stations(stations);
+        let place = |station: NodeId| (station, positions[stations.node(station).index()]);
+        let waves = (0..stations.count() as u32).map(NodeId).map(|node| {
             means.neighbours(node).iter().map(|neighbour| fading.waves([place(node), place(neighbour.node)])).collect()
         });
         let waves = waves.collect();
@@ -143,9 +149,11 @@ impl Air {
 
 impl Moving {
     fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
-        let Moving { mobility, grid, law, least, lists, .. } = self;
+        let Moving { mobility, grid, law, least, lists, stations, .. } = self;
         let found = &mut lists.found;
         found.clear();
+        let station = src;
+        let src = stations.as_ref().map_or(src, |stations| stations.node(src));
         let here = (src, mobility.place(src, now));
         grid.near(src, now, mobility, |node, place, metres| {
             let power = law.received([here, (node, place)], metres, now);
@@ -153,7 +161,10 @@ impl Moving {
                 found.push(Neighbour::new(node, power, metres));
             }
         });
-        found.sort_unstable_by_key(Neighbour::order);
+        match stations {
+            Some(stations) => stations.hear(station, found),
+            None => found.sort_unstable_by_key(Neighbour::order),
+        }
         found
     }
 }
@@ -188,7 +199,8 @@ mod tests {
         let places: Vec<_> = (0..300u32).map(|n| (f64::from(n * 7919 % 2500), f64::from(n * 104_729 % 1000))).collect();
         let still = Channel::new(&places, &TwoRay::WAVELAN, CS);
         let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
-        let mut moving = Air::moving(Mobility::new(&standing, &places, 1), TwoRay::WAVELAN, CS);
+        let stations = Stations::single(places.len());
+        let mut moving = Air::moving(Mobility::new(&standing, &places, 1), TwoRay::WAVELAN, CS, &stations);
         for node in (0..300).map(NodeId) {
             assert_eq!(moving.begin(node, Time::from_secs(u64::from(node.0))), still.neighbours(node));
         }
@@ -198,7 +210,7 @@ mod tests {
     fn a_transmission_keeps_the_neighbours_of_its_beginning() {
         let away = vec![Vec::new(), vec![Waypoint { at: Time::from_secs(10), place: (1200.0, 0.0) }]];
         let mobility = Mobility::new(&Movement::Waypoints(Arc::new(away)), &[(0.0, 0.0), (200.0, 0.0)], 1);
-        let mut air = Air::moving(mobility, TwoRay::WAVELAN, CS);
+        let mut air = Air::moving(mobility, TwoRay::WAVELAN, CS, &Stations::single(2));
         let heard = air.begin(NodeId(0), Time::from_secs(2)).to_vec();
         air.keep(4);
         assert_eq!(heard.len(), 1);
@@ -227,11 +239,12 @@ mod tests {
             fading: Some(fading),
             cutoff: Watt(1e-13),
         };
-        let mut still = Air::standing(&places, propagation.field(7));
+        let stations = Stations::single(places.len());
+        let mut still = Air::standing(&places, propagation.field(7), &stations);
         assert_eq!(matches!(still, Air::Still(_)), fading.doppler_hz == 0.0);
         let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
         let mobility = Mobility::new(&standing, &places, 1);
-        let mut moving = Air::moving(mobility, propagation.field(7), propagation.cutoff);
+        let mut moving = Air::moving(mobility, propagation.field(7), propagation.cutoff, &stations);
         let mut heard = 0;
         for node in (0..40).map(NodeId) {
             let now = Time::from_millis(100 * u64::from(node.0));

@@ -5,6 +5,7 @@
 //! in the number of nodes.
 
 use crate::spread::Spread;
+use crate::stations::Stations;
 use crate::topology::{Position, distance};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_units::{Dur, NodeId, Watt};
@@ -87,6 +88,22 @@ impl Channel {
                 }
             }
             channel.neighbours[start..].sort_by_key(Neighbour::order);
+            channel.first.push(channel.neighbours.len() as u32);
+        }
+        channel
+    }
+
+    /// The same for the stations of these nodes: each hears those of the others that are on its channel.
+    #[must_use]
+    pub fn of_stations(self, stations: &Stations) -> Channel {
+        if stations.share_one_channel() {
+            return self;
+        }
+        let mut channel = Channel { neighbours: Vec::new(), first: vec![0] };
+        for station in (0..stations.count() as u32).map(NodeId) {
+            let mut near = self.neighbours(stations.node(station)).to_vec();
+            stations.hear(station, &mut near);
+            channel.neighbours.append(&mut near);
             channel.first.push(channel.neighbours.len() as u32);
         }
         channel

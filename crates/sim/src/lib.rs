@@ -8,6 +8,7 @@
 //! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | neighbour lists of fixed nodes |
 //! | [`propagation`] | path loss, shadowing and fading |
+//! | [`stations`] | the radios of the nodes and their channels |
 //! | [`mobility`] | how nodes move |
 //! | [`grid`] | which of the moving nodes are near |
 //! | [`air`] | the neighbours of a frame, still or moving |
@@ -25,6 +26,7 @@
 pub mod air;
 pub mod batch;
 pub mod channel;
+mod channel_choice;
 pub mod event_queue;
 pub mod grid;
 #[cfg(test)]
@@ -40,6 +42,7 @@ mod run;
 pub mod scenario;
 pub mod setup;
 pub mod spread;
+pub mod stations;
 mod survey;
 pub mod topology;
 pub mod trace;

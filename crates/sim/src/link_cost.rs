@@ -1,4 +1,4 @@
-//! What links cost static routes: ETX and ETT by their definition, from the share of frames that a radio receives when nobody
+//! What links cost static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio receives when nobody
 //! else sends.
 //!
 //! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way back;
@@ -62,15 +62,18 @@ impl LinkCost<'_> {
             let forward = self.arrives(there, self.frame(), rate);
             let reverse = self.arrives(back, CTS_OR_ACK, self.mac.answer_to(rate));
             // At most a hundred, in thousandths.
-            let transmissions = (1e3 / (forward * reverse)).round() as u32;
+            // Of airtime the standard counts the loss of the test frame alone.
+            let both = if matches!(self.metric, Metric::Airtime(_)) { forward } else { forward * reverse };
+            let transmissions = (1e3 / both).round() as u32;
             (forward >= LEAST && reverse >= LEAST).then_some((transmissions, rate))
         };
+        let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
         let (transmissions, rate) = self
             .mac
             .data_rates()
             .iter()
             .filter_map(at)
-            .min_by_key(|&(transmissions, rate)| Metric::Ett.cost(transmissions, rate))?;
+            .min_by_key(|&(transmissions, rate)| by_time.cost(transmissions, rate))?;
         Some(self.metric.cost(transmissions, rate))
     }
 }

@@ -2,10 +2,11 @@
 
 use fourhop_units::{Dur, Time};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Counts by name, for each layer.
-pub type Named = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
+pub type Named = BTreeMap<Cow<'static, str>, BTreeMap<&'static str, u64>>;
 
 /// The results of one run.
 #[derive(Clone, PartialEq, Serialize, Debug)]
@@ -33,7 +34,8 @@ pub struct RunResult {
     pub jain: Option<f64>,
     /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
     pub drops: Named,
-    /// What the layers counted over the whole run.
+    /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`: that of node 3
+    /// on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`, `airtime 3-all`).
     pub counters: Named,
     /// Balance of each layer at the end.
     pub conservation: BTreeMap<&'static str, Balance>,

@@ -96,16 +96,12 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     let not_traced = |source| RunError::Tables { path: traced.cloned().unwrap_or_default(), source };
     let mut taps = Taps::default();
     if let Some(folder) = &options.pcap_dir {
-        let count = setup.positions.len();
-        let all: Vec<u32> = (0..count as u32).collect();
-        let radios = options.pcap_nodes.as_ref().unwrap_or(&all).iter().filter(|&&node| (node as usize) < count);
-        let nodes = radios.map(|&node| NodeId(node));
-        let megahertz = (scenario.radio.frequency.0 / 1e6).round() as u16;
+        let stations = scenario.captured(&setup.stations(), options.pcap_nodes.as_deref());
         let ends = setup.wired.iter().flat_map(|plan| scenario.wire_ends(plan)).filter(|(end, _)| {
             let number = scenario.number(end.node);
             options.pcap_nodes.as_ref().is_none_or(|chosen| chosen.contains(&number))
         });
-        let files = PcapFolder::create(folder, options.capture, count, nodes, ends, megahertz).map_err(failed)?;
+        let files = PcapFolder::create(folder, options.capture, stations.into_iter(), ends).map_err(failed)?;
         let interest = files.interest();
         taps.add(Aside::new(files, interest));
     }
@@ -195,7 +191,8 @@ impl<S: SeriesSink> Sampler<S> {
             self.sink.flow(now, &flow.name, &sample);
         }
         for (index, node) in world.nodes().iter().enumerate() {
-            self.sink.queue(now, index as u32, None, node.link().queue_len());
+            let waiting = (0..node.radios()).map(|radio| node.link_at(radio).queue_len()).sum();
+            self.sink.queue(now, index as u32, None, waiting);
         }
         for wire in world.wired().wires() {
             let (from, to) = (scenario.number(wire.from), scenario.number(wire.to));
@@ -340,7 +337,7 @@ fn drops(world: &World) -> Named {
     let mut named = Named::new();
     for &reason in DropReason::ALL {
         if sum.of(reason) > 0 {
-            named.entry(reason.layer().name()).or_default().insert(reason.name(), sum.of(reason));
+            named.entry(reason.layer().name().into()).or_default().insert(reason.name(), sum.of(reason));
         }
     }
     named
@@ -352,33 +349,37 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut routing = route::Counters::default();
     let mut babel: Option<route::babel::Counters> = None;
     for node in world.nodes() {
-        dcf.add(node.mac().counters());
+        (0..node.radios()).for_each(|radio| dcf.add(node.mac_at(radio).counters()));
         routing.add(&node.router().counters());
         if let Some(counted) = node.router().babel_counters() {
             babel.get_or_insert_default().add(counted);
         }
     }
-    let mut named = Named::from([("mac", dcf.named().collect()), ("route", routing.named().collect())]);
+    let mut named = Named::from([("mac".into(), dcf.named().collect()), ("route".into(), routing.named().collect())]);
     if let Some(babel) = babel {
-        named.insert("babel", babel.named().collect());
+        named.insert("babel".into(), babel.named().collect());
     }
+    if !world.stations().share_one_channel() {
+        count_radios(world, &mut named);
+    }
+    count_airtime(world, &mut named);
     let counted = |gateway: &Gateway<Ipv4Packet>| {
         let control = gateway.control_counters().copied().unwrap_or_default();
         gateway.counters().named().chain(control.named())
     };
     for (name, count) in gateways(world).flat_map(counted) {
-        *named.entry("gateway").or_default().entry(name).or_default() += count;
+        *named.entry("gateway".into()).or_default().entry(name).or_default() += count;
     }
     let sinks = ends.iter().filter_map(|ends| match &endpoint(world, ends.receiver).kind {
         EndpointKind::UdpReceiver(sink) => Some(sink),
         _ => None,
     });
     for (name, count) in sinks.flat_map(|sink| sink.counters().named()) {
-        *named.entry("udp").or_default().entry(name).or_default() += count;
+        *named.entry("udp".into()).or_default().entry(name).or_default() += count;
     }
     for (layer, name, count) in tcp_counters(world, ends) {
         if count > 0 {
-            named.entry(layer).or_default().insert(name, count);
+            named.entry(layer.into()).or_default().insert(name, count);
         }
     }
     named
@@ -418,14 +419,43 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
     named.map(|(layer, account)| (layer.name(), balance(account))).collect()
 }
 
+/// Links between the same nodes on several channels count together.
 fn link_drops(world: &World) -> ByLink {
-    let links = world.nodes().iter().enumerate().flat_map(|(from, node)| {
-        node.link_drops().iter().filter_map(move |drops| {
-            let counts = [("tcp_data", drops.tcp_data), ("tcp_acks", drops.tcp_acks), ("other", drops.other)];
-            Some((format!("{from}-{}", drops.to.node()?), counts.into_iter().collect()))
-        })
-    });
-    links.collect()
+    let mut links = ByLink::new();
+    for (from, node) in world.nodes().iter().enumerate() {
+        for drops in node.link_drops() {
+            let Some(to) = drops.to.node() else { continue };
+            let link = links.entry(format!("{from}-{}", world.stations().node(to))).or_default();
+            for (kind, count) in [("tcp_data", drops.tcp_data), ("tcp_acks", drops.tcp_acks), ("other", drops.other)] {
+                *link.entry(kind).or_default() += count;
+            }
+        }
+    }
+    links
+}
+
+/// What the MAC of each radio counted.
+fn count_radios(world: &World, named: &mut Named) {
+    let stations = world.stations();
+    for station in (0..stations.count() as u32).map(NodeId) {
+        let (node, radio) = stations.owner(station);
+        let counters = world.nodes()[node.index()].mac_at(radio).counters();
+        named.insert(format!("radio {node}@{}", stations.channel(station)).into(), counters.named().collect());
+    }
+}
+
+/// What the queues know of air time. Links between the same nodes on several channels count together.
+fn count_airtime(world: &World, named: &mut Named) {
+    for (from, node) in world.nodes().iter().enumerate() {
+        let queues = (0..node.radios()).filter_map(|radio| node.link_at(radio).station_queues());
+        for (to, airtime) in queues.flat_map(|queues| queues.airtimes()) {
+            let to = to.node().map_or_else(|| "all".to_owned(), |to| world.stations().node(to).to_string());
+            let link = named.entry(format!("airtime {from}-{to}").into()).or_default();
+            for (name, time) in [("sent_us", airtime.sent), ("received_us", airtime.received)] {
+                *link.entry(name).or_default() += time.as_nanos() / 1_000;
+            }
+        }
+    }
 }
 
 fn wires(scenario: &Scenario, world: &World) -> ByLink {

@@ -3,11 +3,13 @@
 
 use crate::air::Air;
 use crate::channel::Channel;
+use crate::channel_choice::ChannelChoice;
 use crate::link_cost::LinkCost;
 use crate::mobility::{Mobility, Movement};
 use crate::propagation::site::Site;
 use crate::propagation::{Field, PathLoss, Propagation};
 use crate::spread::TooWide;
+use crate::stations::{ChannelNumber, Stations};
 use crate::topology::{Graph, Position};
 use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
@@ -19,15 +21,15 @@ use fourhop_proto::app::{
 use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
-use fourhop_proto::mac::OptionsRule;
-use fourhop_proto::net::{self, Addresses, LinkRed, NeighbourhoodRed};
-use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, Renewal, TcpSource};
+use fourhop_proto::mac::{OptionsRule, RateControl};
+use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
+use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, OnChannel, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{Bytes, NodeId, Purpose, Rate, Seq, Stream, Watt};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
@@ -110,13 +112,22 @@ impl Radio {
     }
 
     /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of the other.
-    pub fn graph(&self, thresholds: &phy::Config, site: Option<&Arc<Site>>, places: &[Position]) -> Graph {
+    /// on a channel that both have.
+    pub fn graph(
+        &self,
+        thresholds: &phy::Config,
+        site: Option<&Arc<Site>>,
+        stations: &Stations,
+        places: &[Position],
+    ) -> Graph {
         let link = self.link(thresholds);
         let open = Propagation { shadowing: None, fading: None, cutoff: link, ..self.propagation(thresholds) };
-        let Some(site) = site else { return Graph::new(places, open.range_m(link)) };
+        let one_channel = stations.share_one_channel();
+        let meet = |[a, b]: [(NodeId, Position); 2]| one_channel || stations.shared([a.0, b.0]).next().is_some();
+        let Some(site) = site else { return Graph::among(places, open.range_m(link), meet) };
         let field = open.field(0).with_site(Some(site.clone()));
         Graph::among(places, field.reach_among(places), |[a, b]| {
-            field.mean([a, b]) >= link && field.mean([b, a]) >= link
+            meet([a, b]) && field.mean([a, b]) >= link && field.mean([b, a]) >= link
         })
     }
 }
@@ -181,6 +192,8 @@ pub struct Flow {
 pub struct Setup {
     /// Positions of the nodes in metres, at time zero if they move.
     pub positions: Vec<(f64, f64)>,
+    /// Their radios; `None`: one at each, all on one channel.
+    pub radios: Option<Stations>,
     /// How they move from there; `None`: they stand still.
     pub movement: Option<Movement>,
     /// Transmitter, propagation, and with `sinr` the receiver.
@@ -233,7 +246,12 @@ const RECEIVER_PORT: u16 = 5_001;
 const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 
 impl Setup {
-    /// Neighbours that receive at least `least` of each other, node by node.
+    /// The radios of all nodes.
+    pub fn stations(&self) -> Stations {
+        self.radios.clone().unwrap_or_else(|| Stations::single(self.positions.len()))
+    }
+
+    /// Neighbours that receive at least `least` of each other and share a channel, node by node.
     pub fn links(&self, channel: &Channel, least: Watt) -> Vec<Vec<usize>> {
         let heard: Vec<Vec<usize>> = (0..self.positions.len())
             .map(|n| {
@@ -247,7 +265,10 @@ impl Setup {
                 heard
             })
             .collect();
-        let hears = |a: usize, b: usize| heard[b].binary_search(&a).is_ok();
+        let id = |node: usize| NodeId(node as u32);
+        let stations = self.stations();
+        let meet = |a, b| stations.shared([id(a), id(b)]).next().is_some();
+        let hears = |a: usize, b: usize| heard[b].binary_search(&a).is_ok() && meet(a, b);
         heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
     }
 
@@ -304,6 +325,7 @@ impl Setup {
     /// # Errors
     /// If receivers of a frame are too far apart for the shortest of its frames.
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> Result<(World, Vec<FlowEnds>), TooWide> {
+        let stations = self.stations();
         let mobility = self.movement.as_ref().map(|movement| Mobility::new(movement, &self.positions, seed));
         let (air, routers) = match &self.radio {
             Radio::Threshold(law) if self.site.is_none() => {
@@ -312,35 +334,40 @@ impl Setup {
                 match mobility {
                     None => {
                         let channel = channel();
-                        let routers = self.routers(seed, |cost| self.paths(&channel, rx_threshold, cost));
-                        (Air::Still(channel), routers)
+                        let routers = self.routers(seed, &stations, |cost| self.paths(&channel, rx_threshold, cost));
+                        (Air::Still(channel.of_stations(&stations)), routers)
                     }
                     Some(mobility) => {
-                        let routers = self.routers(seed, |cost| self.paths(&channel(), rx_threshold, cost));
-                        (Air::moving(mobility, *law, cs_threshold), routers)
+                        let routers = self.routers(seed, &stations, |cost| self.paths(&channel(), rx_threshold, cost));
+                        (Air::moving(mobility, *law, cs_threshold, &stations), routers)
                     }
                 }
             }
             Radio::Threshold(_) | Radio::Sinr(_) => {
                 let field = self.field(seed);
                 let cutoff = field.propagation().cutoff;
-                let routers = self.routers(seed, |cost| {
+                let routers = self.routers(seed, &stations, |cost| {
                     let link = cost.map_or_else(|| self.radio.link(&self.node.phy), |cost| cost.least());
                     self.paths(&self.heard_with(seed, link), link, cost)
                 });
                 let air = match mobility {
-                    None => Air::standing(&self.positions, field),
-                    Some(mobility) => Air::moving(mobility, field, cutoff),
+                    None => Air::standing(&self.positions, field, &stations),
+                    Some(mobility) => Air::moving(mobility, field, cutoff, &stations),
                 };
                 (air, routers)
             }
         };
-        air.spread().check(self.node.mac.shortest_frame())?;
+        let mut spread = air.spread();
+        spread.src = spread.src.map(|station| stations.node(station));
+        spread.check(self.node.mac.shortest_frame())?;
         let recorded = tap.as_ref().is_some_and(|tap| tap.looks_closely());
         let routers = routers.into_iter().map(|router| if recorded { router.with_route_changes() } else { router });
         let shared = [false, true].map(|aware| node::SharedConfig::from(&self.layers(aware)));
-        let mut nodes: Vec<Node> =
-            routers.enumerate().map(|(n, router)| self.node(NodeId(n as u32), seed, router, &shared)).collect();
+        let on_channel = stations.by_channel();
+        let mut nodes: Vec<Node> = routers
+            .enumerate()
+            .map(|(n, router)| self.node(NodeId(n as u32), seed, router, &shared, (&stations, &on_channel)))
+            .collect();
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -369,13 +396,13 @@ impl Setup {
             .map(|(index, flow)| connect(&mut place, seed, index, flow, self.atp.as_ref()))
             .collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
-        let world = World::new(nodes, rules, air, wired, tap);
+        let world = World::new(nodes, stations.clone(), rules, air, wired, tap);
         let world = match &self.radio {
             Radio::Threshold(_) => world,
             Radio::Sinr(radio) => {
                 let stream = |n: usize| Stream::new(seed, NodeId(n as u32), Purpose::Channel);
                 let receiver = |n| sinr::Receiver::new(radio.receiver, stream(n));
-                world.with_receivers((0..self.positions.len()).map(receiver).collect())
+                world.with_receivers((0..stations.count()).map(receiver).collect())
             }
         };
         Ok((world, ends))
@@ -383,7 +410,7 @@ impl Setup {
 
     /// Radio hops from each of `gateways` to each node at time zero.
     pub fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
-        let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.positions);
+        let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.stations(), &self.positions);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
 
@@ -397,11 +424,27 @@ impl Setup {
     }
 
     /// `shared` are the options of nodes that are not aware of C3TCP, and of those that are.
-    fn node(&self, id: NodeId, seed: u64, router: Router, shared: &[node::SharedConfig; 2]) -> Node {
-        let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
-        let backoff = Stream::new(seed, id, Purpose::Backoff);
+    fn node(
+        &self,
+        id: NodeId,
+        seed: u64,
+        router: Router,
+        shared: &[node::SharedConfig; 2],
+        (stations, on_channel): (&Stations, &BTreeMap<ChannelNumber, OnChannel>),
+    ) -> Node {
+        let backoff = |station| Stream::new(seed, station, Purpose::Backoff);
         let modules = self.c3tcp.as_ref().filter(|c3tcp| !c3tcp.unaware.contains(&id));
-        let mut node = Node::new(addresses, backoff, shared[usize::from(modules.is_some())].clone(), router);
+        let config = &shared[usize::from(modules.is_some())];
+        let mut node = Node::new(Stations::addresses(id), backoff(id), config.clone(), router);
+        for station in stations.of(id).skip(1) {
+            let others = on_channel[&stations.channel(station)].clone();
+            node.add_radio(Stations::addresses(station), backoff(station), config.clone(), others);
+        }
+        if matches!(self.node.mac.rate_control, RateControl::Minstrel(_)) {
+            for (radio, station) in stations.of(id).enumerate() {
+                node.sample_rates(radio, Stream::new(seed, station, Purpose::RateControl));
+            }
+        }
         if let Some(c3tcp) = modules {
             node.add_modules(c3tcp.options);
         }
@@ -422,7 +465,12 @@ impl Setup {
     }
 
     /// `paths` makes those of static routes, over all links or by what they cost.
-    fn routers(&self, seed: u64, paths: impl FnOnce(Option<LinkCost>) -> ShortestPaths) -> Vec<Router> {
+    fn routers(
+        &self,
+        seed: u64,
+        stations: &Stations,
+        paths: impl FnOnce(Option<LinkCost>) -> ShortestPaths,
+    ) -> Vec<Router> {
         let count = self.positions.len();
         match &self.routing {
             Routing::Static | Routing::Cheapest(_) => {
@@ -433,11 +481,12 @@ impl Setup {
                     _ => None,
                 });
                 let ip = |node: usize| NodeId(node as u32).ipv4();
+                let channels = ChannelChoice::new(&paths, stations, count);
                 let hosts = self.wired.as_ref().map_or(0, |plan| plan.hosts);
                 let routes = |from: usize| {
-                    let paths = &paths;
+                    let (paths, channels) = (&paths, &channels);
                     let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
-                    let way = move |to| Some((ip(paths.next_hop(from, to)?), hops(to)?));
+                    let way = move |to| Some((channels.next_hop(from, to)?, hops(to)?));
                     // The way out is the nearest gateway.
                     let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
                     let reachable = gateways.iter().map(|gateway| gateway.index());

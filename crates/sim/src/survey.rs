@@ -50,11 +50,11 @@ pub struct SurveyedFlow {
 pub fn survey(scenario: &Scenario, seed: u64, control: &Control) -> Result<Survey, ScenarioError> {
     let (setup, flows) = translate::setup(scenario, seed, control)?;
     let (least, heard) = setup.heard(seed);
+    let (stations, heard) = (&setup.stations(), &heard);
     let link = |from: u32| {
-        heard.neighbours(NodeId(from)).iter().map(move |neighbour| SurveyedLink {
-            from,
-            to: neighbour.node.0,
-            margin_db: neighbour.power.to_dbm().0 - least.to_dbm().0,
+        let meets = move |to: NodeId| stations.shared([NodeId(from), to]).next().is_some();
+        heard.neighbours(NodeId(from)).iter().filter(move |neighbour| meets(neighbour.node)).map(move |neighbour| {
+            SurveyedLink { from, to: neighbour.node.0, margin_db: neighbour.power.to_dbm().0 - least.to_dbm().0 }
         })
     };
     let mut links: Vec<_> = (0..setup.positions.len() as u32).flat_map(link).collect();

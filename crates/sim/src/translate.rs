@@ -23,6 +23,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         .collect();
     let setup = Setup {
         positions: network.positions.clone(),
+        radios: (!scenario.radios.is_empty()).then(|| scenario.stations()),
         movement: scenario.movement.clone(),
         radio: scenario.radio_setup(),
         site: scenario.site(),
@@ -33,7 +34,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
             ttl: DEFAULT_TTL,
         },
         routing: match scenario.routing.protocol {
-            RoutingProtocol::Static => match scenario.routing.metric.of_links() {
+            RoutingProtocol::Static => match scenario.link_metric() {
                 None => Routing::Static,
                 Some(metric) => Routing::Cheapest(metric),
             },

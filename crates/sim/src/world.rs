@@ -4,11 +4,16 @@
 //! continues without touching the queue as long as no other event comes first. Then it waits for the end of the frame at those
 //! for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is looked at when something else
 //! happens there ([`Ear`]).
+//!
+//! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers, of which
+//! those of the first radios are those of their nodes ([`Stations`]).
 
 use crate::air::Air;
 use crate::batch::Control;
+use crate::channel::Neighbour;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::outside::Outside;
+use crate::stations::Stations;
 use crate::trace::{Copy, Tap, TxId};
 use crate::wired::Wired;
 use fourhop_proto::drop::{DropReason, Layer};
@@ -44,17 +49,20 @@ const STEPS_PER_CHECK: u32 = 1024;
 pub struct World {
     now: Time,
     nodes: Vec<Node>,
-    /// The ears of the nodes, close together: a frame touches dozens of them and wakes one or two nodes.
+    stations: Stations,
+    /// The ears of the stations, close together: a frame touches dozens of them and wakes one or two nodes.
     ears: Vec<Ear>,
-    /// With the `sinr` radio the receivers of the nodes; else empty.
+    /// With the `sinr` radio the receivers of the stations; else empty.
     receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
-    /// Everything besides the radios; the slots of the wired side follow those of the nodes.
+    /// Everything besides the radios; the slots of the wired side follow those of the stations.
     outside: Outside,
     /// Packets that have come to gateways by wire; reused.
     up: Vec<(NodeId, Ipv4Packet)>,
     queue: EventQueue,
+    /// Slot of the first event of the wired side.
+    first_wired: u32,
     /// Slot of the first transmission.
     first_air: u32,
     transmissions: Vec<Transmission>,
@@ -69,25 +77,35 @@ pub struct World {
 
 impl World {
     /// A world at time zero. `tap` sees the frames; `None` costs nothing.
-    pub fn new(nodes: Vec<Node>, rules: Rules, air: Air, wired: Wired, tap: Option<Box<dyn Tap>>) -> World {
-        let first_air = nodes.len() + wired.slots();
+    pub fn new(
+        nodes: Vec<Node>,
+        stations: Stations,
+        rules: Rules,
+        air: Air,
+        wired: Wired,
+        tap: Option<Box<dyn Tap>>,
+    ) -> World {
+        let count = stations.count();
+        let first_air = count + wired.slots();
         let mut queue = EventQueue::new(first_air);
         let numbered = |(index, node): (usize, &Node)| node.mac_addr() == NodeId(index as u32).mac();
         debug_assert!(nodes.iter().enumerate().all(numbered), "each node has the MAC address of its number");
-        let ears = vec![Ear::new(); nodes.len()];
+        debug_assert_eq!(nodes.iter().map(Node::radios).sum::<usize>(), count, "each station is a radio of a node");
+        let ears = vec![Ear::new(); count];
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
             if let Some(at) = node.next_timeout(ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
             }
         }
         for slot in 0..wired.slots() {
-            queue.set(Slot((nodes.len() + slot) as u32), wired.next_event(slot));
+            queue.set(Slot((count + slot) as u32), wired.next_event(slot));
         }
         let mut tap = tap;
         tap.iter_mut().for_each(|tap| tap.begun(&nodes));
         World {
             now: Time::ZERO,
             nodes,
+            stations,
             ears,
             receivers: Vec::new(),
             rules,
@@ -95,6 +113,7 @@ impl World {
             outside: Outside::new(wired, tap),
             up: Vec::new(),
             queue,
+            first_wired: count as u32,
             first_air: first_air as u32,
             transmissions: Vec::new(),
             free: Vec::new(),
@@ -104,12 +123,12 @@ impl World {
         }
     }
 
-    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all nodes in order.
+    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all stations in order.
     #[must_use]
     pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
-        debug_assert_eq!(receivers.len(), self.nodes.len(), "each node has one");
+        debug_assert_eq!(receivers.len(), self.ears.len(), "each station has one");
         self.receivers = receivers;
-        self.ears = vec![Ear::without_receiver(); self.nodes.len()];
+        self.ears = vec![Ear::without_receiver(); self.ears.len()];
         self
     }
 
@@ -121,6 +140,11 @@ impl World {
     /// The nodes, in order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The radios of the nodes.
+    pub fn stations(&self) -> &Stations {
+        &self.stations
     }
 
     /// The nodes without radios, and the wires.
@@ -151,7 +175,7 @@ impl World {
         self.copies - self.settled().map(|(_, on_air)| on_air).sum::<u64>()
     }
 
-    /// The ear of a node after it has looked at all that has ended, with the number of copies that have not.
+    /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
     fn settled_at(&self, index: usize) -> (Ear, u64) {
         let mut ear = self.ears[index].clone();
         ear.settle(self.now, &self.rules.medium);
@@ -165,7 +189,7 @@ impl World {
     }
 
     fn settled(&self) -> impl Iterator<Item = (Ear, u64)> {
-        (0..self.nodes.len()).map(|index| self.settled_at(index))
+        (0..self.ears.len()).map(|index| self.settled_at(index))
     }
 
     /// Losses of all nodes and wires.
@@ -178,7 +202,9 @@ impl World {
     /// Losses at one node with a radio.
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
-        sum.add(&self.settled_at(node.index()).0.drops(self.now));
+        for station in self.stations.of(node) {
+            sum.add(&self.settled_at(station.index()).0.drops(self.now));
+        }
         sum
     }
 
@@ -271,6 +297,8 @@ impl World {
                 self.timer(slot, end);
             } else if slot.0 >= self.first_air {
                 self.advance(slot, end);
+            } else if slot.0 < self.first_wired {
+                self.radio_timer(slot, end);
             } else {
                 self.wired_event(slot);
             }
@@ -290,14 +318,8 @@ impl World {
 
     fn timer(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize;
+        let air = self.free_air();
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
-        let air = self.free.last().copied().unwrap_or_else(|| {
-            let air = self.transmissions.len() as u32;
-            self.queue.add_slot();
-            self.transmissions.push(Transmission::default());
-            self.free.push(air);
-            air
-        });
         let frame = &mut self.transmissions[air as usize].frame;
         if let Some(receiver) = self.receivers.get_mut(index) {
             ear.settle_at(self.now, receiver, &self.rules.medium);
@@ -307,19 +329,94 @@ impl World {
         if let Some(at) = node.next_timeout(ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
+        if self.stations.are_several() {
+            self.hasten_layers(NodeId(slot.0));
+        }
         self.take_outputs(NodeId(slot.0));
         if self.outside.tap.is_some() {
-            self.show(NodeId(slot.0));
+            self.show(self.now, NodeId(slot.0), 0);
         }
         if due == Due::Frame {
             self.begin_transmission(NodeId(slot.0), air, end);
         }
     }
 
+    /// A free place among the transmissions, which stays free.
+    #[inline(always)]
+    fn free_air(&mut self) -> u32 {
+        self.free.last().copied().unwrap_or_else(|| {
+            let air = self.transmissions.len() as u32;
+            self.queue.add_slot();
+            self.transmissions.push(Transmission::default());
+            self.free.push(air);
+            air
+        })
+    }
+
+    /// A timer of a radio besides the first of its node.
+    #[cold]
+    fn radio_timer(&mut self, slot: Slot, end: Time) {
+        let (station, index) = (NodeId(slot.0), slot.0 as usize);
+        let (owner, radio) = self.stations.owner(station);
+        let air = self.free_air();
+        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[index]);
+        let frame = &mut self.transmissions[air as usize].frame;
+        if let Some(receiver) = self.receivers.get_mut(index) {
+            ear.settle_at(self.now, receiver, &self.rules.medium);
+        }
+        let due = node.handle_radio_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
+        self.timers += u64::from(due != Due::Nothing);
+        if let Some(at) = node.next_radio_timeout(radio, ear) {
+            self.queue.push(slot, timer_key(slot.0, at));
+        }
+        self.hasten_layers(owner);
+        self.take_outputs(owner);
+        if self.outside.tap.is_some() {
+            self.show(self.now, owner, radio);
+        }
+        if due == Due::Frame {
+            self.begin_transmission(station, air, end);
+        }
+    }
+
+    /// A node with several radios has been called: the layers above one of them may have been given something to do by another.
+    #[cold]
+    fn hasten_layers(&mut self, node: NodeId) {
+        for (radio, station) in self.stations.of(node).enumerate() {
+            if let Some(at) = self.nodes[node.index()].layers_timeout(radio) {
+                self.queue.hasten(Slot(station.0), timer_key(station.0, at));
+            }
+        }
+    }
+
+    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes on.
+    #[cold]
+    #[inline(never)]
+    fn radio_reception(&mut self, now: Time, air: usize, at: Neighbour) -> Option<Key> {
+        let Neighbour { node: station, power, .. } = at;
+        let (owner, radio) = self.stations.owner(station);
+        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[station.index()]);
+        let Transmission { src, start, cursor, beyond, frame, .. } = &self.transmissions[air];
+        let frame = frame.as_ref()?;
+        let next = self.air.neighbours(air, *src)[*cursor as usize..*beyond as usize].first();
+        let next = next.map(|next| departure_key(*start + frame.airtime + next.delay(), next.node, *src));
+        node.handle_radio_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
+        let timer = node.next_radio_timeout(radio, ear).map(|at| timer_key(station.0, at));
+        self.queue.set(Slot(station.0), timer);
+        self.hasten_layers(owner);
+        if !self.outside.buffers.outputs.is_empty() {
+            self.outside.take_outputs(now, owner);
+            plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
+        }
+        if self.outside.tap.is_some() {
+            self.show(now, owner, radio);
+        }
+        next
+    }
+
     /// A timer of a node without a radio, or the arrival of a packet over a wire.
     fn wired_event(&mut self, slot: Slot) {
-        let first = self.nodes.len();
-        let slot = slot.0 as usize - first;
+        let slot = (slot.0 - self.first_wired) as usize;
         self.timers += u64::from(self.outside.wired.is_timer_due(self.now, slot));
         let mut up = std::mem::take(&mut self.up);
         self.outside.handle_wired_event(self.now, slot, &mut up);
@@ -327,7 +424,7 @@ impl World {
             self.enter(gateway, |node, now, ear, out| node.handle_wired(now, packet, ear, out));
         }
         self.up = up;
-        plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
+        plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
     }
 
     /// Delivers something to a node other than over the air.
@@ -338,19 +435,23 @@ impl World {
         }
         call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
+        if self.stations.are_several() {
+            self.hasten_layers(id);
+        }
         self.take_outputs(id);
         if self.outside.tap.is_some() {
-            self.show(id);
+            self.show(self.now, id, 0);
         }
     }
 
-    /// Shows a node with a radio to the tap.
+    /// Shows a node and one of its radios to the tap.
     #[cold]
-    fn show(&mut self, id: NodeId) {
-        let index = id.index();
-        let ear = &self.ears[index];
+    fn show(&mut self, now: Time, node: NodeId, radio: usize) {
+        let Some(station) = self.stations.of(node).nth(radio) else { return };
+        let ear = &self.ears[station.index()];
         if let Some(tap) = &mut self.outside.tap {
-            tap.node(self.now, id, &self.nodes[index], ear, receiving(ear, self.receivers.get(index)));
+            let receiving = receiving(ear, self.receivers.get(station.index()));
+            tap.node(now, station, &self.nodes[node.index()], ear, receiving);
         }
     }
 
@@ -358,7 +459,7 @@ impl World {
     fn take_outputs(&mut self, node: NodeId) {
         if !self.outside.buffers.outputs.is_empty() {
             self.outside.take_outputs(self.now, node);
-            plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
+            plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
         }
     }
 
@@ -431,7 +532,13 @@ impl World {
             };
             match begun {
                 Begun::Unnoticed => {}
-                Begun::AccessLost => self.nodes[neighbour.node.index()].handle_access_lost(now, ear),
+                Begun::AccessLost => match self.nodes.get_mut(neighbour.node.index()) {
+                    Some(node) => node.handle_access_lost(now, ear),
+                    None => {
+                        let (owner, radio) = self.stations.owner(neighbour.node);
+                        self.nodes[owner.index()].handle_radio_access_lost(now, radio, ear);
+                    }
+                },
                 Begun::Sooner => {
                     if let Some(at) = ear.access_timeout(&rules.medium) {
                         let (slot, timer) = (Slot(neighbour.node.0), timer_key(neighbour.node.0, at));
@@ -456,13 +563,13 @@ impl World {
 
     /// Tells those that must be told that their copies end, up to the first that something else comes before; its place.
     #[inline(never)]
-    fn departures<const SINR: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
-        let transmission = &mut self.transmissions[index];
+    fn departures<const SINR: bool>(&mut self, air: usize, mut limit: Limit) -> Option<Key> {
+        let transmission = &mut self.transmissions[air];
         let frame = transmission.frame.as_ref()?;
         let to = frame.dst.node().unwrap_or(NOBODY);
         let (src, ends) = (transmission.src, transmission.start + frame.airtime);
         let (cursor, beyond) = (transmission.cursor as usize, transmission.beyond as usize);
-        let neighbours = &self.air.neighbours(index, src)[cursor..beyond];
+        let neighbours = &self.air.neighbours(air, src)[cursor..beyond];
         let seen = self.outside.tap.is_some();
         for (step, neighbour) in neighbours.iter().enumerate() {
             if !SINR && !seen && neighbour.power < self.rules.phy.rx_threshold {
@@ -481,7 +588,7 @@ impl World {
                 ear.handle_departure(now, src, frame, for_us, &self.rules)
             };
             if let Some(tap) = &mut self.outside.tap {
-                let copy = Copy { node: neighbour.node, tx: TxId(index as u32), power: neighbour.power };
+                let copy = Copy { node: neighbour.node, tx: TxId(air as u32), power: neighbour.power };
                 match heard {
                     Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
                     Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
@@ -499,14 +606,18 @@ impl World {
             if let Some(power) = self.outside.heard.get_mut(node) {
                 *power = neighbour.power;
             }
-            let (slot, index, node) = (Slot(neighbour.node.0), node, &mut self.nodes[node]);
+            let (slot, index) = (Slot(neighbour.node.0), node);
+            let Some(node) = self.nodes.get_mut(index) else {
+                transmission.cursor = (cursor + step + 1) as u32;
+                return self.radio_reception(now, air, *neighbour);
+            };
             node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.buffers);
             // What this node waited for has come or has begun: its next timer is seldom the one it had.
             let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
             self.queue.set(slot, timer);
             if !self.outside.buffers.outputs.is_empty() {
                 self.outside.take_outputs(now, neighbour.node);
-                plan_wired(&mut self.outside.wired, &mut self.queue, self.nodes.len());
+                plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
                 limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
             }
             if let Some(tap) = &mut self.outside.tap {
@@ -520,7 +631,9 @@ impl World {
         None
     }
 
+    // The timers of further radios call it too; left to itself the compiler then inlines it in neither.
     /// `src` has put a frame into the free place `air`. Its first copies mostly come before anything else.
+    #[inline(always)]
     fn begin_transmission(&mut self, src: NodeId, air: u32, end: Time) {
         self.frames += 1;
         if let Some(receiver) = self.receivers.get_mut(src.index()) {
@@ -570,10 +683,10 @@ impl Limit {
     }
 }
 
-/// Reschedules the events of hosts and wires where they may have changed. Their slots follow those of `nodes` nodes.
-fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, nodes: usize) {
+/// Reschedules the events of hosts and wires where they may have changed. Their slots begin at `first`.
+fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, first: u32) {
     while let Some(slot) = wired.take_changed() {
-        queue.set(Slot(nodes as u32 + slot), wired.next_event(slot as usize));
+        queue.set(Slot(first + slot), wired.next_event(slot as usize));
     }
 }
 
@@ -582,9 +695,9 @@ fn receiving(ear: &Ear, beside: Option<&sinr::Receiver>) -> bool {
     beside.map_or_else(|| ear.is_receiving(), sinr::Receiver::is_receiving)
 }
 
-/// Place of a timer of node `node`.
-fn timer_key(node: u32, at: Time) -> Key {
-    Key::new(at, Class::Timer, NodeId(node), NodeId(node))
+/// Place of a timer of a station.
+fn timer_key(station: u32, at: Time) -> Key {
+    Key::new(at, Class::Timer, NodeId(station), NodeId(station))
 }
 
 /// Place of the beginning of a copy.

@@ -48,6 +48,9 @@ prop_compose! {
     }
 }
 
+/// Two radios at each node, and a third on a channel of its own at the first.
+const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios]]\nchannel = 11\nnodes = 0\n";
+
 /// Half of the networks stand still; nodes of the others come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["topology", "steady-state"]);
@@ -84,9 +87,10 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
         1 => Just("[c3tcp]\nenabled = true\nlocal_acks = true\n"),
         1 => Just("[tcp]\ntimestamps = true\n"),
         1 => Just("[tcp]\nsack = false\n"),
+        2 => Just(RADIOS),
     ];
     let radio = prop_oneof![3 => Just(""), 1 => Just("model = 'sinr'\n")];
-    let mac = prop_oneof![3 => Just(""), 1 => Just("rate_control = 'arf'\n")];
+    let mac = prop_oneof![6 => Just(""), 2 => Just("rate_control = 'arf'\n"), 1 => Just("rate_control = 'minstrel'\n")];
     (sections, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
 
@@ -98,6 +102,7 @@ prop_compose! {
         rate in prop::sample::select(vec!["1Mbps", "2Mbps", "5.5Mbps", "11Mbps", "54Mbps"]),
         rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
         (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
+        discipline in prop::sample::select(vec!["", "", "queue = 'fq-codel'\nfq_limit = 40\ncodel_target = '5ms'\n"]),
         early in prop::sample::select(vec!["", "red = true\nred_low = 0\nred_max_drop = '50%'", "nred = true\nnred_low = '0%'"]),
         duration in 2000u32..=4000,
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
@@ -113,7 +118,9 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{early}").unwrap();
+        // What nodes with several radios do not have.
+        let (several, early) = if sections == RADIOS { (true, "") } else { (false, early) };
+        writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {
             writeln!(text, "signal_threshold = '-62dBm'").unwrap();
@@ -131,7 +138,7 @@ prop_compose! {
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
             let to = others[to as usize % others.len()];
             let wired = [from, to].iter().any(|name| name.starts_with('\''));
-            let traffic = if wired { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
+            let traffic = if wired || several { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
         }
         text

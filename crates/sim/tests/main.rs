@@ -25,6 +25,7 @@ mod ns2_rules;
 mod outside;
 mod packets;
 mod pcap;
+mod radios;
 mod results;
 mod series;
 mod sinr;

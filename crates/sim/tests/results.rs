@@ -15,7 +15,7 @@ const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/results.txt"
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
 /// Every scenario of the folder, with what makes it short.
-const SCENARIOS: [(&str, &[&str]); 22] = [
+const SCENARIOS: [(&str, &[&str]); 23] = [
     ("adhoc-mix", &["duration=8s"]),
     ("adhoc-tcp", &["duration=12s"]),
     ("c3tcp", &["duration=20s"]),
@@ -35,6 +35,7 @@ const SCENARIOS: [(&str, &[&str]); 22] = [
     ("random", &["duration=4s"]),
     ("random-waypoint", &["duration=5s", "mobility.speed_max=30m/s"]),
     ("testbed", &["duration=5s", "warmup=0s", "flows[0].start=100ms"]),
+    ("two-channels", &["duration=20s"]),
     ("two-gateways", &["duration=10s", "wired.delay=1ms", "mobility.waypoints=[[5, '80m/s', '800m', '150m']]"]),
     ("udp", &["duration=12s"]),
     ("walk", &["duration=5s"]),

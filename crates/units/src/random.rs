@@ -41,6 +41,8 @@ pub enum Purpose {
     LinkRed = 14,
     /// Early drops by the load of the medium, and when it is looked at.
     NeighbourhoodRed = 15,
+    /// The order in which rate control tries rates.
+    RateControl = 16,
 }
 
 /// One stream of random numbers.

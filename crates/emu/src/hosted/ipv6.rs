@@ -143,7 +143,7 @@ mod tests {
             let via = BabelUpdate { next_hop: Some(HERE.ipv4()), ..update };
             assert_eq!(read.tlvs[2], BabelTlv::Update(via), "over IPv6 the next hop is named");
         }
-        assert!(super::read(NodeId(2), &write(HERE, Some(THERE), &message)).is_none(), "for another node");
+        assert!(read(NodeId(2), &write(HERE, Some(THERE), &message)).is_none(), "for another node");
     }
 
     #[test]

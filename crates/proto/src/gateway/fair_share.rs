@@ -1,10 +1,10 @@
 //! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whether or
 //! not it can use it. Packets to the wireless side leave at that rate from a queue per flow; packets from there pass.
 
-use super::hash::HashKey;
 use super::packet::Packet;
 use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
+use crate::aqm::hash::HashKey;
 use crate::drop::DropReason;
 use fourhop_units::{Bytes, Dur, Rate, Time};
 use std::collections::{BTreeSet, VecDeque};

@@ -9,12 +9,12 @@
 //! |---|---|
 //! | `packet`, `simulated`, `bytes` | what is seen and changed of a packet: of the simulator, as bytes |
 //! | `gap` | the gateway: who is who, what leaves when |
-//! | `table`, `hash` | the flow table, its key |
+//! | `table` | the flow table |
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
 //! | `even` | the same interval for every flow |
 //! | `window` | advertised windows held to what the path takes |
-//! | `fair_share`, `fq_codel`, `codel` | the others |
+//! | `fair_share`, `fq_codel` | the others; the queues of the latter are in [`crate::aqm`] |
 //!
 //! # Promises
 //! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction), changes nothing
@@ -25,7 +25,6 @@
 //! What is left out: ECN.
 
 mod bytes;
-mod codel;
 mod config;
 mod even;
 mod fair_share;
@@ -33,7 +32,6 @@ mod flow;
 mod fq_codel;
 mod gap;
 mod goodput;
-mod hash;
 mod packet;
 mod rtt;
 mod simulated;
@@ -43,13 +41,14 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use codel::Config as CodelConfig;
+pub use crate::aqm::HashKey;
+pub use crate::aqm::codel::Config as CodelConfig;
 pub use config::{Among, Config, GoodputControl};
 pub use fair_share::{Config as FairShareConfig, FairShare};
+pub(crate) use fq_codel::bucket;
 pub use fq_codel::{Config as FqCodelConfig, FqCodel};
 pub use gap::{Counters, FlowState, Gateway};
 pub use goodput::{ControlCounters, Throttle};
-pub use hash::HashKey;
 pub use packet::{FiveTuple, Packet, TcpView};
 pub use table::FlowKey;
 

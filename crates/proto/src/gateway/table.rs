@@ -1,14 +1,14 @@
 //! The flow table: a fixed number of flows, found by the addresses and ports of both ends; the flow that has been
 //! silent longest is evicted first.
 //!
-//! Open addressing with linear probing over places that a keyed hash chooses ([`super::hash`]), at most half full; the
+//! Open addressing with linear probing over places that a keyed hash chooses (`aqm::hash`), at most half full; the
 //! gap of a removed flow is closed, so no tombstones accumulate. Flows of which both sides have been heard and
 //! half-open flows are in a list each, in the order of their last packet: expiry costs nothing while no flow is due,
 //! and when the table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
 
 use super::Side;
-use super::hash::{HashKey, siphash, word};
 use super::packet::TcpView;
+use crate::aqm::hash::{HashKey, siphash, word};
 use core::net::IpAddr;
 use fourhop_units::Time;
 

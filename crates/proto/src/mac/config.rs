@@ -1,5 +1,6 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
+use super::minstrel;
 use crate::phy::PhyKind;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -42,6 +43,8 @@ pub enum RateControl {
     Fixed,
     /// By missing ACKs.
     Arf(Arf),
+    /// By what each rate has carried.
+    Minstrel(minstrel::Config),
 }
 
 /// What a station does with the options of frames that it forwards.

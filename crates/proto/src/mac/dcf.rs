@@ -162,6 +162,9 @@ pub struct Dcf {
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
     pub(super) counters: Counters,
+    /// For whom frames were last sent, and the air time that those took which nobody has asked about yet.
+    sent_for: MacAddr,
+    air_used: Dur,
 }
 
 impl Dcf {
@@ -187,7 +190,21 @@ impl Dcf {
             rates: Rates::default(),
             last_seq: Vec::new(),
             counters: Counters::default(),
+            sent_for: MacAddr::BROADCAST,
+            air_used: Dur::ZERO,
         }
+    }
+
+    /// Rate control draws the order in which it tries rates from `random`.
+    pub fn sample_rates_by(&mut self, random: Stream) {
+        self.rates.sample_by(random);
+    }
+
+    /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
+    /// asked before the next MSDU, while [`Dcf::is_ready`].
+    pub fn take_airtime(&mut self) -> Option<(MacAddr, Dur)> {
+        let used = core::mem::take(&mut self.air_used);
+        (!used.is_zero()).then_some((self.sent_for, used))
     }
 
     /// Can it take an MSDU?
@@ -228,7 +245,7 @@ impl Dcf {
         }
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
-        let rate = if broadcast { self.config.basic_rate } else { self.rates.of(msdu.dst, &self.config) };
+        let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
         self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
@@ -339,6 +356,7 @@ impl Dcf {
         let Some(outgoing) = &self.outgoing else { return };
         self.counters.rts_sent += 1;
         self.times.follow(&self.config, outgoing.rate);
+        (self.sent_for, self.air_used) = (outgoing.msdu.dst, self.air_used + self.times.rts_airtime);
         *air = Some(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
@@ -355,6 +373,7 @@ impl Dcf {
         let broadcast = outgoing.msdu.dst.is_broadcast();
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
         self.times.follow(&self.config, rate);
+        (self.sent_for, self.air_used) = (outgoing.msdu.dst, self.air_used + airtime);
         let frame = air.insert(Frame {
             dst: outgoing.msdu.dst,
             src: self.addr,
@@ -482,7 +501,8 @@ impl Dcf {
         } else {
             outgoing.retry = true;
             outgoing.rts = rts;
-            outgoing.rate = self.rates.of(outgoing.msdu.dst, &self.config);
+            let limit = if rts { self.config.long_retry_limit } else { self.config.short_retry_limit };
+            outgoing.rate = self.rates.again(outgoing.msdu.dst, limit, &self.config);
             outgoing.airtime = self.config.data_airtime(outgoing.msdu.len, outgoing.rate);
             self.failed(now, medium);
         }

@@ -6,7 +6,8 @@
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
 //! | `times` | times that follow from a rate, computed once for each |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
-//! | [`rate`] | rate control: ARF and AARF |
+//! | [`rate`] | rate control: which neighbour has which; ARF and AARF |
+//! | [`minstrel`] | rate control by what each rate has carried |
 //! | `receive` | what the station does with received frames |
 //! | [`options`] | the options field of a header: parse, encode |
 //! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
@@ -20,6 +21,7 @@ pub mod config;
 pub mod dcf;
 pub mod measure;
 pub mod medium;
+pub mod minstrel;
 pub mod options;
 pub mod rate;
 mod receive;

@@ -7,12 +7,14 @@
 //! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each failed
 //!   trial doubles the number of ACKs required before the next one; two failures in a row reset it to ten.
 //!
+//! - Minstrel: [`super::minstrel`].
+//!
 //! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate
-//! of data. Left out: rate selection by signal strength and by windows of samples (Minstrel, 2005 and later). The timer
-//! of 1997 is counted in frames, as in the AARF paper.
+//! of data. Left out: rate selection by signal strength. The timer of 1997 is counted in frames, as in the AARF paper.
 
 use super::config::{Config, RateControl};
-use fourhop_units::{MacAddr, Rate};
+use super::minstrel::{self, Minstrel};
+use fourhop_units::{Bytes, Dur, MacAddr, Purpose, Rate, Stream, Time};
 
 /// What is remembered of a neighbour.
 #[derive(Clone, Copy, Debug)]
@@ -29,39 +31,117 @@ struct Neighbour {
     trial: bool,
 }
 
+/// What Minstrel knows of a neighbour.
+#[derive(Clone, Debug)]
+struct Sampled {
+    addr: MacAddr,
+    minstrel: Minstrel,
+    /// Attempts of the present packet so far, and the rate of the last.
+    attempts: u32,
+    rate: usize,
+}
+
+/// Minstrel for all neighbours of a station.
+#[derive(Clone, Debug)]
+struct Samples {
+    random: Stream,
+    /// Air time of a packet at each rate; empty before the first.
+    airtimes: Vec<Dur>,
+    neighbours: Vec<Sampled>,
+}
+
+/// Size of the packet whose air time Minstrel reckons with, as in mac80211.
+const MEAN_PACKET: Bytes = Bytes(1200);
+
 /// Rates to all neighbours of a station.
 ///
-/// [`Rates::of`] before each data frame, then [`Rates::handle_ack`] or [`Rates::handle_missing_ack`]. There are no timers.
+/// [`Rates::begin`] before the first data frame of a packet and [`Rates::again`] before each repeat, then [`Rates::handle_ack`] or
+/// [`Rates::handle_missing_ack`]. There are no timers.
 #[derive(Clone, Debug, Default)]
-pub struct Rates(Vec<Neighbour>);
+pub struct Rates {
+    neighbours: Vec<Neighbour>,
+    samples: Option<Box<Samples>>,
+}
 
 impl Rates {
-    /// The rate of the next data frame to `addr`.
-    pub fn of(&mut self, addr: MacAddr, config: &Config) -> Rate {
+    /// Rates are tried in an order that `random` gives. Without, it is the same at every station.
+    pub fn sample_by(&mut self, random: Stream) {
+        self.samples = Some(Box::new(Samples { random, airtimes: Vec::new(), neighbours: Vec::new() }));
+    }
+
+    /// The rate of the first data frame of a packet to `addr`.
+    pub fn begin(&mut self, now: Time, addr: MacAddr, config: &Config) -> Rate {
         match config.rate_control {
             RateControl::Fixed => config.data_rate,
-            RateControl::Arf(_) => ladder(config)[self.neighbour(addr, config).rate],
+            RateControl::Arf(_) => self.of_ladder(addr, config),
+            RateControl::Minstrel(options) => {
+                let samples = self.samples.get_or_insert_with(|| {
+                    let random = Stream::global(0, Purpose::RateControl);
+                    Box::new(Samples { random, airtimes: Vec::new(), neighbours: Vec::new() })
+                });
+                let place = samples.begin(now, addr, config, &options);
+                ladder(config)[place]
+            }
         }
     }
 
-    /// The same without an entry for it: what it would be next, the highest for a neighbour that none was sent to.
+    /// That of the next repeat, of a packet with `limit` attempts in all.
+    pub fn again(&mut self, addr: MacAddr, limit: u32, config: &Config) -> Rate {
+        match config.rate_control {
+            RateControl::Fixed => config.data_rate,
+            RateControl::Arf(_) => self.of_ladder(addr, config),
+            RateControl::Minstrel(_) => match self.sampled(addr) {
+                Some(sampled) => {
+                    sampled.rate = sampled.minstrel.rate(sampled.attempts, limit);
+                    ladder(config)[sampled.rate]
+                }
+                None => config.data_rate,
+            },
+        }
+    }
+
+    /// The rate that a packet to `addr` would mostly have: for a neighbour that none was sent to the highest.
     pub fn present(&self, addr: MacAddr, config: &Config) -> Rate {
-        let known = self.0.iter().find(|neighbour| neighbour.addr == addr);
-        known.map_or(config.data_rate, |neighbour| ladder(config)[neighbour.rate])
+        let known = self.neighbours.iter().find(|neighbour| neighbour.addr == addr).map(|neighbour| neighbour.rate);
+        let sampled = || {
+            let samples = &self.samples.as_ref()?.neighbours;
+            samples.iter().find(|neighbour| neighbour.addr == addr).map(|neighbour| neighbour.minstrel.present())
+        };
+        known.or_else(sampled).map_or(config.data_rate, |place| ladder(config)[place])
+    }
+
+    fn of_ladder(&mut self, addr: MacAddr, config: &Config) -> Rate {
+        ladder(config)[self.neighbour(addr, config).rate]
+    }
+
+    fn sampled(&mut self, addr: MacAddr) -> Option<&mut Sampled> {
+        self.samples.as_mut()?.neighbours.iter_mut().find(|neighbour| neighbour.addr == addr)
     }
 
     fn neighbour(&mut self, addr: MacAddr, config: &Config) -> &mut Neighbour {
-        let place = self.0.iter().position(|neighbour| neighbour.addr == addr).unwrap_or_else(|| {
+        let known = &mut self.neighbours;
+        let place = known.iter().position(|neighbour| neighbour.addr == addr).unwrap_or_else(|| {
             let rate = ladder(config).len() - 1;
-            self.0.push(Neighbour { addr, rate, acks: 0, missing: 0, frames: 0, patience: 1, trial: false });
-            self.0.len() - 1
+            known.push(Neighbour { addr, rate, acks: 0, missing: 0, frames: 0, patience: 1, trial: false });
+            known.len() - 1
         });
-        &mut self.0[place]
+        &mut known[place]
+    }
+
+    fn handle_sampled(&mut self, addr: MacAddr, acknowledged: bool) {
+        if let Some(sampled) = self.sampled(addr) {
+            sampled.minstrel.handle_result(sampled.rate, 1, u32::from(acknowledged));
+            sampled.attempts += 1;
+        }
     }
 
     /// A data frame to `addr` was acknowledged.
     pub fn handle_ack(&mut self, addr: MacAddr, config: &Config) {
-        let RateControl::Arf(arf) = config.rate_control else { return };
+        let arf = match config.rate_control {
+            RateControl::Fixed => return,
+            RateControl::Arf(arf) => arf,
+            RateControl::Minstrel(_) => return self.handle_sampled(addr, true),
+        };
         let highest = ladder(config).len() - 1;
         let neighbour = self.neighbour(addr, config);
         neighbour.acks += 1;
@@ -77,7 +157,11 @@ impl Rates {
 
     /// A data frame to `addr` was not.
     pub fn handle_missing_ack(&mut self, addr: MacAddr, config: &Config) {
-        let RateControl::Arf(arf) = config.rate_control else { return };
+        let arf = match config.rate_control {
+            RateControl::Fixed => return,
+            RateControl::Arf(arf) => arf,
+            RateControl::Minstrel(_) => return self.handle_sampled(addr, false),
+        };
         let neighbour = self.neighbour(addr, config);
         neighbour.frames += 1;
         neighbour.missing += 1;
@@ -89,6 +173,27 @@ impl Rates {
             };
             neighbour.move_to(neighbour.rate.saturating_sub(1));
         }
+    }
+}
+
+impl Samples {
+    /// A packet to `addr` begins; the place of its rate.
+    fn begin(&mut self, now: Time, addr: MacAddr, config: &Config, options: &minstrel::Config) -> usize {
+        let Samples { random, airtimes, neighbours } = self;
+        if airtimes.is_empty() {
+            airtimes.extend(ladder(config).iter().map(|&rate| {
+                config.data_airtime(MEAN_PACKET, rate) + config.sifs + config.answer_airtime(config.answer_to(rate))
+            }));
+        }
+        let place = neighbours.iter().position(|neighbour| neighbour.addr == addr).unwrap_or_else(|| {
+            let minstrel = Minstrel::new(now, airtimes.len(), options);
+            neighbours.push(Sampled { addr, minstrel, attempts: 0, rate: 0 });
+            neighbours.len() - 1
+        });
+        let sampled = &mut neighbours[place];
+        sampled.minstrel.begin(now, options, airtimes, random);
+        (sampled.attempts, sampled.rate) = (0, sampled.minstrel.rate(0, u32::MAX));
+        sampled.rate
     }
 }
 
@@ -104,7 +209,7 @@ impl Config {
     pub fn data_rates(&self) -> &[Rate] {
         match self.rate_control {
             RateControl::Fixed => core::slice::from_ref(&self.data_rate),
-            RateControl::Arf(_) => ladder(self),
+            RateControl::Arf(_) | RateControl::Minstrel(_) => ladder(self),
         }
     }
 
@@ -147,7 +252,7 @@ mod tests {
             outcomes
                 .chars()
                 .map(|outcome| {
-                    let rate = self.rates.of(peer, &self.config);
+                    let rate = self.rates.begin(Time::ZERO, peer, &self.config);
                     match outcome {
                         '+' => self.rates.handle_ack(peer, &self.config),
                         _ => self.rates.handle_missing_ack(peer, &self.config),
@@ -212,11 +317,11 @@ mod tests {
     fn neighbours_have_rates_of_their_own() {
         let mut bench = Bench::new(ARF);
         bench.play("--");
-        assert_eq!(bench.rates.of(NodeId(2).mac(), &bench.config), Rate::kbps(11_000));
-        assert_eq!(bench.rates.of(NodeId(1).mac(), &bench.config), Rate::kbps(5_500));
+        assert_eq!(bench.rates.begin(Time::ZERO, NodeId(2).mac(), &bench.config), Rate::kbps(11_000));
+        assert_eq!(bench.rates.begin(Time::ZERO, NodeId(1).mac(), &bench.config), Rate::kbps(5_500));
         let slow = Config { data_rate: Rate::kbps(2_000), ..bench.config };
-        assert_eq!(Rates::default().of(NodeId(1).mac(), &slow), Rate::kbps(2_000));
+        assert_eq!(Rates::default().begin(Time::ZERO, NodeId(1).mac(), &slow), Rate::kbps(2_000));
         let fixed = Config { rate_control: RateControl::Fixed, ..bench.config };
-        assert_eq!(bench.rates.of(NodeId(1).mac(), &fixed), Rate::kbps(11_000));
+        assert_eq!(bench.rates.begin(Time::ZERO, NodeId(1).mac(), &fixed), Rate::kbps(11_000));
     }
 }

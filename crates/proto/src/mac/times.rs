@@ -2,7 +2,6 @@
 //! repeatedly, so they are computed when the rate changes.
 
 use super::config::{Config, whole_micros};
-use super::dcf::needs_rts;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -73,12 +72,22 @@ impl Config {
     /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking it to its
     /// ACK, after a back-off from the smallest window.
     pub fn unhindered(&self, msdu: &Msdu) -> Dur {
+        self.unhindered_bytes(msdu.len)
+    }
+
+    /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is the O of
+    /// clause 14.9.
+    pub fn access_overhead(&self, len: Bytes) -> Dur {
+        self.unhindered_bytes(len).saturating_sub(self.data_rate.time_for(len))
+    }
+
+    fn unhindered_bytes(&self, len: Bytes) -> Dur {
         let rates = self.rates_around(self.data_rate);
-        let reserved = match needs_rts(self, msdu) {
+        let reserved = match len + self.data_overhead > self.rts_threshold {
             true => self.rts_airtime(rates.rts) + self.answer_airtime(rates.cts) + self.sifs * 2,
             false => Dur::ZERO,
         };
-        let data = self.data_airtime(msdu.len, self.data_rate) + self.sifs + self.answer_airtime(rates.ack);
+        let data = self.data_airtime(len, self.data_rate) + self.sifs + self.answer_airtime(rates.ack);
         self.difs() + self.slot * u64::from(self.cw_min) / 2 + reserved + data
     }
 

@@ -5,6 +5,7 @@ use super::addresses::Addresses;
 use super::arp::{ArpTable, Lookup};
 use super::queue::{self, InterfaceQueue};
 use super::sizes::Sizes;
+use super::station_queues::{self, Airtime, StationQueues};
 use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
@@ -13,6 +14,15 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Which packet goes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueKind {
+    /// First come, first served; what comes last is dropped (ns-2).
+    DropTail,
+    /// FQ-CoDel for each neighbour, as Linux has it.
+    FqCodel,
+}
 
 /// Delays, queue and ARP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +35,12 @@ pub struct Config {
     pub arp: bool,
     /// Wait before an unanswered request is repeated; `None`: only a further packet repeats it (ns-2).
     pub arp_retry: Option<Dur>,
-    /// The interface queue.
+    /// Which kind of interface queue.
+    pub queue_kind: QueueKind,
+    /// One that drops what comes last.
     pub queue: queue::Config,
+    /// One with queues for each neighbour.
+    pub fq: station_queues::Config,
     /// Early drops between queue and MAC by the MAC's retries, which the node does.
     pub red: link_red::Config,
     /// Those by the load of the medium, which the node does, too.
@@ -45,7 +59,9 @@ impl Config {
             arp_delay: Dur::from_micros(5),
             arp: true,
             arp_retry: None,
+            queue_kind: QueueKind::DropTail,
             queue: queue::Config { limit: 50, routing_first: true },
+            fq: station_queues::Config::mac80211(),
             red: link_red::Config::off(),
             nred: neighbourhood_red::Config::off(),
             ecn: false,
@@ -85,6 +101,13 @@ pub enum Action {
     },
 }
 
+/// An interface queue of either kind.
+#[derive(Clone, Debug)]
+enum Queue {
+    DropTail(InterfaceQueue),
+    FqCodel(Box<StationQueues>),
+}
+
 /// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each the driver offers the
 /// head of the queue to the MAC if that is ready.
 #[derive(Clone, Debug)]
@@ -92,7 +115,7 @@ pub struct Link {
     config: Arc<Config>,
     addresses: Addresses,
     arp: ArpTable,
-    queue: InterfaceQueue,
+    queue: Queue,
     /// On their way to the queue, in order of time.
     down: VecDeque<(Time, Msdu)>,
     /// On their way to IP, in order of time.
@@ -107,7 +130,10 @@ impl Link {
         Link {
             addresses,
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
-            queue: InterfaceQueue::new(config.queue),
+            queue: match config.queue_kind {
+                QueueKind::DropTail => Queue::DropTail(InterfaceQueue::new(config.queue)),
+                QueueKind::FqCodel => Queue::FqCodel(Box::new(StationQueues::new(config.fq))),
+            },
             config,
             down: VecDeque::new(),
             up: VecDeque::new(),
@@ -117,12 +143,23 @@ impl Link {
 
     /// Packets waiting in the interface queue.
     pub fn queue_len(&self) -> usize {
-        self.queue.len()
+        match &self.queue {
+            Queue::DropTail(queue) => queue.len(),
+            Queue::FqCodel(queues) => queues.len(),
+        }
+    }
+
+    /// The queues for each neighbour, if it has such.
+    pub fn station_queues(&self) -> Option<&StationQueues> {
+        match &self.queue {
+            Queue::DropTail(_) => None,
+            Queue::FqCodel(queues) => Some(queues),
+        }
     }
 
     /// Packets on their way down (in delay, held by ARP, queued) and up. ARP messages count among the first.
     pub fn held(&self) -> (usize, usize) {
-        (self.down.len() + self.arp.held() + self.queue.len(), self.up.len())
+        (self.down.len() + self.arp.held() + self.queue_len(), self.up.len())
     }
 
     /// ARP messages made.
@@ -182,12 +219,42 @@ impl Link {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
         let reason = DropReason::QueuePurged;
-        self.queue.purge(mac, |msdu| out.push(Action::Drop { payload: msdu.payload, reason }));
+        let lost = |msdu: Msdu| out.push(Action::Drop { payload: msdu.payload, reason });
+        match &mut self.queue {
+            Queue::DropTail(queue) => queue.purge(mac, lost),
+            Queue::FqCodel(queues) => queues.purge(mac, lost),
+        }
     }
 
-    /// The next MSDU for the MAC.
-    pub fn dequeue(&mut self) -> Option<Msdu> {
-        self.queue.dequeue()
+    /// The next MSDU for the MAC. What CoDel drops goes to `lost`, for [`DropReason::LinkCodel`].
+    #[inline(always)]
+    pub fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
+        match &mut self.queue {
+            Queue::DropTail(queue) => queue.dequeue(),
+            Queue::FqCodel(queues) => queues.dequeue(now, lost),
+        }
+    }
+
+    /// A further MSDU for the neighbour `dst`, to be sent together with one that [`Link::dequeue`] has given; only one that waits
+    /// in the queue of this neighbour, or at the head of the only queue.
+    pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, lost: impl FnMut(Msdu)) -> Option<Msdu> {
+        match &mut self.queue {
+            Queue::DropTail(queue) => queue.dequeue_if(|msdu| msdu.dst == dst),
+            Queue::FqCodel(queues) => queues.dequeue_for(now, dst, lost),
+        }
+    }
+
+    /// Does it want to know of air time?
+    #[inline(always)]
+    pub fn counts_airtime(&self) -> bool {
+        matches!(self.queue, Queue::FqCodel(_))
+    }
+
+    /// Frames for a neighbour, and data from it, have taken this much air time.
+    pub fn charge(&mut self, neighbour: MacAddr, airtime: Airtime) {
+        if let Queue::FqCodel(queues) = &mut self.queue {
+            queues.charge(neighbour, airtime);
+        }
     }
 
     /// When [`Link::handle_timeout`] has to be called.
@@ -203,8 +270,18 @@ impl Link {
             out.push(Action::Deliver { packet, from });
         }
         while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
-            let lost = self.queue.enqueue(msdu);
-            out.extend(lost.map(|(msdu, reason)| Action::Drop { payload: msdu.payload, reason }));
+            let mut lost = |msdu: Msdu, reason| out.push(Action::Drop { payload: msdu.payload, reason });
+            match &mut self.queue {
+                Queue::DropTail(queue) => {
+                    if let Some((msdu, reason)) = queue.enqueue(msdu) {
+                        lost(msdu, reason);
+                    }
+                }
+                Queue::FqCodel(queues) => {
+                    let urgent = self.config.queue.routing_first && queue::is_network_control(&msdu);
+                    queues.enqueue(now, msdu, urgent, |msdu| lost(msdu, DropReason::QueueFull));
+                }
+            }
         }
         if self.arp.next_timeout().is_some_and(|at| at <= now) {
             let mut requests = Vec::new();

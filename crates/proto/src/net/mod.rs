@@ -5,6 +5,7 @@
 //! | [`link`] | the state machine: down through ARP and the queue, up to IP |
 //! | [`arp`] | addresses of neighbours, one packet held for each |
 //! | [`queue`] | drop-tail, routing packets first |
+//! | [`station_queues`] | FQ-CoDel for each neighbour, air time shared evenly |
 //! | [`link_red`] | early drops by how often the MAC retries |
 //! | [`neighbourhood_red`] | early drops by how busy the medium is, and whose traffic it is |
 //! | `addresses` | names of a station; what stands for ARP where there is none |
@@ -21,9 +22,11 @@ pub mod neighbourhood_red;
 pub mod port;
 pub mod queue;
 pub mod sizes;
+pub mod station_queues;
 
 pub use addresses::Addresses;
-pub use link::{Action, Config, Link};
+pub use link::{Action, Config, Link, QueueKind};
 pub use link_red::LinkRed;
 pub use neighbourhood_red::NeighbourhoodRed;
 pub use port::Port;
+pub use station_queues::{Airtime, StationQueues};

@@ -55,6 +55,11 @@ impl InterfaceQueue {
         None
     }
 
+    /// The next packet for the MAC, if it is one of those `wanted`.
+    pub fn dequeue_if(&mut self, wanted: impl FnOnce(&Msdu) -> bool) -> Option<Msdu> {
+        self.waiting.pop_front_if(|msdu| wanted(msdu))
+    }
+
     /// The next packet for the MAC.
     pub fn dequeue(&mut self) -> Option<Msdu> {
         self.waiting.pop_front()
@@ -70,7 +75,7 @@ impl InterfaceQueue {
     }
 }
 
-fn is_network_control(msdu: &Msdu) -> bool {
+pub(super) fn is_network_control(msdu: &Msdu) -> bool {
     matches!(&msdu.payload, Payload::Ipv4(packet) if packet.is_network_control())
 }
 

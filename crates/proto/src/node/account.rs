@@ -2,6 +2,7 @@
 
 use crate::counters::counters;
 use crate::drop::{DropReason, Layer};
+use crate::mac::Dcf;
 
 /// Losses by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +61,17 @@ counters! {
 }
 
 impl Account {
+    /// MSDUs on their way out through this MAC.
+    pub(super) fn of_mac(mac: &Dcf) -> Account {
+        let counters = mac.counters();
+        Account {
+            taken: counters.accepted,
+            passed: counters.acknowledged + counters.broadcasts,
+            dropped: counters.rts_limit_drops + counters.data_limit_drops,
+            held: u64::from(mac.in_hand().is_some()),
+        }
+    }
+
     /// Is everything accounted for?
     pub const fn balances(&self) -> bool {
         self.taken == self.passed + self.dropped + self.held
@@ -114,6 +126,8 @@ pub(super) struct Crossings {
     pub link_given_back: u64,
     pub arp_received: u64,
     pub routing_sent: u64,
+    /// Copies of what goes to all neighbours, for radios after the first.
+    pub copied: u64,
     pub routing_received: u64,
     pub notifications_sent: u64,
     pub notifications_received: u64,

@@ -26,6 +26,7 @@ mod link_drops;
 mod local;
 mod network;
 mod ports;
+mod radios;
 mod stack;
 mod timers;
 mod transports;
@@ -40,6 +41,7 @@ pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use journal::{Note, PacketKind, Step};
 pub use link_drops::LinkDrops;
+pub use radios::OnChannel;
 pub use stack::{Config, Node, SharedConfig};
 pub use wired_side::WiredSide;
 

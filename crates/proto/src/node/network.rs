@@ -3,6 +3,7 @@
 use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
 use super::journal::{self, Step};
+use super::radios::FIRST;
 use super::stack::Node;
 use super::wired_side::WiredSide;
 use crate::ccm;
@@ -30,7 +31,7 @@ impl Node {
             self.cross(now, Side::Wired, packet, out);
         }
         self.refresh_upper();
-        self.offer_next(now, ear, out);
+        self.offer_next(now, FIRST, ear, out);
     }
 
     /// A packet from a neighbour.
@@ -43,7 +44,7 @@ impl Node {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
         if self.journal.is_kept() {
-            let from = self.link.neighbour_ip(from);
+            let from = self.neighbour_ip(from);
             self.journal.note(&mut packet, Step::Received(from), &mut out.outputs);
         }
         if ends && !self.end_options(now, leaves, &mut packet) {
@@ -62,7 +63,7 @@ impl Node {
                 self.deliver(now, packet, out);
             }
         } else {
-            let from = self.link.neighbour_ip(from);
+            let from = self.neighbour_ip(from);
             self.with_router(now, out, |router, actions| router.handle_transit(now, packet, from, actions));
         }
     }
@@ -153,7 +154,7 @@ impl Node {
             return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
         self.router_called();
-        self.router.handle_used(now, packet.dst, Some(packet.src), self.link.neighbour_ip(from));
+        self.router.handle_used(now, packet.dst, Some(packet.src), self.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
 

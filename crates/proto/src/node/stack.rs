@@ -8,6 +8,7 @@ use super::endpoint::Endpoint;
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
+use super::radios::{FIRST, Further};
 use super::timers::{LINK, ROUTER, UpperTimers};
 use super::transports::Transports;
 use super::wired_side::WiredSide;
@@ -56,6 +57,13 @@ pub struct SharedConfig {
     ttl: u8,
 }
 
+impl SharedConfig {
+    /// The layers of one radio.
+    pub(super) fn layers(self, addresses: Addresses, backoff: Stream) -> (Dcf, Link) {
+        (Dcf::new(addresses.mac, self.mac, backoff), Link::new(addresses, self.link))
+    }
+}
+
 impl From<&Config> for SharedConfig {
     fn from(config: &Config) -> SharedConfig {
         SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
@@ -87,6 +95,8 @@ pub struct Node {
     pub(super) drops: Drops,
     pub(super) crossings: Crossings,
     link_drops: Vec<LinkDrops>,
+    /// Its radios after the first.
+    pub(super) further: Vec<Further>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
     pub(super) upper: UpperTimers,
@@ -97,21 +107,23 @@ impl Node {
     pub fn new(addresses: Addresses, backoff: Stream, config: impl Into<SharedConfig>, router: Router) -> Node {
         let Addresses { ip, mac } = addresses;
         let config = config.into();
-        let data_rate = config.mac.data_rate;
+        let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
+        let (dcf, link) = config.layers(addresses, backoff);
         Node {
             mac_addr: mac,
-            mac: Dcf::new(mac, config.mac, backoff),
-            link: Link::new(addresses, config.link),
+            mac: dcf,
+            link,
             early: None,
             upper: UpperTimers::new(router.next_timeout()),
             router,
-            local: Local::new(Transports::new(ip, config.ttl, data_rate)),
+            local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
             meter: None,
             wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
+            further: Vec::new(),
             journal: Journal::default(),
         }
     }
@@ -167,12 +179,12 @@ impl Node {
         self.local.transports.endpoints()
     }
 
-    /// The MAC, for inspection.
+    /// The MAC of its first radio, for inspection.
     pub fn mac(&self) -> &Dcf {
         &self.mac
     }
 
-    /// The link layer, for inspection.
+    /// The link layer of its first radio, for inspection.
     pub fn link(&self) -> &Link {
         &self.link
     }
@@ -195,8 +207,14 @@ impl Node {
     /// The balance of each layer but the radio, which is the ear's.
     pub fn accounts(&self) -> Layers {
         let c = &self.crossings;
-        let mac = self.mac.counters();
-        let (down, up) = self.link.held();
+        let mut mac = Account::default();
+        let (mut arp_sent, mut link_held) = (0, 0);
+        for radio in FIRST..self.radios() {
+            let (dcf, link) = (self.mac_at(radio), self.link_at(radio));
+            mac.add(&Account::of_mac(dcf));
+            let (down, up) = link.held();
+            (arp_sent, link_held) = (arp_sent + link.arp_sent(), link_held + down + up);
+        }
         let (from_wires, to_wires, crossing) =
             self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.held()));
         let held = |layer, taken, passed, held: usize| Account {
@@ -208,22 +226,18 @@ impl Node {
         let (absorbed, emitted) = self.modules.as_ref().map(|modules| modules.balance()).unwrap_or_default();
         Layers {
             radio: Account::default(),
-            mac: Account {
-                taken: mac.accepted,
-                passed: mac.acknowledged + mac.broadcasts,
-                dropped: mac.rts_limit_drops + mac.data_limit_drops,
-                held: u64::from(self.mac.in_hand().is_some()),
-            },
+            mac,
             link: held(
                 Layer::Link,
-                c.network_to_link + self.link.arp_sent() + c.mac_to_link,
+                c.network_to_link + arp_sent + c.mac_to_link,
                 c.link_to_mac + c.link_to_network + c.arp_received + c.link_given_back,
-                down + up,
+                link_held,
             ),
             network: held(
                 Layer::Network,
                 self.local.originated()
                     + c.routing_sent
+                    + c.copied
                     + c.notifications_sent
                     + c.link_to_network
                     + c.given_back
@@ -257,15 +271,30 @@ impl Node {
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Buffers) {
-        self.mac.handle_reception(now, frame, &mut ear.medium, &mut out.mac);
+        self.receive(now, FIRST, (frame, power), ear, out);
+    }
+
+    #[inline(always)]
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        radio: usize,
+        (frame, power): (&Frame, Watt),
+        ear: &mut Ear,
+        out: &mut Buffers,
+    ) {
+        self.mac_of(radio).handle_reception(now, frame, &mut ear.medium, &mut out.mac);
         if !out.mac.is_empty() {
-            if self.router.wants_signals() || self.router.wants_rates() {
-                self.tell_link(now, power, out);
+            if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
+                self.charge_received(radio, frame);
             }
-            self.perform_mac(now, out);
+            if self.router.wants_signals() || self.router.wants_rates() {
+                self.tell_link(now, radio, power, out);
+            }
+            self.perform_mac(now, radio, out);
             self.refresh_upper();
         }
-        self.offer_next(now, ear, out);
+        self.offer_next(now, radio, ear, out);
     }
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
@@ -274,18 +303,19 @@ impl Node {
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
-        self.offer_next(now, ear, out);
+        self.offer_next(now, FIRST, ear, out);
     }
 
     /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
-    fn tell_link(&mut self, now: Time, power: Watt, out: &Buffers) {
+    fn tell_link(&mut self, now: Time, radio: usize, power: Watt, out: &Buffers) {
         for action in &out.mac {
             if let mac::Action::Deliver { msdu, from } = action
                 && let Payload::Ipv4(packet) = &msdu.payload
                 && packet.is_routing()
             {
                 self.router.handle_signal(packet.src, power.to_dbm());
-                self.router.handle_rate(now, packet.src, self.mac.rate_to(*from));
+                let rate = self.mac_at(radio).rate_to(*from);
+                self.router.handle_rate(now, packet.src, rate);
             }
         }
     }
@@ -300,7 +330,7 @@ impl Node {
             if mac_due == Due::Frame {
                 ear.transmit_started();
             }
-            self.perform_mac(now, out);
+            self.perform_mac(now, FIRST, out);
         }
         let upper_due = self.upper.first <= now;
         if upper_due {
@@ -310,23 +340,23 @@ impl Node {
             self.upper_layers(now, out);
             self.refresh_upper();
         }
-        self.offer_next(now, ear, out);
+        self.offer_next(now, FIRST, ear, out);
         if mac_due == Due::Nothing && upper_due { Due::Something } else { mac_due }
     }
 
-    /// Gives the MAC the head of the queue if it has nothing to send.
+    /// Gives the MAC of a radio the head of the queue if it has nothing to send.
     #[inline(always)]
-    pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Buffers) {
-        if self.mac.is_ready()
-            && let Some(mut msdu) = self.next_for_mac(now, out)
+    pub(super) fn offer_next(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
+        if self.mac_of(radio).is_ready()
+            && let Some(mut msdu) = self.next_for_mac(now, radio, out)
         {
             self.crossings.link_to_mac += 1;
             if let Payload::Ipv4(packet) = &mut msdu.payload {
                 self.journal.note(packet, Step::Head, &mut out.outputs);
             }
-            self.mac.handle_packet(now, msdu, &mut ear.medium);
+            self.mac_of(radio).handle_packet(now, msdu, &mut ear.medium);
             if self.wired.is_some() {
-                let waiting = self.link.queue_len();
+                let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
                 self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
                 self.refresh_upper();
             }
@@ -335,18 +365,21 @@ impl Node {
 
     /// The head of the queue that is not dropped early.
     #[inline(always)]
-    fn next_for_mac(&mut self, now: Time, out: &mut Buffers) -> Option<Msdu> {
+    fn next_for_mac(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
+        if radio != FIRST {
+            return self.dequeue(now, radio, out);
+        }
         if let Some(meter) = &mut self.meter {
             meter.handle_free(now);
         }
-        let mut msdu = self.link.dequeue()?;
+        let mut msdu = self.dequeue(now, FIRST, out)?;
         if self.early.is_some() {
             while let Some(reason) = self.early_drop(now, &mut msdu) {
                 self.drops.count(reason);
                 if let Payload::Ipv4(packet) = &mut msdu.payload {
                     self.journal.note(packet, Step::Dropped(reason), &mut out.outputs);
                 }
-                msdu = self.link.dequeue()?;
+                msdu = self.dequeue(now, FIRST, out)?;
             }
         }
         if let Some(meter) = &mut self.meter {
@@ -355,7 +388,16 @@ impl Node {
         Some(msdu)
     }
 
-    fn perform_mac(&mut self, now: Time, out: &mut Buffers) {
+    /// The head of the queue of a radio.
+    #[inline(always)]
+    fn dequeue(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
+        match self.link_at(radio).counts_airtime() {
+            true => self.dequeue_fairly(now, radio, out),
+            false => self.link_of(radio).dequeue(now, drop),
+        }
+    }
+
+    pub(super) fn perform_mac(&mut self, now: Time, radio: usize, out: &mut Buffers) {
         if out.mac.is_empty() {
             return;
         }
@@ -368,13 +410,13 @@ impl Node {
                     if matches!(msdu.payload, Payload::Arp(_)) {
                         self.crossings.arp_received += 1;
                     }
-                    self.link.handle_received(now, msdu, from);
+                    self.link_of(radio).handle_received(now, msdu, from);
                     self.upper.stale[LINK] = true;
                 }
                 mac::Action::GaveUp { msdu, reason } => {
                     self.drops.count(reason);
                     link_drops::count(&mut self.link_drops, &msdu);
-                    let next_hop = self.link.neighbour_ip(msdu.dst);
+                    let next_hop = self.link_at(radio).neighbour_ip(msdu.dst);
                     let Payload::Ipv4(mut packet) = msdu.payload else { continue };
                     let Some(next_hop) = next_hop else {
                         self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
@@ -448,9 +490,13 @@ impl Node {
                     }
                     self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
                     self.crossings.network_to_link += 1;
-                    self.link.handle_packet(now, packet, next_hop, &mut link_actions);
+                    let radio = match self.further.is_empty() {
+                        true => FIRST,
+                        false => self.choose_radio(now, &mut packet, next_hop, &mut link_actions, &mut out.outputs),
+                    };
+                    self.link_of(radio).handle_packet(now, packet, next_hop, &mut link_actions);
                 }
-                route::Action::PurgeQueue { next_hop } => self.link.purge(next_hop, &mut link_actions),
+                route::Action::PurgeQueue { next_hop } => self.purge(next_hop, &mut link_actions),
                 route::Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
@@ -468,7 +514,7 @@ impl Node {
         out.route.give(actions);
     }
 
-    /// The node's MAC address.
+    /// The MAC address of its first radio.
     pub fn mac_addr(&self) -> MacAddr {
         self.mac_addr
     }

@@ -7,10 +7,14 @@
 //!   transmissions take: ETX x S / B with the size S of a packet and the rate B of the link. Left out: WCETT, which concerns
 //!   several radios at a node, and the packet pairs by which the paper measures B.
 //!
+//! - Airtime: IEEE Std 802.11-2020 clause 14.9, the default of mesh stations (802.11s). The time that a test frame of 8192 bits takes
+//!   with everything around it: (O + B_t / r) / (1 - e_f), in hundredths of a TU, where O is the overhead of access to the channel
+//!   and e_f the share of test frames that are lost. The standard leaves open how r and e_f are found.
+//!
 //! The cost of a path is the sum over its links. Costs are integers, so that they are the same on every machine and on the
 //! wire.
 
-use fourhop_units::{Bytes, Rate};
+use fourhop_units::{Bytes, Dur, Rate};
 
 /// What is summed up along a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,10 +23,12 @@ pub enum Metric {
     Etx,
     /// Expected transmission time, in microseconds.
     Ett,
+    /// Airtime with this overhead of access to the channel, in units of 10.24 us.
+    Airtime(Dur),
 }
 
 impl Metric {
-    /// Size of the packet of which ETT is the time: the example of the paper.
+    /// Size of the packet of which ETT is the time, the example of the paper, and of the test frame of airtime.
     pub const PACKET: Bytes = Bytes(1024);
 
     /// Number of the metric on the wire.
@@ -30,6 +36,7 @@ impl Metric {
         match self {
             Metric::Etx => 1,
             Metric::Ett => 2,
+            Metric::Airtime(_) => 3,
         }
     }
 
@@ -40,6 +47,11 @@ impl Metric {
             Metric::Etx => u64::from(transmissions),
             // Thousandths of 1 s / (1 bit/s), in microseconds.
             Metric::Ett => u64::from(transmissions) * Self::PACKET.bits() * 1_000 / rate.bps().max(1),
+            Metric::Airtime(overhead) => {
+                let once = (overhead + rate.time_for(Self::PACKET)).as_nanos();
+                // Thousandths of nanoseconds.
+                (u128::from(transmissions) * u128::from(once) / (1_000 * 10_240)) as u64
+            }
         };
         u32::try_from(cost).unwrap_or(u32::MAX).max(1)
     }
@@ -55,6 +67,16 @@ mod tests {
         // 8,192 bits at 2 Mbit/s last 4,096 us; twice that often, twice that long.
         assert_eq!([1_000, 2_000].map(|etx| Metric::Ett.cost(etx, Rate::kbps(2_000))), [4_096, 8_192]);
         assert_eq!(Metric::Ett.cost(1_000, Rate::kbps(11_000)), 744);
+    }
+
+    // 8,192 bits at 54 Mbit/s last 151.7 us; with 185 us around them 336.7 us, 32.88 hundredths of a TU.
+    #[test]
+    fn airtime_counts_what_is_around_the_frame() {
+        let airtime = Metric::Airtime(Dur::from_micros(185));
+        assert_eq!([1_000, 2_000].map(|sent| airtime.cost(sent, Rate::kbps(54_000))), [32, 65]);
+        // At 6 Mbit/s ETT finds nine times the cost, airtime less than five.
+        assert_eq!(Metric::Ett.cost(1_000, Rate::kbps(6_000)) / Metric::Ett.cost(1_000, Rate::kbps(54_000)), 9);
+        assert_eq!(airtime.cost(1_000, Rate::kbps(6_000)), 151);
     }
 
     #[test]

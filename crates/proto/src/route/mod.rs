@@ -139,6 +139,15 @@ impl Router {
         }
     }
 
+    /// The node has this address too, at another interface, from which its messages go out as well. Before anything happens.
+    pub fn add_interface(&mut self, addr: Ipv4Addr) {
+        match self {
+            Router::Static(_) => {}
+            Router::Aodv(r) => r.add_interface(addr),
+            Router::Babel(r) => r.add_interface(addr),
+        }
+    }
+
     /// A packet made at this node, for another.
     pub fn handle_outgoing(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         match self {

@@ -119,6 +119,7 @@ impl Builder {
         };
         let movement =
             mobility.zip(topology.as_ref()).and_then(|(mobility, (_, topology))| self.movement(mobility, topology));
+        let radios = self.radios(topology.as_ref().map(|(_, t)| t));
         let site = self.site(topology.as_ref().map(|(_, t)| t), radio.as_ref(), movement.as_ref());
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
@@ -153,21 +154,25 @@ impl Builder {
             topology,
             movement: movement?,
             radio: radio?.1,
+            radios: radios?,
             site: site?,
             mac: mac?.1,
-            link: link?.1,
+            link: link.as_ref()?.1.clone(),
             routing: routing?,
             babel: babel?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
             adhoc_tcp: adhoc_tcp?.1,
             atp: atp?.1,
-            c3tcp,
+            c3tcp: c3tcp.clone(),
             wired: wired?,
             gateway: gateway?,
             traffic: traffic?,
             flows: flows?,
         };
+        if let Some(link) = &link {
+            self.check_several_radios(&scenario, link, (&c3tcp_resolved, &c3tcp));
+        }
         if let Err(mut error) = scenario.positions_under(scenario.seed, control) {
             for problem in &mut error.problems {
                 let at = topology_resolved.problem("kind", "", "");

@@ -7,7 +7,7 @@ use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, Ro
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
-use fourhop_proto::route::{aodv, babel};
+use fourhop_proto::route::{Metric, aodv, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{atp, ccm, mac, net, route, tcp};
 use fourhop_units::{Bytes, Dur};
@@ -38,6 +38,11 @@ impl Scenario {
         self.configured(&self.link)
     }
 
+    /// What is summed up over the links of a path, if it is not their number.
+    pub fn link_metric(&self) -> Option<Metric> {
+        self.routing.metric.of_links(self.mac_config().access_overhead(Metric::PACKET))
+    }
+
     /// What AODV of every node is given, if that is the routing protocol.
     pub fn aodv_config(&self) -> route::Config {
         let routing = &self.routing;
@@ -56,10 +61,7 @@ impl Scenario {
                     keep_stable: routing.keep_stable,
                 },
             ),
-            metric: routing
-                .metric
-                .of_links()
-                .map(|metric| aodv::MetricConfig { metric, interval: routing.probe_interval }),
+            metric: self.link_metric().map(|metric| aodv::MetricConfig { metric, interval: routing.probe_interval }),
             search_timeout: match (routing.request_wait, routing.measured_wait_max) {
                 (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
                 (None, Some(max)) => aodv::SearchTimeout::Measured { max },

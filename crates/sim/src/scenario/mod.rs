@@ -27,6 +27,7 @@ mod overrides;
 mod paths;
 mod quantity;
 mod radio;
+mod radios;
 mod resolve;
 mod schema;
 pub mod sections;
@@ -83,6 +84,8 @@ pub struct Scenario {
     pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
+    /// The channel plan; empty: one radio at each node, all on one channel.
+    pub radios: Vec<sections::RadioKeys>,
     /// Single transmitters and antennas, measured losses, walls.
     pub site: SiteKeys,
     /// IEEE 802.11 DCF.

@@ -60,7 +60,8 @@ impl Scenario {
     /// The links between nodes at given places before shadowing and fading.
     pub(super) fn graph(&self) -> impl Fn(&[Position]) -> Graph {
         let (radio, receiver, site) = (self.radio_setup(), self.receiver_config(), self.site());
-        move |places| radio.graph(&receiver, site.as_ref(), places)
+        let stations = self.stations();
+        move |places| radio.graph(&receiver, site.as_ref(), &stations, places)
     }
 
     fn topology_places(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {

@@ -4,10 +4,11 @@ use super::Scenario;
 use super::sections::{Errors, Fading, PathLossKind, RadioModel, RateControl};
 use crate::propagation::{PathLoss, Propagation, fading, shadowing};
 use crate::setup::{Radio, SinrRadio};
+use fourhop_proto::mac::{self, minstrel};
 use fourhop_proto::phy::log_distance::{LogDistance, friis};
 use fourhop_proto::phy::sinr::config::{ratio, thermal_noise};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
-use fourhop_proto::{mac, phy, phy::sinr};
+use fourhop_proto::{phy, phy::sinr};
 use fourhop_units::{Bytes, Db, Watt};
 
 /// Static routes, and random networks that hang together, are made of links on which a packet of this size gets through
@@ -142,6 +143,11 @@ impl Scenario {
             RateControl::Fixed => mac::RateControl::Fixed,
             RateControl::Arf => arf(None),
             RateControl::Aarf => arf(Some(mac.aarf_max)),
+            RateControl::Minstrel => mac::RateControl::Minstrel(minstrel::Config {
+                interval: mac.minstrel_interval,
+                sample_gap: mac.minstrel_gap,
+                ..minstrel::Config::mac80211()
+            }),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
     AdhocTcp, Atp, Babel, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile,
-    Radio, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
+    Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
 };
 use super::write::json as json_of;
 use schemars::{Schema, json_schema};
@@ -27,12 +27,13 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 21] {
+pub fn tables() -> [Table; 22] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
         table::<MobilityKeys>(),
         table::<Radio>(),
+        table::<RadioKeys>(),
         table::<NodeKeys>(),
         table::<LossKeys>(),
         table::<WallKeys>(),
@@ -55,7 +56,7 @@ pub fn tables() -> [Table; 21] {
 
 /// May there be several of the section `name`, each under `[[name]]`?
 pub fn is_list(name: &str) -> bool {
-    matches!(name, "nodes" | "losses" | "walls" | "wires" | "flows")
+    matches!(name, "radios" | "nodes" | "losses" | "walls" | "wires" | "flows")
 }
 
 /// Keys of the top level that are sections of their own, in the order of a file.

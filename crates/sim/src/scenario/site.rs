@@ -54,7 +54,7 @@ impl Builder {
     }
 
     /// A section of which there may be several; none if it is not there.
-    fn list<S: Section>(&mut self) -> Option<Vec<(Resolved, S)>> {
+    pub(super) fn list<S: Section>(&mut self) -> Option<Vec<(Resolved, S)>> {
         let Some(entry) = self.root.entry(S::NAME) else { return Some(Vec::new()) };
         let Data::List(items) = &entry.value.data else {
             let allowed = format!("a list of tables: [[{}]]", S::NAME);
@@ -216,7 +216,7 @@ impl Builder {
     }
 
     /// Is there a node of that number? If not, that is a problem.
-    fn known(&mut self, resolved: &Resolved, key: &'static str, number: u32, topology: &Topology) -> bool {
+    pub(super) fn known(&mut self, resolved: &Resolved, key: &'static str, number: u32, topology: &Topology) -> bool {
         let known = number < topology.nodes();
         if !known {
             let allowed = format!("a node number from 0 to {}", topology.nodes() - 1);

@@ -70,6 +70,7 @@ impl Scenario {
             selected::<MobilityKeys>("model", model, ways),
             table(&self.radio, Some(self.radio.model.name())),
         ];
+        tables.extend(self.radios.iter().map(|radios| table(radios, None)));
         tables.extend(self.site.nodes.iter().map(|node| table(node, None)));
         tables.extend(self.site.losses.iter().map(|loss| table(loss, None)));
         tables.extend(self.site.walls.iter().map(|wall| table(wall, None)));

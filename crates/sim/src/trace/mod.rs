@@ -117,10 +117,10 @@ impl Tap for Taps {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TxId(pub u32);
 
-/// A copy of a frame at a node.
+/// A copy of a frame at a station.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Copy {
-    /// The node.
+    /// The station.
     pub node: NodeId,
     /// The transmission; another one has its number once all copies have ended.
     pub tx: TxId,
@@ -130,26 +130,27 @@ pub struct Copy {
 
 /// Sees what happens in a run: frames as nodes send and receive them, packets on wires. One that
 /// [looks closely](Tap::looks_closely) also sees what nodes tell of their packets, and the nodes themselves after each event.
+/// What concerns a radio names its [station](crate::stations), which is the node where that has one radio.
 pub trait Tap: Send {
     /// Do nodes tell of their packets and routes?
     fn looks_closely(&self) -> bool {
         false
     }
 
-    /// `node` begins to radiate `frame`.
+    /// The station `node` begins to radiate `frame`.
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame);
 
-    /// A node has received `frame` without error.
+    /// A station has received `frame` without error.
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame);
 
     /// A copy of `frame` is lost, for this reason.
     fn lost(&mut self, _now: Time, _copy: Copy, _frame: &Frame, _reason: DropReason) {}
 
-    /// Something has happened at the ear of a node, the rest of which has not noticed; `receiving` says whether its receiver is on
+    /// Something has happened at the ear of a station, the rest of which has not noticed; `receiving` says whether its receiver is on
     /// a frame that it can so far decode.
     fn ear(&mut self, _now: Time, _node: NodeId, _ear: &Ear, _receiving: bool) {}
 
-    /// Something has happened at a node with a radio.
+    /// Something has happened at a node with radios; `id` is the station whose ear this is.
     fn node(&mut self, _now: Time, _id: NodeId, _node: &Node, _ear: &Ear, _receiving: bool) {}
 
     /// Something has happened at a node without one.

@@ -30,18 +30,17 @@ pub struct CaptureForm {
 /// The captures of a run.
 pub struct PcapFolder {
     files: Option<CaptureFiles>,
-    /// Interfaces of the nodes with radios that are captured.
-    radios: Vec<Option<u32>>,
+    /// Interfaces of the stations that are captured, and their carriers in megahertz.
+    radios: Vec<Option<(u32, u16)>>,
     /// Those of the ends of wires, in their order.
     wires: Vec<(WireEnd, u32)>,
     lost: bool,
-    frequency_mhz: u16,
     buffer: Vec<u8>,
     error: Option<io::Error>,
 }
 
 impl PcapFolder {
-    /// Creates the files in `folder` for each of `nodes` of a network of `count` nodes on a carrier of `frequency_mhz`, and for
+    /// Creates the files in `folder` for `stations`, each with its name and its carrier in megahertz if it is captured, and for
     /// the ends of `wires`, named as given.
     ///
     /// # Errors
@@ -49,21 +48,22 @@ impl PcapFolder {
     pub fn create(
         folder: &Path,
         form: CaptureForm,
-        count: usize,
-        nodes: impl Iterator<Item = NodeId>,
+        stations: impl Iterator<Item = Option<(String, u16)>>,
         wires: impl Iterator<Item = (WireEnd, String)>,
-        frequency_mhz: u16,
     ) -> io::Result<PcapFolder> {
         let mut files = CaptureFiles::create(folder, form.merged)?;
-        let mut radios = vec![None; count];
-        for node in nodes {
-            radios[node.index()] = Some(files.add(&format!("node-{node}"), DataLink::IEEE802_11_RADIOTAP)?);
+        let mut radios = Vec::new();
+        for station in stations {
+            radios.push(match station {
+                Some((name, carrier)) => Some((files.add(&name, DataLink::IEEE802_11_RADIOTAP)?, carrier)),
+                None => None,
+            });
         }
         let ends = wires.map(|(end, name)| Ok((end, files.add(&name, DataLink::RAW)?)));
         let mut wires = ends.collect::<io::Result<Vec<_>>>()?;
         wires.sort_by_key(|&(end, _)| end);
         let files = Some(files);
-        Ok(PcapFolder { files, radios, wires, lost: form.lost, frequency_mhz, buffer: Vec::new(), error: None })
+        Ok(PcapFolder { files, radios, wires, lost: form.lost, buffer: Vec::new(), error: None })
     }
 
     /// What of a run it looks at.
@@ -72,11 +72,11 @@ impl PcapFolder {
         Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses }
     }
 
-    /// A frame that `node` sent, or received with a power, rightly or not.
+    /// A frame that the station `node` sent, or received with a power, rightly or not.
     fn frame(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame, lost: Option<DropReason>) {
-        let Some(&Some(interface)) = self.radios.get(node.index()) else { return };
+        let Some(&Some((interface, carrier_mhz))) = self.radios.get(node.index()) else { return };
         self.buffer.clear();
-        radiotap(frame.rate, self.frequency_mhz, power, lost.is_some(), &mut self.buffer);
+        radiotap(frame.rate, carrier_mhz, power, lost.is_some(), &mut self.buffer);
         encode::frame(frame, &mut self.buffer);
         let direction = if power.is_some() { Direction::In } else { Direction::Out };
         self.record(interface, now, direction, lost);

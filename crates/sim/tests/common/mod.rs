@@ -79,6 +79,7 @@ impl Tap for Recorder {
 pub fn line(node: node::Config, places: &[f64]) -> Setup {
     let mut setup = Setup {
         positions: places.iter().map(|&x| (x, 0.0)).collect(),
+        radios: None,
         movement: None,
         radio: TwoRay::WAVELAN.into(),
         site: None,

@@ -89,12 +89,12 @@ impl Neighbour {
         (u32::from(self.received) << missed & ((1 << WINDOW) - 1)).count_ones()
     }
 
-    fn count(&mut self, now: Time, probe: &Probe, own: Ipv4Addr) {
+    fn count(&mut self, now: Time, probe: &Probe, own: impl Fn(Ipv4Addr) -> bool) {
         let ahead = probe.number.wrapping_sub(self.number);
         // A node that has begun anew counts from the beginning: its number lies behind.
         self.received = if ahead < WINDOW as u16 { self.received << ahead | 1 } else { 1 };
         (self.number, self.at) = (probe.number, now);
-        let reported = probe.heard.iter().find(|(addr, _)| *addr == own).map_or(0, |&(_, count)| count);
+        let reported = probe.heard.iter().find(|(addr, _)| own(*addr)).map_or(0, |&(_, count)| count);
         self.reported = reported.min(WINDOW as u8);
     }
 }
@@ -152,7 +152,7 @@ impl Links {
         let transmissions = (1_000 * WINDOW * WINDOW).checked_div(both_ways)?;
         let rate = match metric {
             Metric::Etx => Rate::kbps(1),
-            Metric::Ett => neighbour.rate?,
+            Metric::Ett | Metric::Airtime(_) => neighbour.rate?,
         };
         Some(metric.cost(transmissions, rate))
     }
@@ -161,7 +161,7 @@ impl Links {
 impl Aodv {
     /// Does it need the rate of data to its neighbours?
     pub fn wants_rates(&self) -> bool {
-        self.config.metric.is_some_and(|config| config.metric == Metric::Ett)
+        self.config.metric.is_some_and(|config| config.metric != Metric::Etx)
     }
 
     /// Data to `neighbour`, whose message comes next, is sent at this rate at present. Only where
@@ -225,9 +225,10 @@ impl Aodv {
         if self.config.metric.is_none() {
             return;
         }
+        let (addr, interfaces) = (self.addr, &self.interfaces);
         match self.links.entry(now, from, self.limits.neighbours) {
             Some(neighbour) => {
-                neighbour.count(now, probe, self.addr);
+                neighbour.count(now, probe, |heard| heard == addr || interfaces.contains(&heard));
                 self.counters.probes_received += 1;
             }
             None => self.counters.neighbours_refused += 1,

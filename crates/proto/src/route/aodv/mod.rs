@@ -114,6 +114,8 @@ struct Envelope {
 #[derive(Clone, Debug)]
 pub struct Aodv {
     addr: Ipv4Addr,
+    /// Its addresses at further interfaces.
+    interfaces: Vec<Ipv4Addr>,
     /// Which addresses are behind gateways.
     plan: AddressPlan,
     /// What it answers for as a gateway; nothing at other nodes.
@@ -160,6 +162,7 @@ impl Aodv {
         let links = Links::new(config.metric, &mut jitter);
         Aodv {
             addr,
+            interfaces: Vec::new(),
             plan: AddressPlan::default(),
             served: Vec::new(),
             limits: Limits::AMPLE,
@@ -185,6 +188,11 @@ impl Aodv {
             told: None,
             counters: Counters::default(),
         }
+    }
+
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it by it.
+    pub fn add_interface(&mut self, addr: Ipv4Addr) {
+        self.interfaces.push(addr);
     }
 
     /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off headers

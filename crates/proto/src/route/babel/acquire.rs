@@ -26,7 +26,7 @@ impl Babel {
         rxcost: u16,
         interval: u16,
     ) {
-        if address.is_some_and(|address| address != IpAddr::V4(self.addr)) {
+        if address.is_some_and(|address| !matches!(address, IpAddr::V4(address) if self.is_own(address))) {
             return;
         }
         self.counters.ihus_received += 1;

@@ -72,6 +72,8 @@ use table::Table;
 #[derive(Clone, Debug)]
 pub struct Babel {
     addr: Ipv4Addr,
+    /// Its addresses at further interfaces.
+    interfaces: Vec<Ipv4Addr>,
     router_id: RouterId,
     /// What it announces: its address, and what is behind it if it is a gateway.
     own: Vec<Prefix>,
@@ -110,6 +112,7 @@ impl Babel {
         let update_at = Time::ZERO + jitter.duration(config.update_interval);
         Babel {
             addr,
+            interfaces: Vec::new(),
             router_id,
             own: vec![Prefix::host(addr)],
             config,
@@ -144,10 +147,20 @@ impl Babel {
         Babel { told: Some(Told::default()), ..self }
     }
 
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it by it. A Hello
+    /// has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before anything happens.
+    pub fn add_interface(&mut self, addr: Ipv4Addr) {
+        self.interfaces.push(addr);
+    }
+
+    fn is_own(&self, addr: Ipv4Addr) -> bool {
+        addr == self.addr || self.interfaces.contains(&addr)
+    }
+
     /// A packet of Babel, received from the neighbour `from`. One of this node itself is ignored.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let Body::Routing(RoutingMessage::Babel(message)) = packet.body else { return };
-        if from == self.addr {
+        if self.is_own(from) {
             return;
         }
         self.counters.packets_received += 1;

@@ -7,6 +7,15 @@ use crate::wire::{BABEL_INFINITY, BabelTlv};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
+/// A route that could be taken.
+#[derive(Clone, Copy)]
+struct Candidate {
+    metric: u16,
+    smoothed: u16,
+    /// Among the routes of its destination.
+    place: usize,
+}
+
 impl Babel {
     /// What a route costs here: the neighbour's metric and the link (section 3.5.2).
     pub(super) fn metric_of(&self, route: &Route) -> u16 {
@@ -18,7 +27,7 @@ impl Babel {
     pub(super) fn select(&mut self, now: Time, at: usize) {
         let destination = &mut self.table.0[at];
         let before = destination.selected;
-        let (mut kept, mut best): (Option<(u16, u16, usize)>, Option<(u16, u16, usize)>) = (None, None);
+        let (mut kept, mut best) = (None::<Candidate>, None::<Candidate>);
         for (n, route) in destination.routes.iter_mut().enumerate() {
             let metric = route.refmetric.saturating_add(self.neighbours.cost(route.neighbour));
             route.smoothed.follow(now, metric, self.config.smoothing_half_life);
@@ -27,20 +36,19 @@ impl Babel {
             if metric == BABEL_INFINITY || !feasible() {
                 continue;
             }
-            let candidate = (metric, route.smoothed.value(), n);
+            let candidate = Candidate { metric, smoothed: route.smoothed.value(), place: n };
             if before.is_some_and(|before| before.neighbour == route.neighbour) {
                 kept = Some(candidate);
             }
-            if best.is_none_or(|(least, ..)| metric < least) {
+            if best.is_none_or(|best| metric < best.metric) {
                 best = Some(candidate);
             }
         }
-        let stays = |(metric, smoothed, _): &(u16, u16, usize)| {
-            best.is_none_or(|(least, least_smoothed, _)| least >= *metric || least_smoothed >= *smoothed)
-        };
+        let stays =
+            |kept: &Candidate| best.is_none_or(|best| best.metric >= kept.metric || best.smoothed >= kept.smoothed);
         let chosen = kept.filter(stays).or(best);
-        let after = chosen.map(|(metric, _, n)| {
-            let route = &destination.routes[n];
+        let after = chosen.map(|Candidate { metric, place, .. }| {
+            let route = &destination.routes[place];
             // Without word of the neighbour, the hops are those of links that lose nothing.
             let told = route.hops.map(|hops| hops.saturating_add(1));
             let hops = told.unwrap_or_else(|| {

@@ -14,7 +14,7 @@ impl Babel {
         let &BabelUpdate { prefix, router_id, seqno, metric, .. } = update;
         self.counters.updates_received += 1;
         // A route that leads back here at once is none.
-        let leads_back = update.next_hop == Some(self.addr);
+        let leads_back = update.next_hop.is_some_and(|next_hop| self.is_own(next_hop));
         if leads_back || self.announces(prefix) || self.neighbours.get(from).is_none() {
             return;
         }

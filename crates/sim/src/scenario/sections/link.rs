@@ -1,9 +1,9 @@
 //! `[link]`: interface queue and ARP.
 
-use crate::scenario::key::{Choice, Kind, choice, number, section, share, time};
+use crate::scenario::key::{Choice, Kind, choice, number, section, share, size, time};
 use crate::scenario::value::{Number, Share};
-use fourhop_proto::net::{self, sizes::Sizes};
-use fourhop_units::Dur;
+use fourhop_proto::net::{self, QueueKind, sizes::Sizes};
+use fourhop_units::{Bytes, Dur};
 
 choice! {
     for Sizes {
@@ -12,13 +12,37 @@ choice! {
     }
 }
 
+choice! {
+    for QueueKind {
+        DropTail = "drop-tail", "one queue; what finds it full is lost";
+        FqCodel = "fq-codel", "queues of flows for each neighbour, kept short by CoDel, and air time shared evenly among \
+                               neighbours, as Linux has it (docs/radios.md)";
+    }
+}
+
 section! {
     /// Interface queue and ARP.
     Link = "link" of net::Config {
-        /// Size of the interface queue; one packet fewer than this waits in it, as in ns-2.
+        /// Kind of interface queue.
+        queue: QueueKind, Kind::Choice(QueueKind::CHOICES) => queue_kind;
+        /// Size of a `drop-tail` queue; one packet fewer than this waits in it, as in ns-2.
         queue_limit: u32, Kind::Int(2, 1_000_000) => queue.limit;
         /// Do routing packets go to the head of the queue?
         routing_first: bool, Kind::Bool => queue.routing_first;
+        /// Packets that may wait in all queues of `fq-codel`.
+        fq_limit: u32, Kind::Int(1, 1_000_000) => fq.limit;
+        /// Bytes that may wait in them.
+        fq_memory: Bytes, size("1kB", "1GB") => fq.memory;
+        /// Bytes that a flow may send in a round.
+        fq_quantum: Bytes, size("1B", "64kB") => fq.quantum;
+        /// Delay that CoDel accepts in a queue that does not become empty.
+        codel_target: Dur, time("1us", "100s") => fq.codel.target;
+        /// Time for which it must have been longer before CoDel drops a packet.
+        codel_interval: Dur, time("1us", "1000s") => fq.codel.interval;
+        /// Do neighbours share air time evenly? Otherwise they take turns.
+        airtime_fairness: bool, Kind::Bool => fq.airtime_fairness;
+        /// Air time that a neighbour may use in a round.
+        airtime_quantum: Dur, time("1us", "1s") => fq.airtime_quantum;
         /// Link-layer RED: are packets dropped before the MAC, by how often it retried the ones before (Fu et al. 2003)?
         red: bool, Kind::Bool => red.enabled;
         /// Mean retries a packet from which on they are.

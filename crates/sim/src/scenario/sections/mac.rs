@@ -30,6 +30,7 @@ choice! {
         Fixed = "fixed", "always `radio.rate`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
         Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
+        Minstrel = "minstrel", "what has carried most, by an average of each rate that is tried now and then, as in Linux (docs/radios.md)";
     }
 }
 
@@ -60,6 +61,10 @@ section! {
         arf_timer: u32, Kind::Int(1, 1_000_000), Both("15");
         /// Most ACKs in a row that AARF waits for.
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
+        /// Time over which Minstrel counts what arrived before that enters its averages.
+        minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
+        /// Packets to a neighbour from one trial of another rate to the next with Minstrel.
+        minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.

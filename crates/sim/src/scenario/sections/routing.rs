@@ -34,16 +34,18 @@ choice! {
         Hops = "hops", "their number of hops";
         Etx = "etx", "the transmissions that a packet is expected to need, repeats included (De Couto et al., 2003)";
         Ett = "ett", "the time that these take at the rates of the links (Draves et al., 2004)";
+        Airtime = "airtime", "the time of a test frame with all overhead, as mesh stations count it (IEEE 802.11-2020 clause 14.9)";
     }
 }
 
 impl RouteMetric {
-    /// What is summed up over links, if it is not their number.
-    pub fn of_links(self) -> Option<Metric> {
+    /// What is summed up over links, if it is not their number; `overhead` is that of access to the channel.
+    pub fn of_links(self, overhead: Dur) -> Option<Metric> {
         match self {
             RouteMetric::Hops => None,
             RouteMetric::Etx => Some(Metric::Etx),
             RouteMetric::Ett => Some(Metric::Ett),
+            RouteMetric::Airtime => Some(Metric::Airtime(overhead)),
         }
     }
 }

@@ -19,6 +19,7 @@ use super::tables::{self, Sink, Tables};
 use crate::mobility::Mobility;
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::Setup;
+use crate::stations::Stations;
 use flows::Flows;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Ear, Endpoint, Node, Note, PacketKind};
@@ -61,12 +62,14 @@ struct OnAir {
     about: About,
 }
 
-/// What the recorder remembers of a node.
+/// What the recorder remembers of a node, or of one of its radios after the first.
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
     /// The packet that its MAC has, as it was noted.
     in_hand: Option<Note>,
+    /// The packet that one of its several MACs has just taken.
+    head: Option<Note>,
     /// The frame that it answers next.
     answers: About,
     /// Of its queues.
@@ -90,6 +93,8 @@ pub struct Recorder {
     clock: Clock,
     data_overhead: u64,
     radios: u32,
+    stations: Stations,
+    /// Those with radios, those without, and then the stations that are radios after the first of their nodes.
     nodes: Vec<Seen>,
     wires: BTreeMap<(u32, u32), u32>,
     on_air: Vec<OnAir>,
@@ -128,7 +133,8 @@ impl Recorder {
             clock: Clock { difs: mac.difs(), slot: mac.slot },
             data_overhead: mac.data_overhead.get(),
             radios,
-            nodes: (0..radios + hosts).map(|_| Seen::default()).collect(),
+            nodes: (0..setup.stations().count() + hosts as usize).map(|_| Seen::default()).collect(),
+            stations: setup.stations(),
             wires: BTreeMap::new(),
             on_air: Vec::new(),
             frames: 0,
@@ -170,11 +176,20 @@ impl Recorder {
     }
 
     fn number(&self, node: NodeId) -> u32 {
-        node.wired_number().map_or(node.0, |host| self.radios + host as u32)
+        node.wired_number().map_or_else(|| self.stations.node(node).0, |host| self.radios + host as u32)
     }
 
     fn number_of(&self, address: Ipv4Addr) -> Option<u32> {
-        number_of(address, self.radios, self.nodes.len())
+        number_of(address, &self.stations, self.radios, self.nodes.len())
+    }
+
+    /// Where what is known of a station is.
+    fn seen_at(&self, station: NodeId) -> usize {
+        let further = self.stations.count() - self.radios as usize;
+        match station.index().checked_sub(self.radios as usize) {
+            None => station.index(),
+            Some(place) => self.nodes.len() - further + place,
+        }
     }
 
     fn place(&mut self, node: u32, now: Time, (x_m, y_m): (f64, f64)) {
@@ -226,8 +241,13 @@ impl Recorder {
         }
     }
 
-    /// The station `node` knows this of its medium now.
-    fn sight(&mut self, now: Time, node: u32, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
+    /// A station knows this of its medium now.
+    fn sight(&mut self, now: Time, station: NodeId, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
+        if station.0 >= self.radios {
+            // The medium is shown as the first radio of a node finds it.
+            return;
+        }
+        let node = station.0;
         let Recorder { nodes, tables, filter, clock, .. } = self;
         let known = Known { sight: ear.medium().sight(), receiving, sifs_ends };
         let takes_node = filter.takes_node(node);
@@ -276,9 +296,10 @@ impl Recorder {
         });
     }
 
-    /// The MAC of `node` is done with the packet it had.
-    fn sent_from_hand(&mut self, now: Time, node: u32) {
-        if let Some(note) = self.nodes[node as usize].in_hand.take() {
+    /// The MAC of a station is done with the packet it had.
+    fn sent_from_hand(&mut self, now: Time, station: NodeId) {
+        let (node, seen_at) = (self.number(station), self.seen_at(station));
+        if let Some(note) = self.nodes[seen_at].in_hand.take() {
             let flow = self.flows.of(&note).map(|(flow, _)| flow);
             self.step(now, node, &note, flow, ("sent", None, None));
         }
@@ -373,9 +394,9 @@ fn push_interval(tables: &mut Tables, filter: &Filter, takes_node: bool, node: u
     }
 }
 
-fn number_of(address: Ipv4Addr, radios: u32, count: usize) -> Option<u32> {
+fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) -> Option<u32> {
     let node = NodeId::from_ipv4(address)?;
-    let number = node.wired_number().map_or(node.0, |host| radios + host as u32);
+    let number = node.wired_number().map_or_else(|| stations.node(node).0, |host| radios + host as u32);
     ((number as usize) < count).then_some(number)
 }
 

@@ -17,7 +17,7 @@ impl Tap for Recorder {
 
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         self.settle(now);
-        let seen = &self.nodes[node.index()];
+        let seen = &self.nodes[self.seen_at(node)];
         let in_hand = || match &seen.in_hand {
             Some(note) => About {
                 packet: Some(note.number),
@@ -42,15 +42,15 @@ impl Tap for Recorder {
         }
         self.on_air[index] = OnAir { frame: self.frames, about };
         let end = now + frame.airtime;
-        let filter = &self.filter;
-        if filter.takes_time(now, end) && filter.takes_node(node.0) && filter.takes_flow(about.flow) {
+        let (filter, number) = (&self.filter, self.number(node));
+        if filter.takes_time(now, end) && filter.takes_node(number) && filter.takes_flow(about.flow) {
             self.tables.frames.push(tables::Frame {
                 frame: self.frames,
-                node: node.0,
+                node: number,
                 start_ns: nanos(now),
                 end_ns: nanos(end),
                 kind,
-                dst: frame.dst.node().map(|dst| dst.0),
+                dst: frame.dst.node().map(|dst| self.stations.node(dst).0),
                 rate_bps: frame.rate.bps() as i64,
                 bytes: bytes as u32,
                 nav_ns: frame.duration.as_nanos() as i64,
@@ -67,7 +67,8 @@ impl Tap for Recorder {
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
         let for_us = frame.dst == copy.node.mac();
         if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
-            self.nodes[copy.node.index()].answers = self.on_air[copy.tx.0 as usize].about;
+            let seen_at = self.seen_at(copy.node);
+            self.nodes[seen_at].answers = self.on_air[copy.tx.0 as usize].about;
         }
         let fate = if for_us || frame.dst.is_broadcast() { "received" } else { "overheard" };
         self.reception(now, copy, frame, fate);
@@ -78,22 +79,28 @@ impl Tap for Recorder {
     }
 
     fn ear(&mut self, now: Time, node: NodeId, ear: &Ear, receiving: bool) {
-        let sifs_ends = self.nodes[node.index()].timeline.sifs_ends();
-        self.sight(now, node.0, ear, receiving, sifs_ends);
+        let sifs_ends = self.nodes[self.seen_at(node)].timeline.sifs_ends();
+        self.sight(now, node, ear, receiving, sifs_ends);
     }
 
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
-        self.sight(now, id.0, ear, receiving, node.mac().sifs_ends());
-        let in_hand = node.mac().in_hand().and_then(|msdu| match &msdu.payload {
+        let (station, (id, radio)) = (id, self.stations.owner(id));
+        self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
+        let in_hand = node.mac_at(radio).in_hand().and_then(|msdu| match &msdu.payload {
             Payload::Ipv4(packet) => Some(packet.meta.number),
             Payload::Arp(_) => None,
         });
-        if self.nodes[id.index()].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
-            self.sent_from_hand(now, id.0);
+        let seen_at = self.seen_at(station);
+        if self.nodes[seen_at].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
+            self.sent_from_hand(now, station);
+        }
+        // Which of several radios has taken a packet shows here.
+        if let Some(note) = self.nodes[id.index()].head.take_if(|note| in_hand == Some(note.number)) {
+            self.nodes[seen_at].in_hand = Some(note);
         }
         let crossing = node.wired_side().and_then(|wired| wired.crossing());
         let waiting = [
-            node.link().queue_len() as u32,
+            (0..node.radios()).map(|radio| node.link_at(radio).queue_len() as u32).sum(),
             node.router().held() as u32,
             crossing.map_or(0, |crossing| crossing.held() as u32),
         ];
@@ -115,8 +122,8 @@ impl Tap for Recorder {
         let number = self.number(node);
         let flow = match note.step {
             Step::Created => {
-                let (radios, count) = (self.radios, self.nodes.len());
-                self.flows.of_new(note, |address| number_of(address, radios, count))
+                let (stations, radios, count) = (&self.stations, self.radios, self.nodes.len());
+                self.flows.of_new(note, |address| number_of(address, stations, radios, count))
             }
             _ => self.flows.of(note),
         };
@@ -125,12 +132,16 @@ impl Tap for Recorder {
             seen.segments.push((flow, note.step == Step::Created, *note));
         }
         match note.step {
+            Step::Head if self.stations.of(node).nth(1).is_some() => seen.head = Some(*note),
             Step::Head => {
-                self.sent_from_hand(now, number);
+                self.sent_from_hand(now, node);
                 self.nodes[number as usize].in_hand = Some(*note);
             }
             Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
-                seen.in_hand.take_if(|held| held.number == note.number);
+                for station in self.stations.of(node) {
+                    let seen_at = self.seen_at(station);
+                    self.nodes[seen_at].in_hand.take_if(|held| held.number == note.number);
+                }
             }
             _ => {}
         }
@@ -201,11 +212,11 @@ impl Recorder {
     fn reception(&mut self, now: Time, copy: Copy, frame: &Frame, fate: &'static str) {
         let OnAir { frame: number, about } = self.on_air[copy.tx.0 as usize];
         let start = Time::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
-        let filter = &self.filter;
-        if filter.takes_time(start, now) && filter.takes_node(copy.node.0) && filter.takes_flow(about.flow) {
+        let (filter, node) = (&self.filter, self.number(copy.node));
+        if filter.takes_time(start, now) && filter.takes_node(node) && filter.takes_flow(about.flow) {
             self.tables.receptions.push(tables::Reception {
                 frame: number,
-                node: copy.node.0,
+                node,
                 start_ns: nanos(start),
                 end_ns: nanos(now),
                 power_dbm: copy.power.to_dbm().0 as f32,

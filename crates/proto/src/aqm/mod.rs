@@ -1,0 +1,19 @@
+//! Active queue management: flows told apart, each with a queue of its own, each queue kept short.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`codel`] | CoDel (RFC 8289) for one queue |
+//! | [`flow_queues`] | FQ-CoDel (RFC 8290): queues of flows in deficit round robin |
+//! | `hash` | the keyed hash that gives a flow its queue |
+//!
+//! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each neighbour
+//! ([`crate::net::station_queues`]).
+//!
+//! What is left out: ECN.
+
+pub mod codel;
+pub mod flow_queues;
+pub(crate) mod hash;
+
+pub use flow_queues::FlowQueues;
+pub use hash::HashKey;

@@ -1,0 +1,308 @@
+//! Minstrel: the rate that has carried most, found by trying others now and then.
+//!
+//! Sources: the description of Minstrel in the documentation of Linux's wireless subsystem (Smithies, Fietkau), and mac80211's
+//! `rc80211_minstrel_ht`, of which this has: what each rate has carried in intervals of 50 ms, an exponentially weighted average
+//! of the share that was acknowledged, the throughput that follows from it and from the air time of a packet of 1200 bytes, the
+//! chain of the best rate, the second best and the surest one for the repeats of a frame, and samples of other rates, in a
+//! random order that is drawn anew when all have had their turn.
+//!
+//! ```text
+//! average   = 3/4 average + 1/4 share of the interval         throughput = min(average, 90 %) / air time, 0 below 10 %
+//! best      = largest throughput                              surest     = of those above 75 % the fastest, else the surest
+//! frame     = best, .., second, .., surest, ..                sample     = sampled rate, then the chain
+//! ```
+//!
+//! A rate is sampled if it could be better than the best were nothing lost, and a slower one only when nothing has been heard of
+//! it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate: the air times of aggregates
+//! make it Minstrel-HT, with groups of rates by streams, guard interval and width in one table.
+//!
+//! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate, where
+//! drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many packets, where
+//! Minstrel without HT watches that they are a tenth; the surest rate may have any number of streams.
+
+use fourhop_units::{Dur, Stream, Time};
+
+/// Parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Time over which successes are counted before they enter the averages. mac80211: 50 ms.
+    pub interval: Dur,
+    /// Weight of the old average in thousandths. mac80211: 96/128.
+    pub weight: u32,
+    /// Packets from one sample to the next. Minstrel: 10; Minstrel-HT: 16 and twice the length of an aggregate.
+    pub sample_gap: u32,
+}
+
+impl Config {
+    /// As in mac80211, for packets sent one by one.
+    pub const fn mac80211() -> Config {
+        Config { interval: Dur::from_millis(50), weight: 750, sample_gap: 10 }
+    }
+}
+
+/// Probabilities are in this unit.
+const ONE: u64 = 1 << 16;
+/// Intervals in which nothing was heard of a rate after which it is sampled although it is slow.
+const STALE: u32 = 20;
+
+/// What is known of a rate.
+#[derive(Clone, Copy, Default, Debug)]
+struct Rate {
+    /// In the present interval.
+    attempts: u32,
+    successes: u32,
+    /// Average share of successes; `None`: never tried.
+    probability: Option<u64>,
+    /// Intervals since it was tried.
+    silent: u32,
+    /// Bits in the air time of one second, in a unit of its own.
+    throughput: u64,
+}
+
+/// The rates to one neighbour. They are named by their places in the table of air times, which is the same in all calls.
+///
+/// [`Minstrel::begin`] before each packet, [`Minstrel::rate`] before each attempt, [`Minstrel::handle_result`] after it. There are no
+/// timers: an interval that is over is looked at when the next packet comes.
+#[derive(Clone, Debug)]
+pub struct Minstrel {
+    rates: Vec<Rate>,
+    /// The best, the second and the surest.
+    chain: [usize; 3],
+    /// The rate that the present packet tries first, if it is a sample.
+    sample: Option<usize>,
+    /// Packets until the next sample.
+    gap: u32,
+    /// The order of samples, and how far it has come.
+    order: Vec<usize>,
+    turn: usize,
+    interval_ends: Time,
+}
+
+impl Minstrel {
+    /// Nothing is known of so many rates yet; it begins with the lowest.
+    pub fn new(now: Time, count: usize, config: &Config) -> Minstrel {
+        Minstrel {
+            rates: vec![Rate::default(); count],
+            chain: [0; 3],
+            sample: None,
+            gap: 1,
+            order: (0..count).collect(),
+            turn: 0,
+            interval_ends: now + config.interval,
+        }
+    }
+
+    /// A packet comes, which takes `airtimes` at the rates; `random` is the stream of the station.
+    pub fn begin(&mut self, now: Time, config: &Config, airtimes: &[Dur], random: &mut Stream) {
+        if now >= self.interval_ends {
+            self.end_interval(config, airtimes);
+            self.interval_ends = now + config.interval;
+        }
+        self.gap = self.gap.saturating_sub(1);
+        self.sample = None;
+        if self.gap == 0 {
+            self.sample = self.next_sample(airtimes, random);
+            self.gap = config.sample_gap;
+        }
+    }
+
+    /// The rate of attempt number `attempt`, from 0, of the packet, which has `limit` attempts in all.
+    pub fn rate(&self, attempt: u32, limit: u32) -> usize {
+        let attempt = match (self.sample, attempt) {
+            (Some(sample), 0) => return sample,
+            (Some(_), attempt) => attempt - 1,
+            (None, attempt) => attempt,
+        };
+        let each = (limit / 3).max(1);
+        self.chain[((attempt / each) as usize).min(2)]
+    }
+
+    /// The rate that a packet mostly has at present.
+    pub fn present(&self) -> usize {
+        self.chain[0]
+    }
+
+    /// So many packets were sent at a rate, and so many of them acknowledged.
+    pub fn handle_result(&mut self, rate: usize, attempts: u32, successes: u32) {
+        let rate = &mut self.rates[rate];
+        rate.attempts += attempts;
+        rate.successes += successes;
+    }
+
+    fn end_interval(&mut self, config: &Config, airtimes: &[Dur]) {
+        for (rate, airtime) in self.rates.iter_mut().zip(airtimes) {
+            if rate.attempts == 0 {
+                rate.silent = rate.silent.saturating_add(1);
+            } else {
+                let share = ONE * u64::from(rate.successes) / u64::from(rate.attempts);
+                let (old, new) = (u64::from(config.weight.min(1_000)), 1_000 - u64::from(config.weight.min(1_000)));
+                let average = rate.probability.map_or(share, |average| (average * old + share * new) / 1_000);
+                (rate.probability, rate.silent) = (Some(average), 0);
+                (rate.attempts, rate.successes) = (0, 0);
+            }
+            rate.throughput = throughput(rate.probability.unwrap_or(0), *airtime);
+        }
+        let by_throughput = |&place: &usize| (self.rates[place].throughput, core::cmp::Reverse(place));
+        let places = 0..self.rates.len();
+        let best = places.clone().max_by_key(by_throughput).unwrap_or(0);
+        let second = places.clone().filter(|&place| place != best).max_by_key(by_throughput).unwrap_or(best);
+        let sure = |&place: &usize| {
+            let Rate { probability, throughput, .. } = self.rates[place];
+            let probability = probability.unwrap_or(0);
+            let is_sure = probability * 4 > ONE * 3;
+            (is_sure, if is_sure { throughput } else { probability }, core::cmp::Reverse(place))
+        };
+        self.chain = [best, second, places.max_by_key(sure).unwrap_or(best)];
+    }
+
+    /// The next rate in the random order that is worth a sample, if there is one.
+    fn next_sample(&mut self, airtimes: &[Dur], random: &mut Stream) -> Option<usize> {
+        for _ in 0..self.order.len() {
+            if self.turn == 0 {
+                // Fisher and Yates.
+                for last in (1..self.order.len()).rev() {
+                    self.order.swap(last, random.below(last as u32 + 1) as usize);
+                }
+            }
+            let place = self.order[self.turn];
+            self.turn = (self.turn + 1) % self.order.len();
+            if self.is_worth_a_sample(place, airtimes) {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    fn is_worth_a_sample(&self, place: usize, airtimes: &[Dur]) -> bool {
+        let rate = &self.rates[place];
+        if self.chain.contains(&place) && rate.probability.is_some() {
+            return false;
+        }
+        let best = self.rates[self.chain[0]].throughput;
+        throughput(ONE, airtimes[place]) > best || rate.silent >= STALE
+    }
+}
+
+/// What a rate carries of packets that take `airtime`.
+fn throughput(probability: u64, airtime: Dur) -> u64 {
+    if probability * 10 < ONE {
+        return 0;
+    }
+    // Collisions lose frames at any rate.
+    let probability = probability.min(ONE * 9 / 10);
+    (probability << 24) / airtime.as_nanos().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::{NodeId, Purpose};
+
+    /// Air times of 1200 bytes at 1, 2, 5.5 and 11 Mbit/s, without preambles.
+    fn airtimes() -> Vec<Dur> {
+        [1_000, 2_000, 5_500, 11_000].map(|kbps| Dur::from_nanos(9_600_000_000 / kbps)).to_vec()
+    }
+
+    struct Bench {
+        minstrel: Minstrel,
+        random: Stream,
+        now: Time,
+        airtimes: Vec<Dur>,
+    }
+
+    impl Bench {
+        fn new() -> Bench {
+            let airtimes = airtimes();
+            let minstrel = Minstrel::new(Time::ZERO, airtimes.len(), &Config::mac80211());
+            let random = Stream::new(1, NodeId(0), Purpose::RateControl);
+            Bench { minstrel, random, now: Time::ZERO, airtimes }
+        }
+
+        /// Sends packets, one each millisecond, with up to 7 attempts each, of which those at a rate succeed at their shares
+        /// in per cent, spread evenly. How many packets began with each rate.
+        fn send(&mut self, packets: u32, shares: [u32; 4]) -> [u32; 4] {
+            let (mut began, mut sent) = ([0; 4], [0; 4]);
+            for _ in 0..packets {
+                self.now += Dur::from_millis(1);
+                self.minstrel.begin(self.now, &Config::mac80211(), &self.airtimes, &mut self.random);
+                began[self.minstrel.rate(0, 7)] += 1;
+                for attempt in 0..7 {
+                    let rate = self.minstrel.rate(attempt, 7);
+                    sent[rate] += 1;
+                    let arrives = sent[rate] * shares[rate] / 100 > (sent[rate] - 1) * shares[rate] / 100;
+                    self.minstrel.handle_result(rate, 1, u32::from(arrives));
+                    if arrives {
+                        break;
+                    }
+                }
+            }
+            began
+        }
+    }
+
+    #[test]
+    fn where_all_arrives_the_fastest_rate_is_found() {
+        let mut bench = Bench::new();
+        bench.send(500, [100; 4]);
+        assert_eq!(bench.minstrel.chain, [3, 2, 3]);
+        let began = bench.send(1_000, [100; 4]);
+        assert!(began[3] > 950, "{began:?}");
+    }
+
+    // 5.5 Mbit/s at 90 % carries more than 11 Mbit/s at 40 %, and 2 Mbit/s at 100 % is surer than either but slower.
+    #[test]
+    fn the_best_rate_is_that_of_the_largest_throughput() {
+        let mut bench = Bench::new();
+        bench.send(2_000, [100, 100, 90, 40]);
+        let [best, second, surest] = bench.minstrel.chain;
+        assert_eq!((best, second, surest), (2, 3, 2));
+        // 2 Mbit/s at 100 % against 5.5 at 30 %: 1.8 against 1.65.
+        let mut bench = Bench::new();
+        bench.send(2_000, [100, 100, 30, 5]);
+        assert_eq!(bench.minstrel.chain, [1, 2, 1]);
+    }
+
+    #[test]
+    fn a_rate_below_a_tenth_carries_nothing_and_above_nine_tenths_no_more() {
+        let airtime = Dur::from_millis(1);
+        assert_eq!((throughput(ONE / 11, airtime), throughput(ONE, airtime)), (0, throughput(ONE * 9 / 10, airtime)));
+        assert!(throughput(ONE / 2, airtime) > throughput(ONE / 2, airtime * 2));
+    }
+
+    #[test]
+    fn it_follows_a_link_that_becomes_worse_and_better() {
+        let mut bench = Bench::new();
+        bench.send(1_000, [100; 4]);
+        bench.send(1_000, [100, 100, 0, 0]);
+        assert_eq!(bench.minstrel.chain[0], 1, "{:?}", bench.minstrel.rates);
+        bench.send(3_000, [100; 4]);
+        assert_eq!(bench.minstrel.chain[0], 3, "{:?}", bench.minstrel.rates);
+    }
+
+    #[test]
+    fn a_tenth_of_the_packets_at_most_are_samples() {
+        let mut bench = Bench::new();
+        // 5.5 Mbit/s at 30 % is the best; 11 Mbit/s would be better, were it not lost.
+        bench.send(2_000, [100, 60, 30, 5]);
+        assert_eq!(bench.minstrel.chain, [2, 1, 0]);
+        let began = bench.send(10_000, [100, 60, 30, 5]);
+        assert!((500..=1_000).contains(&began[3]), "what may be better is tried: {began:?}");
+        assert!(began[0] + began[1] < 60, "what cannot be is tried seldom: {began:?}");
+    }
+
+    #[test]
+    fn repeats_go_down_the_chain() {
+        let mut bench = Bench::new();
+        bench.send(2_000, [100, 95, 60, 40]);
+        let [best, second, surest] = bench.minstrel.chain;
+        bench.minstrel.sample = None;
+        let rates: Vec<_> = (0..7).map(|attempt| bench.minstrel.rate(attempt, 7)).collect();
+        assert_eq!(rates, [best, best, second, second, surest, surest, surest]);
+        assert_eq!(
+            (0..4).map(|attempt| bench.minstrel.rate(attempt, 4)).collect::<Vec<_>>(),
+            [best, second, surest, surest]
+        );
+        bench.minstrel.sample = Some(0);
+        assert_eq!((0..3).map(|attempt| bench.minstrel.rate(attempt, 7)).collect::<Vec<_>>(), [0, best, best]);
+    }
+}

@@ -1,0 +1,244 @@
+//! A node with several radios: below one network layer, each radio has a MAC and a link layer of its own.
+//!
+//! The first radio is part of [`Node`] itself, so that a node with one pays nothing for the others, which are in a list here.
+//! Each radio has addresses of its own, at the MAC and at IP, and its own channel: two radios of one node never share one. An
+//! address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all that routing
+//! has to say. The address of the first radio is that of the node: flows and routes end there.
+//!
+//! What goes to all neighbours goes out by every radio. A routing message has the address of the radio that sends it as its
+//! source, and a HELLO speaks of that address (RFC 3561 section 6.14 asks only that the interface be known).
+//!
+//! The driver gives each radio an [`Ear`] and a timer. What passes down to a radio always waits there for the delay of the link
+//! layer, whose timer is that of the radio; so the MAC is given packets only in calls that have its ear.
+//!
+//! Left out at the further radios: early drops, delays for ATP.
+
+use super::Output;
+use super::buffers::Buffers;
+use super::ear::Ear;
+use super::journal::Step;
+use super::stack::{Node, SharedConfig};
+use crate::drop::DropReason;
+use crate::mac::{Dcf, Due};
+use crate::net::{self, Addresses, Airtime, Link};
+use crate::route::NextHop;
+use crate::wire::{AodvMessage, Body, Frame, Ipv4Packet, Msdu, Payload, RoutingMessage};
+use core::net::Ipv4Addr;
+use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
+use std::sync::Arc;
+
+/// The IP addresses of all radios on one channel, in order.
+pub type OnChannel = Arc<[Ipv4Addr]>;
+
+/// A radio besides the first.
+#[derive(Debug)]
+pub(super) struct Further {
+    pub mac: Dcf,
+    pub link: Link,
+    addresses: Addresses,
+    on_channel: OnChannel,
+}
+
+/// The first of a node's radios.
+pub(super) const FIRST: usize = 0;
+
+impl Node {
+    /// Gives the node one more radio. Before anything happens. `on_channel` are the addresses of all radios that share its
+    /// channel.
+    pub fn add_radio(
+        &mut self,
+        addresses: Addresses,
+        backoff: Stream,
+        config: impl Into<SharedConfig>,
+        on_channel: OnChannel,
+    ) {
+        let (mac, link) = config.into().layers(addresses, backoff);
+        self.router.add_interface(addresses.ip);
+        self.further.push(Further { mac, link, addresses, on_channel });
+    }
+
+    /// Rate control of a radio draws from `random`. Before anything happens.
+    pub fn sample_rates(&mut self, radio: usize, random: Stream) {
+        self.mac_of(radio).sample_rates_by(random);
+    }
+
+    /// How many radios it has.
+    pub fn radios(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// The MAC of a radio, which must be one, for inspection.
+    pub fn mac_at(&self, radio: usize) -> &Dcf {
+        if radio == FIRST { &self.mac } else { &self.further[radio - 1].mac }
+    }
+
+    /// The link layer of a radio, likewise.
+    pub fn link_at(&self, radio: usize) -> &Link {
+        if radio == FIRST { &self.link } else { &self.further[radio - 1].link }
+    }
+
+    /// The same, to be called.
+    pub(super) fn mac_of(&mut self, radio: usize) -> &mut Dcf {
+        if radio == FIRST { &mut self.mac } else { &mut self.further[radio - 1].mac }
+    }
+
+    pub(super) fn link_of(&mut self, radio: usize) -> &mut Link {
+        if radio == FIRST { &mut self.link } else { &mut self.further[radio - 1].link }
+    }
+
+    /// When the layers above the MAC of a radio have something to do: all of them at the first, else its link layer.
+    pub fn layers_timeout(&self, radio: usize) -> Option<Time> {
+        if radio == FIRST { self.upper.first.unless_never() } else { self.link_at(radio).next_timeout() }
+    }
+
+    /// When [`Node::handle_radio_timeout`] has to be called for a radio besides the first, whose ear this is. Every call of the
+    /// node may change it.
+    pub fn next_radio_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
+        let Further { mac, link, .. } = &self.further[radio - 1];
+        let access = ear.access_timeout(mac.medium_rules());
+        Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), link.next_timeout())
+    }
+
+    /// As [`Node::handle_timeout`] for a radio besides the first.
+    pub fn handle_radio_timeout(
+        &mut self,
+        now: Time,
+        radio: usize,
+        ear: &mut Ear,
+        air: &mut Option<Frame>,
+        out: &mut Buffers,
+    ) -> Due {
+        let Further { mac, link, .. } = &mut self.further[radio - 1];
+        ear.settle(now, mac.medium_rules());
+        let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
+        let link_due = link.next_timeout().is_some_and(|at| at <= now);
+        if mac_due != Due::Nothing {
+            if mac_due == Due::Frame {
+                ear.transmit_started();
+            }
+            self.perform_mac(now, radio, out);
+        }
+        if link_due {
+            let mut actions = out.link.take();
+            self.link_of(radio).handle_timeout(now, &mut actions);
+            self.perform_link(now, &mut actions, out);
+            out.link.give(actions);
+        }
+        self.refresh_upper();
+        self.offer_next(now, radio, ear, out);
+        if mac_due == Due::Nothing && link_due { Due::Something } else { mac_due }
+    }
+
+    /// As [`Node::handle_reception`] for a radio besides the first.
+    pub fn handle_radio_reception(
+        &mut self,
+        now: Time,
+        radio: usize,
+        (frame, power): (&Frame, Watt),
+        ear: &mut Ear,
+        out: &mut Buffers,
+    ) {
+        self.receive(now, radio, (frame, power), ear, out);
+    }
+
+    /// As [`Node::handle_access_lost`] for a radio besides the first.
+    pub fn handle_radio_access_lost(&mut self, now: Time, radio: usize, ear: &mut Ear) {
+        self.mac_of(radio).handle_access_lost(now, &mut ear.medium);
+    }
+
+    /// A queue that shares out air time learns of a frame that has come.
+    pub(super) fn charge_received(&mut self, radio: usize, frame: &Frame) {
+        let airtime = Airtime { sent: Dur::ZERO, received: frame.airtime };
+        self.link_of(radio).charge(frame.src, airtime);
+    }
+
+    /// The head of a queue that shares out air time, and drops packets as they leave it.
+    pub(super) fn dequeue_fairly(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
+        let Node { mac, link, further, drops, journal, .. } = self;
+        let (mac, link) = match radio.checked_sub(1) {
+            None => (mac, link),
+            Some(place) => {
+                let Further { mac, link, .. } = &mut further[place];
+                (mac, link)
+            }
+        };
+        if let Some((neighbour, airtime)) = mac.take_airtime() {
+            link.charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO });
+        }
+        link.dequeue(now, |msdu| {
+            drops.count(DropReason::LinkCodel);
+            if let Payload::Ipv4(mut packet) = msdu.payload {
+                journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), &mut out.outputs);
+            }
+        })
+    }
+
+    /// The IP address of the neighbour with this MAC address, if one of the radios knows it.
+    pub(super) fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
+        let further = || self.further.iter().find_map(|radio| radio.link.neighbour_ip(mac));
+        if self.further.is_empty() { self.link.neighbour_ip(mac) } else { self.link.neighbour_ip(mac).or_else(further) }
+    }
+
+    /// Removes everything that waits for a neighbour.
+    pub(super) fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<net::Action>) {
+        let radio = self.towards(next_hop);
+        self.link_of(radio).purge(next_hop, out);
+    }
+
+    /// The radio on whose channel this neighbour is.
+    pub(super) fn towards(&self, next_hop: Ipv4Addr) -> usize {
+        let there = |further: &Further| further.on_channel.binary_search(&next_hop).is_ok();
+        self.further.iter().position(there).map_or(FIRST, |place| place + 1)
+    }
+
+    /// The radio that leads to the next hop of a packet. One for all neighbours goes out by the first, and copies of it by the
+    /// others.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn choose_radio(
+        &mut self,
+        now: Time,
+        packet: &mut Ipv4Packet,
+        next_hop: NextHop,
+        out: &mut Vec<net::Action>,
+        outputs: &mut Vec<Output>,
+    ) -> usize {
+        let own = self.local.transports.addr();
+        match next_hop {
+            NextHop::Unicast(neighbour) => {
+                let radio = self.towards(neighbour);
+                if radio != FIRST {
+                    readdress(packet, own, self.further[radio - 1].addresses.ip);
+                }
+                radio
+            }
+            NextHop::Broadcast => {
+                for radio in &mut self.further {
+                    let mut copy = packet.clone();
+                    readdress(&mut copy, own, radio.addresses.ip);
+                    copy.meta.number = 0;
+                    self.journal.note_queued(&mut copy, next_hop, outputs);
+                    self.crossings.copied += 1;
+                    self.crossings.network_to_link += 1;
+                    radio.link.handle_packet(now, copy, next_hop, out);
+                }
+                FIRST
+            }
+        }
+    }
+}
+
+/// A message of this node's routing leaves by the radio with another address than the node's.
+fn readdress(packet: &mut Ipv4Packet, own: Ipv4Addr, radio: Ipv4Addr) {
+    if packet.src != own || !packet.is_routing() {
+        return;
+    }
+    packet.src = radio;
+    let for_all = packet.is_for_all();
+    // A HELLO is a reply that nobody asked for: its destination is its sender.
+    if let Body::Routing(RoutingMessage::Aodv(AodvMessage::Rrep(hello))) = &mut packet.body
+        && for_all
+    {
+        (hello.destination, hello.originator) = (radio, radio);
+    }
+}

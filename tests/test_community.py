@@ -190,17 +190,21 @@ def test_points_of_geojson_are_linked_by_distance(tmp_path: Path) -> None:
 
 
 def test_a_table_of_places(tmp_path: Path) -> None:
-    text = "name;x;y;gateway;channel;antenna;colour\nroof;0;0;yes;1;8;red\nshop;150;0;;6;;blue\nbarn;300;20;no;;;\n"
+    text = (
+        "name;x;y;gateway;channel;antenna;colour\nroof;0;0;yes;6+1;8;red\nshop;150;0;;6;;blue\n"
+        "barn;300;20;no;;;\nkiosk;10;80;;1;;\n"
+    )
     made = imported(put(tmp_path, "places.csv", text))
     document = tomllib.loads(made.toml)
-    assert document["topology"] == {
-        "kind": "positions",
-        "positions": [["0.0m", "0.0m"], ["150.0m", "0.0m"], ["300.0m", "20.0m"]],
-    }
+    places = [["0.0m", "0.0m"], ["150.0m", "0.0m"], ["300.0m", "20.0m"], ["10.0m", "80.0m"]]
+    assert document["topology"] == {"kind": "positions", "positions": places}
     assert document["nodes"][0] == {"node": 0, "name": "roof", "antenna_gain": "8dB"}
     assert document["wired"]["gateways"] == [0]
     assert "columns that mean nothing here: colour" in said(made, "left out")
-    assert "all nodes share one channel, though 1, 6 were named" in said(made, "assumed")
+    assert document["radios"] == [{"channel": 1, "nodes": [0, 3]}, {"channel": 6, "nodes": [0, 1, 2]}]
+    assert "channels of 1 nodes; they have 6, as most: barn" in said(made, "missing")
+    assert "links between nodes on different channels" in said(made, "left out")
+    assert made.scenario.flows_without_path() == []
 
 
 def test_a_matrix_of_measurements(tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def _one(first: Node, other: Node) -> Node:
         place=first.place or other.place,
         uplink=first.uplink or other.uplink,
         clients=sum(clients) if clients else None,
+        channels=tuple(dict.fromkeys((*first.channels, *other.channels))),
     )
 
 

@@ -54,6 +54,6 @@ def _node(each: Place, geometry: Place, number: int) -> Node:
         (online := of("online", "is_online")) is None or online.flag(),
         uplink is not None and uplink.flag(),
         None if clients is None else clients.whole(0, 100_000),
-        None if channel is None else channel.whole(1, 196),
+        () if channel is None else channel.wholes(1, 233),
         None if antenna is None else antenna.number(-30, 60, "dBi"),
     )

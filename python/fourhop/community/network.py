@@ -32,7 +32,8 @@ class Node:
     uplink: bool = False
     """Has it a way to the Internet that is not the mesh?"""
     clients: int | None = None
-    channel: int | None = None
+    channels: tuple[int, ...] = ()
+    """Of its radios, one each; empty: unknown."""
     antenna_dbi: float | None = None
 
 

@@ -81,6 +81,11 @@ class Place:
             self.refuse(f"a whole number from {low} to {high}")
         return int(found)
 
+    def wholes(self, low: int, high: int) -> tuple[int, ...]:
+        """Whole numbers within bounds, joined by `+` where there are several."""
+        parts = str(self.value).split("+")
+        return tuple(Place(self.file, self.path, part.strip()).whole(low, high) for part in parts)
+
     def flag(self) -> bool:
         """True or false, as JSON has it or as people write it in tables."""
         if isinstance(self.value, bool):

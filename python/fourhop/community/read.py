@@ -88,6 +88,6 @@ def _merged(known: Node | None, node: Node, id_: str) -> Node:
         known.online and node.online,
         known.uplink or node.uplink,
         node.clients if known.clients is None else known.clients,
-        node.channel if known.channel is None else known.channel,
+        known.channels or node.channels,
         node.antenna_dbi if known.antenna_dbi is None else known.antenna_dbi,
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from fourhop.community import layout, links
 from fourhop.community.choose import Part, choose
-from fourhop.community.network import Network, Note, components, hops_from
+from fourhop.community.network import Link, Network, Note, components, hops_from
 from fourhop.errors import FourhopError
 from fourhop.scenario import Scenario
 
@@ -101,7 +101,7 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         raise FourhopError(f"--radio: found {options.radio!r}, allowed: {', '.join(RADIOS)}")
     if not 1 <= options.flows <= 1000:
         raise FourhopError(f"--flows: found {options.flows}, allowed: a whole number from 1 to 1000")
-    network = choose(network, options.part, options.gateways)
+    network = choose(_on_channels(network), options.part, options.gateways)
     measured = bool(network.links)
     if not measured and any(node.place is None for node in network.nodes.values()):
         lacking = [node.name for node in network.nodes.values() if node.place is None]
@@ -118,7 +118,7 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways)
     unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"
-    notes = [*network.notes, *_about_air(options, measured, unmeasured), *_about_channels(network)]
+    notes = [*network.notes, *_about_air(options, measured, unmeasured)]
     hops = hops_from(neighbours, gateways)
     flows, about = _flows(network, hops, options)
     document = _document(network, gateways, entries, flows, options, unmeasured, farthest_m)
@@ -156,13 +156,12 @@ def _probe(
 
 def _linked_by_distance(network: Network, options: Options) -> Network:
     """The part that hangs together by the links that the simulator finds; they are in it for their hops alone."""
-    from fourhop.community.network import Link
     from fourhop.picture import Network as Survey
 
     places = [node.place for node in network.nodes.values() if node.place is not None]
     ids = list(network.nodes)
     found = Survey.of(_probe(options, places, network.in_metres).resolved_json)
-    linked = replace(network, links=tuple(Link(ids[a], ids[b]) for (a, b) in found.pairs))
+    linked = _on_channels(replace(network, links=tuple(Link(ids[a], ids[b]) for (a, b) in found.pairs)))
     parts = components(linked.neighbours())
     parts = [part for part in parts if any(network.nodes[id_].uplink for id_ in part)] or parts
     note = Note("assumed", "no links were measured: distance alone decides who hears whom")
@@ -233,11 +232,38 @@ def _about_air(options: Options, measured: bool, unmeasured: str) -> list[Note]:
     return [Note("assumed", radio), Note("assumed", routes), *([Note("assumed", how[unmeasured])] if measured else [])]
 
 
-def _about_channels(network: Network) -> list[Note]:
-    channels = sorted({node.channel for node in network.nodes.values() if node.channel is not None})
+def _on_channels(network: Network) -> Network:
+    """With a channel for every node where some are known, and the links between nodes that share one."""
+    known = [channel for node in network.nodes.values() for channel in node.channels]
+    if len(set(known)) < 2:
+        return network
+    usual = max(dict.fromkeys(known), key=known.count)
+    lacking = [id_ for id_, node in network.nodes.items() if not node.channels]
+    nodes = {id_: replace(node, channels=node.channels or (usual,)) for id_, node in network.nodes.items()}
+
+    def shared(link: Link) -> bool:
+        return link.medium != "radio" or bool(set(nodes[link.source].channels) & set(nodes[link.target].channels))
+
+    links = tuple(link for link in network.links if shared(link))
+    notes = list(network.notes)
+    if lacking:
+        text = f"channels of {len(lacking)} nodes; they have {usual}, as most"
+        notes.append(Note("missing", text, network.named(lacking)))
+    if len(links) < len(network.links):
+        notes.append(Note("left out", f"{len(network.links) - len(links)} links between nodes on different channels"))
+    return replace(network, nodes=nodes, links=links, notes=tuple(notes))
+
+
+def _radios(network: Network) -> list[dict[str, Any]]:
+    """The channel plan; none where all nodes share a channel."""
+    channels = sorted({channel for node in network.nodes.values() for channel in node.channels})
     if len(channels) < 2:
         return []
-    return [Note("assumed", f"all nodes share one channel, though {', '.join(map(str, channels))} were named")]
+    listed = list(network.nodes.values())
+    return [
+        {"channel": channel, "nodes": [n for n, node in enumerate(listed) if channel in node.channels]}
+        for channel in channels
+    ]
 
 
 def _names(network: Network) -> dict[str, str]:
@@ -292,6 +318,7 @@ def _document(
         "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
         "gateway": {"kind": "fq-codel"},
         "nodes": nodes,
+        "radios": _radios(network),
         "losses": entries,
         "flows": flows,
     }

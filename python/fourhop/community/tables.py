@@ -80,7 +80,7 @@ def _node(file: str, number: int, fields: dict[str, Place], pair: tuple[str, str
         (ends[0], ends[1]) if ends else None,
         uplink="gateway" in fields and fields["gateway"].flag(),
         clients=fields["clients"].whole(0, 100_000) if "clients" in fields else None,
-        channel=fields["channel"].whole(1, 196) if "channel" in fields else None,
+        channels=fields["channel"].wholes(1, 233) if "channel" in fields else (),
         antenna_dbi=fields["antenna"].number(-30, 60, "dBi") if "antenna" in fields else None,
     )
 

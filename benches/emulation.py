@@ -1,6 +1,6 @@
 """Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
 
-    benches/emulation.py [tcp|unbounded|udp|ping|size|fast|lateness ...]      # all, if none is named
+    benches/emulation.py [tcp|unbounded|today|udp|ping|size|fast|lateness ...]      # all, if none is named
 
 Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
 them. TCP is clamped by what its receiver offers: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
@@ -117,6 +117,11 @@ def kernel_tcp(hops: int, window: int, control: str, routing: str, warmup: int) 
 
 def kernel_tcp_once(hops: int, window: int, control: str, routing: str, warmup: int, seed: int) -> float:
     """The same for one seed, after `warmup`, in bits a second."""
+    return kernel_flow(hops, window, control, routing, warmup, seed)[0]
+
+
+def kernel_flow(hops: int, window: int, control: str, routing: str, warmup: int, seed: int) -> tuple[float, float]:
+    """The same with the mean round trip of the whole connection, in seconds, as the emulator sees it beside the sender."""
     with chain(hops, seed, routing) as net:
         source, sink = net["n0"], net[f"n{hops}"]
         for node in (source, sink):
@@ -129,7 +134,8 @@ def kernel_tcp_once(hops: int, window: int, control: str, routing: str, warmup: 
         offered = int(source.run(*words, timeout=SECONDS + 30).stdout)
         said, _ = server.communicate(timeout=60)
         assert not window or offered == window, f"offered are {offered} bytes: the clamp does not bind"
-        return float(said)
+    (flow,) = [flow for flow in net.report["flows"] if flow["arrived_bytes"] > 1e5]
+    return float(said), flow["rtt_mean_s"]
 
 
 def compare(what: str, real: float, runs: list[dict[str, Any]], column: str = "goodput_bps") -> None:
@@ -159,6 +165,32 @@ def unbounded() -> None:
             expected = simulated(hops, f'transport = "{transport}"', *settings)
             real = kernel_tcp(hops, 0, control, "aodv", OVERSHOOT)
             compare(f"{control}, unbounded, {hops} hops", real, expected)
+
+
+TODAY = ["tcp.sack_recovery=rack-tlp", "tcp.hystart=true"]
+"""What the kernel's CUBIC has beside RFC 9438. It is not paced: that is for `fq`, which the devices of nodes do not have."""
+
+
+def today() -> None:
+    """BBR and CUBIC as kernels have them, beside ours: goodput, and the mean round trip of the whole connection. With AODV over 7 hops,
+    CUBIC as it was and with each of what kernels add."""
+    settings = ["tcp.window=none", "tcp.ack_policy=every-segment", "tcp.rto_min=200ms", f"warmup={OVERSHOOT}s"]
+    for control, routing, hops in (
+        *itertools.product(("bbr", "cubic"), ("static",), (1, 4)), ("cubic", "aodv", 7), ("bbr", "aodv", 7),
+    ):  # fmt: skip
+        with ThreadPoolExecutor(REAL_SEEDS) as threads:
+            once = partial(kernel_flow, hops, 0, control, routing, OVERSHOOT)
+            real = list(threads.map(once, range(1, REAL_SEEDS + 1)))
+        goodput, rtt = (statistics.mean(values) for values in zip(*real, strict=True))
+        print(f"    kernel: {', '.join(f'{bits / 1e3:.0f} kbit/s {seconds * 1e3:.0f} ms' for bits, seconds in real)}")
+        variants = {control: TODAY if control == "cubic" else []}
+        if hops == 7 and control == "cubic":
+            plain = {"RFC 9438 and 6675 alone": [], "with RACK-TLP": TODAY[:1], "with HyStart++": TODAY[1:]}
+            variants |= plain | {"with all, paced": [*TODAY, "tcp.stack_pacing=true"]}
+        for name, more in variants.items():
+            runs = simulated(hops, f'transport = "{control}"', *settings, f"routing.protocol={routing}", *more)
+            compare(f"{name}, {routing}, {hops} hops", goodput, runs)
+            compare(f"{name}, {routing}, {hops} hops, round trip in ms", rtt * 1e6, runs, "rtt_mean_s")
 
 
 def udp() -> None:
@@ -250,6 +282,7 @@ def carried(report: dict[str, Any]) -> str:
 QUESTIONS: dict[str, Callable[[], None]] = {
     "tcp": tcp,
     "unbounded": unbounded,
+    "today": today,
     "udp": udp,
     "ping": ping,
     "size": size,

@@ -45,6 +45,8 @@ def table(data: bytes) -> pl.DataFrame:
 def test_the_head_says_what_the_trace_is(made: Path) -> None:
     head = blobs(made, title="t").head()
     assert (head["title"], head["seed"], head["span"], head["live"]) == ("t", 7, (0, END_NS), False)
+    first = min(pl.read_parquet(made / "frames.parquet")["start_ns"])
+    assert head["opens"] == first
     assert head["ranges"] == {"receive": 250.0, "sense": 550.0}
     assert [node["name"] for node in head["nodes"]] == ["node-0", "node-1", "node-2", "node-3", "R1"]
     assert [node["radio"] for node in head["nodes"]] == [True, True, True, True, False]

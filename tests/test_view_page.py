@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -352,6 +355,57 @@ def test_a_scenario_is_run_and_shown(fourhop: Command, chain: Path, tmp_path: Pa
     assert browser.js("fourhop.trace.head.span[1]") == 2000 * MS
     assert browser.js("fourhop.trace.head.seed") == 3
     assert browser.js("document.title") == "chain · fourhop view"
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_headers_are_what_tshark_reads(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+    made = fourhop("run", chain, "--set", "duration=2s", "--trace", "trace", "--pcap", "captures")
+    assert made.returncode == 0, made.stderr
+    made = fourhop("view", "trace", "--html", "page.html")
+    assert made.returncode == 0, made.stderr
+    frames = pd.read_parquet(tmp_path / "trace" / "frames.parquet")
+    names = [
+        *("wlan.fc.type_subtype", "wlan.duration", "wlan.seq", "wlan.fc.retry"),
+        *("ip.len", "tcp.seq_raw", "tcp.ack_raw", "tcp.len"),
+    ]
+    # Where a frame is sent it is stamped with the instant at which it begins.
+    command = ["tshark", "-n", "-r", str(tmp_path / "captures" / "node-1.pcap"), "-T", "fields"]
+    command += [word for name in ("frame.time_epoch", *names) for word in ("-e", name)]
+    read = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in read.stdout.splitlines()]
+    said = {round(float(row[0]) * 1e9): dict(zip(names, row[1:], strict=True)) for row in rows}
+    show(browser, tmp_path / "page.html")
+    sent = frames[frames.node == 1]
+    for kind, content in (
+        ("rts", "tcp-data"),
+        ("cts", "tcp-data"),
+        ("ack", "tcp-data"),
+        ("data", "tcp-data"),
+        ("data", "tcp-ack"),
+    ):
+        frame = sent[(sent.kind == kind) & (sent.content == content)].iloc[3]
+        browser.js(f"location.hash = 'from=0&to=50000000&t={frame.start_ns}&frame={frame.frame}'")
+        browser.wait(f"document.getElementById('facts').innerText.includes('frame.number\\n{frame.frame}\\n')")
+        shown = dict(itertools.pairwise(browser.js("document.getElementById('facts').innerText").splitlines()))
+        theirs = said[int(frame.start_ns)]
+        # Of frames without data the page leaves out what is always 0.
+        compared = [name for name in names if theirs[name] and (kind == "data" or name in shown)]
+        assert {"wlan.fc.type_subtype", "wlan.duration"} <= set(compared)
+        assert ("tcp.seq_raw" in compared) == (kind == "data")
+        for name in compared:
+            ours = shown[name].split()[0].rstrip(",")
+            value = {"False": "0", "True": "1"}.get(theirs[name], theirs[name])
+            assert int(ours, 0) == int(value, 0), name
+
+
+def test_it_opens_where_the_first_frame_is(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+    made = fourhop("view", chain, "--html", "page.html", "--set", "duration=3s", "--set", "traffic.start=2s")
+    assert made.returncode == 0, made.stderr
+    show(browser, tmp_path / "page.html")
+    first = browser.js("fourhop.trace.head.opens")
+    assert first >= 2000 * MS
+    assert browser.js("fourhop.model.from") < first < browser.js("fourhop.model.to")
+    assert browser.js("fourhop.model.t === fourhop.model.from")
 
 
 def test_a_large_trace_is_read_as_it_is_looked_at(browser: Chromium, tmp_path: Path) -> None:

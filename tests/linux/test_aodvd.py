@@ -131,6 +131,30 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
         )
 
 
+def test_the_state_is_shown_in_a_terminal(emulate: Starter) -> None:
+    needs("ping")
+    with daemons(emulate, hops=2) as mesh:
+        mesh.start(0, 1, 2)
+        mesh.net.run("n0", "ping", "-c", "1", "-W", "5", "n2")
+        shown = subprocess.Popen(
+            [str(PROGRAM), "top", "--control", str(mesh.control(0))], stdout=subprocess.PIPE, text=True
+        )
+        time.sleep(2.5)
+        shown.terminate()
+        said, _ = shown.communicate(timeout=10)
+        assert shown.returncode == 0, "a signal is how it ends"
+        assert said.count(address(2)) >= 2, "each second a picture, with the route"
+        assert (
+            address(1)
+            in subprocess.run(
+                [str(PROGRAM), "neighbours", "--control", str(mesh.control(0))],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+
+
 def test_the_manual_page_is_that_of_the_program() -> None:
     said = subprocess.run([str(PROGRAM), "manual"], capture_output=True, text=True, timeout=20, check=True).stdout
     assert said == (ROOT / "packaging" / "fourhop-aodvd.8").read_text(encoding="utf-8"), "`make docs` writes it"

@@ -48,6 +48,17 @@ data = random.Random(int(sys.argv[3])).randbytes(int(sys.argv[4]))
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
     s.settimeout(60); s.sendall(data); time.sleep(float(sys.argv[5]))
 """
+# Prints its smoothed round trip, of TCP_INFO, every 20 ms until all is acknowledged.
+SAMPLED = """
+import array, fcntl, socket, struct, sys, termios, time
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
+    s.sendall(bytes(int(sys.argv[3])))
+    left = array.array("i", [1])
+    while left[0]:
+        time.sleep(0.02)
+        print(struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0] / 1e6)
+        fcntl.ioctl(s, termios.TIOCOUTQ, left)
+"""
 LAG = 2.2
 """What it says is at most so many seconds old."""
 
@@ -309,6 +320,75 @@ def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Bo
     assert border.rules() == ""
 
 
+def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:
+    for where in ("host", "node"):
+        for variable in ("tcp_rmem", "tcp_wmem"):
+            done = border.run(where, "sysctl", "-qw", f"net.ipv4.{variable}=4096 4194304 4194304")
+            assert done.returncode == 0, done.stderr
+    # NewReno's slow start ends with a loss, and nothing is lost here: whatever the window holds waits in the gateway.
+    assert border.run("host", "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno").returncode == 0
+
+    def round_trips() -> list[float]:
+        """Of a transfer as its sender sees them, in seconds."""
+        server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", "1")
+        assert server.stdout is not None
+        server.stdout.readline()
+        said = border.run("host", sys.executable, "-c", SAMPLED, NODE, "7000", "1500000")
+        assert said.returncode == 0, said.stderr
+        assert server.communicate(timeout=LONGEST)[0].split()[0] == "1500000"
+        return sorted(float(word) for word in said.stdout.split())
+
+    process = border.gateway(more='[pace]\nsojourn = "0s"')
+    unbounded = round_trips()
+    end(process)
+    border.gateway()
+    bounded = round_trips()
+    assert unbounded[len(unbounded) // 2] > 1
+    # The target is 50 ms above the interval, which is 6 ms, and the path takes none; the rest is for a busy machine.
+    assert bounded[len(bounded) // 2] < 0.15
+
+
+def test_several_workers_share_the_nodes(border: Border) -> None:
+    nodes = [f"10.9.0.{last}" for last in range(11, 17)]
+    for node in nodes:
+        assert border.run("node", "ip", "address", "add", f"{node}/24", "dev", "eth0").returncode == 0
+    table = 'hops = "table"\n[[node]]\nto = "10.9.0.0/24"\nhops = 3'
+    process = border.gateway(mesh=table, more="[rules]\nworkers = 2")
+    with ThreadPoolExecutor(len(nodes)) as threads:
+        for took in threads.map(lambda node: border.transfer(400_000, to=node), nodes):
+            assert took > 400_000 * 8 / 2e6
+    state = border.status()
+    assert {node["address"] for node in state["nodes"] if node["into_bytes"] >= 400_000} == set(nodes)
+    # One thread of them all, one for each worker: both have worked.
+    (pid,) = [entry for entry in Path(f"/proc/{process.pid}/task").iterdir() if entry.name == str(process.pid)]
+    switches = [
+        int(re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[0])
+        for task in pid.parent.iterdir()
+        if task.name != pid.name
+    ]
+    assert sum(count > 100 for count in switches) >= 2, switches
+    end(process)
+    assert border.rules() == ""
+
+
+def test_a_mesh_behind_a_vlan_is_paced(border: Border) -> None:
+    if border.run(
+        "gate", "ip", "link", "add", "link", "mesh0", "name", "mesh0.7", "type", "vlan", "id", "7"
+    ).returncode:
+        pytest.skip("this kernel has no VLANs")
+    for where, device, parent, address in (("gate", "mesh0.7", "mesh0", "1"), ("node", "eth0.7", "eth0", "2")):
+        border.run(where, "ip", "link", "add", "link", parent, "name", device, "type", "vlan", "id", "7")
+        border.run(where, "ip", "address", "add", f"10.77.0.{address}/24", "dev", device)
+        border.run(where, "ip", "link", "set", device, "up")
+    file = border.file(mesh='hops = "table"\n[[node]]\nto = "10.77.0.2"\nhops = 3')
+    file.write_text(file.read_text(encoding="utf-8").replace('"mesh0"', '"mesh0.7"'), encoding="utf-8")
+    process = border.start("gate", PROGRAM, "run", "--config", file)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("started: ")
+    assert border.transfer(1_000_000, to="10.77.0.2") > 1_000_000 * 8 / 2e6
+    assert border.transfer(1_000_000) < 2, "what goes by the device without a number is not of the mesh"
+
+
 def test_what_is_no_tcp_and_what_is_cut_in_pieces_passes(border: Border) -> None:
     needs("ping")
     border.gateway()
@@ -348,6 +428,24 @@ def test_figures_for_prometheus(border: Border) -> None:
     board = (ROOT / "packaging" / "gateway-grafana.json").read_text(encoding="utf-8")
     shown = set(re.findall(r"fourhop_gateway_\w+", board))
     assert shown <= names, shown - names
+
+
+def test_before_and_after_are_measured_by_a_script(border: Border) -> None:
+    needs("iperf3", "ping", "jq", "awk")
+    server = border.start("node", "iperf3", "-s", "-1")
+    assert server.stdout is not None
+    time.sleep(0.5)
+    script = border.inside("host", "env", "SECONDS_LONG=7", "sh", ROOT / "benches" / "before_after.sh", NODE)
+    done = subprocess.run(script, capture_output=True, text=True, timeout=LONGEST, check=False)
+    assert done.returncode == 0, done.stderr
+    head, row, last = done.stdout.splitlines()
+    assert head.split() == ["node", "kbit/s", "again", "idle-ms", "p50-ms", "p99-ms"]
+    node, rate, again, idle, half, most = row.split()
+    assert (node, again.isdecimal()) == (NODE, True)
+    assert float(rate) > 1000
+    assert 0 < float(idle) < 1000
+    assert 0 < float(half) <= float(most)
+    assert re.fullmatch(r"together [\d.]+ kbit/s, Jain's index 1\.000", last)
 
 
 def test_check_says_what_is_wrong(border: Border) -> None:

@@ -14,10 +14,13 @@ import { Trace } from "./trace";
 
 const by = <T extends HTMLElement>(selector: string) => document.querySelector(selector) as T;
 
-/** How wide the span is at first: wide enough for some exchanges, narrow enough to see each of them. */
-function firstSpan(trace: Trace): number {
-  const { chunks, span } = trace.head;
-  return Math.min(span[1] - span[0], Math.max(chunks.length, 1e8));
+/** What is shown at first: wide enough for some exchanges, narrow enough to see each of them, and where the first frame is. */
+function firstSpan(trace: Trace): [number, number] {
+  const { chunks, span, opens } = trace.head;
+  const width = Math.min(span[1] - span[0], Math.max(chunks.length, 1e8));
+  // A little of the silence before it; a first frame that early is there anyway.
+  const from = Math.max(span[0], Math.min(opens < span[0] + width / 2 ? span[0] : opens - width / 20, span[1] - width));
+  return [from, from + width];
 }
 
 async function start(): Promise<void> {
@@ -79,7 +82,8 @@ async function start(): Promise<void> {
   controls.scheme(null);
   legend(head, by("#legend"), by("#states"));
   about();
-  model.window(head.span[0], head.span[0] + firstSpan(trace));
+  model.window(...firstSpan(trace));
+  model.t = model.from;
   if (head.flows.length === 0) model.flow = -1;
   model.take(location.hash, head.nodes.length, head.flows.length);
   addEventListener("hashchange", () => model.take(location.hash, head.nodes.length, head.flows.length));

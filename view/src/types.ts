@@ -11,6 +11,8 @@ export interface Head {
   seed: number;
   live: boolean;
   span: [number, number];
+  /** When the first frame begins. */
+  opens: number;
   ranges: { receive: number; sense: number };
   nodes: NodeInfo[];
   flows: FlowInfo[];

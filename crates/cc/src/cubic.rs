@@ -5,7 +5,8 @@
 //! Slow start is that of RFC 5681, or its first one HyStart++ ([`crate::hystart`], section 4.10).
 //!
 //! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
-//! this); ECN and spurious-loss restoration (section 4.9) are not implemented, and `undo` restores the former window.
+//! this); spurious-loss restoration (section 4.9) is not implemented, and `undo` restores the former window. A mark of ECN counts as a
+//! loss (section 4.6).
 
 use crate::hystart::HyStart;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};

@@ -20,6 +20,9 @@
 //! | [`on_state`](CongestionControl::on_state) | `set_state` | all of [`Window`] | called after `ssthresh`; has `TCP_CA_CWR` beside |
 //! | [`undo`](CongestionControl::undo) | `undo_cwnd` | nothing | `fourhop_proto::tcp` finds no reduction spurious and never asks |
 //! | [`on_hint`](CongestionControl::on_hint) | none | | lies in the socket's storage when `pkts_acked` looks |
+//! | [`on_rate`](CongestionControl::on_rate) | `cong_control`, of the first form | all of [`Window`] | the rate comes in packets and microseconds, and the algorithm divides |
+//! | [`on_lost`](CongestionControl::on_lost), [`on_mark`](CongestionControl::on_mark) | none in Linux 6.18; `skb_marked_lost` of BBR's own tree | | |
+//! | [`on_restart`](CongestionControl::on_restart) | `cwnd_event(CA_EVENT_TX_START)` | | |
 //! | [`measurements`](CongestionControl::measurements) | none | | user space reads the socket's storage |
 //!
 //! | field of [`Window`] | what carries it there |
@@ -41,11 +44,13 @@
 //! rounds down and has to be implemented there.
 #![forbid(unsafe_code)]
 
+pub mod bbr;
 pub mod cubic;
 pub mod cwl;
 pub mod hystart;
 mod params;
 mod path;
+pub mod rate;
 pub mod rbp;
 pub mod registry;
 pub mod reno;
@@ -205,6 +210,9 @@ pub enum Cause {
     FastRetransmit,
     /// The retransmission timer ran out.
     Timeout,
+    /// A queue on the path has marked a segment instead of losing it (RFC 3168 section 6.1.2). Nothing is to be repaired, so that the
+    /// stack stays where it is.
+    Mark,
     /// A duplicate ACK found the oldest segment overdue by a fine clock (Vegas); `again`: it had been retransmitted.
     Overdue {
         /// Had it been retransmitted before?
@@ -280,6 +288,25 @@ pub trait CongestionControl {
 
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
+
+    /// What an acknowledgement tells of delivery, after the losses that it tells of and after `on_ack`; in recovery, too.
+    /// Asked of algorithms that own the window ([`Transport::owns_window`]).
+    fn on_rate(&mut self, _win: &mut Window, _view: &View, _sample: &rate::RateSample) {}
+
+    /// A segment was marked as lost. Asked of the same.
+    fn on_lost(&mut self, _win: &mut Window, _view: &View, _lost: &rate::Lost) {}
+
+    /// A queue has marked a segment: once a window. Asked of the same; others see [`Cause::Mark`]. `mark` is the newest segment that
+    /// had arrived.
+    fn on_mark(&mut self, _win: &mut Window, _view: &View, _mark: &rate::Lost) {}
+
+    /// Something is about to leave, nothing is in flight, and the application had run out of data. Asked of the same.
+    fn on_restart(&mut self, _win: &mut Window, _view: &View) {}
+
+    /// Is what leaves now to count as limited by the application, because the algorithm holds it back on purpose?
+    fn marks_app_limited(&self) -> bool {
+        false
+    }
 
     /// Its measurements, for time series and diagnosis.
     fn measurements(&self) -> Measurements {

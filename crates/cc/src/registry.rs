@@ -2,8 +2,10 @@
 //!
 //! To add one: write `your_algorithm.rs` beside this file and add one line to the table at the bottom.
 
+use crate::bbr::Bbr;
 use crate::cubic::Cubic;
 use crate::cwl::Cwl;
+use crate::rate::{Lost, RateSample};
 use crate::rbp::Rbp;
 use crate::reno::Reno;
 use crate::tcp_ap::TcpAp;
@@ -20,6 +22,9 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675: the SACK scoreboard says what to send.
     Sack,
+    /// RFC 8985: segments are lost that left long enough before one that has arrived; a probe asks about the last ones. A peer
+    /// without SACK leaves the probe and time-outs.
+    RackTlp,
     /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission, resends a
     /// segment that a fine clock finds overdue.
     Vegas,
@@ -74,6 +79,21 @@ macro_rules! transports {
             fn on_hint(&mut self, win: &mut Window, view: &View, hint: Hint) {
                 match self { $(Controller::$variant(c) => c.on_hint(win, view, hint),)+ }
             }
+            fn on_rate(&mut self, win: &mut Window, view: &View, sample: &RateSample) {
+                match self { $(Controller::$variant(c) => c.on_rate(win, view, sample),)+ }
+            }
+            fn on_lost(&mut self, win: &mut Window, view: &View, lost: &Lost) {
+                match self { $(Controller::$variant(c) => c.on_lost(win, view, lost),)+ }
+            }
+            fn on_mark(&mut self, win: &mut Window, view: &View, mark: &Lost) {
+                match self { $(Controller::$variant(c) => c.on_mark(win, view, mark),)+ }
+            }
+            fn on_restart(&mut self, win: &mut Window, view: &View) {
+                match self { $(Controller::$variant(c) => c.on_restart(win, view),)+ }
+            }
+            fn marks_app_limited(&self) -> bool {
+                match self { $(Controller::$variant(c) => c.marks_app_limited(),)+ }
+            }
             fn measurements(&self) -> Measurements {
                 match self { $(Controller::$variant(c) => c.measurements(),)+ }
             }
@@ -99,6 +119,17 @@ impl Transport {
     /// The transport of that name.
     pub fn find(name: &str) -> Option<&'static Transport> {
         Transport::ALL.iter().find(|t| t.name == name)
+    }
+
+    /// Does its algorithm set window and rate from a model of the path, so that the stack does not cut the window and reports
+    /// samples of delivery ([`CongestionControl::on_rate`])? Linux's form with `cong_control`.
+    pub fn owns_window(&self) -> bool {
+        self.name == "bbr"
+    }
+
+    /// Does it recover by selective acknowledgements, so that both ends have to agree on them?
+    pub fn uses_sack(&self) -> bool {
+        matches!(self.recovery, Recovery::Sack | Recovery::RackTlp)
     }
 
     /// Is it one of those that [`crate::tcp_ap`] paces?
@@ -131,6 +162,7 @@ transports! {
     "westwood", Westwood(Westwood) = Westwood::new, Recovery::NewReno,
         "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
     "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
+    "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path (draft-ietf-ccwg-bbr-05)";
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
@@ -152,7 +184,7 @@ mod tests {
 
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
-    const SOCKET_STORAGE: &[(&str, usize)] = &[("tcp-ap", 360), ("tcp-ap-sack", 360)];
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("bbr", 240), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
     /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those that
     /// differ by recovery or receiver alone.

@@ -159,7 +159,9 @@ impl CongestionControl for Vegas {
         match cause {
             Cause::Overdue { .. } if win.cwnd <= 3 => FLOOR,
             Cause::Overdue { again: false } => win.cwnd - win.cwnd / 4,
-            Cause::Overdue { again: true } | Cause::FastRetransmit | Cause::Timeout => (win.cwnd / 2).max(2),
+            Cause::Overdue { again: true } | Cause::FastRetransmit | Cause::Timeout | Cause::Mark => {
+                (win.cwnd / 2).max(2)
+            }
         }
     }
 

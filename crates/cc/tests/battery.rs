@@ -1,6 +1,7 @@
 //! What holds for every algorithm of the registry, whatever the network does: one random course of a connection, driven
 //! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
 
+use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_cc::tcp_ap::{self, DelaySource, Samples};
 use fourhop_cc::{
     Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Params, PathTime, Transport, View, Window, rbp,
@@ -28,6 +29,11 @@ enum Event {
         prior: u32,
     },
     Hint(Hint),
+    /// Delivery, for those that own the window.
+    Rate(RateSample),
+    Lost(Lost),
+    Mark(Lost),
+    Restart,
 }
 
 /// What the stack knows at an event, and how long after the one before that is.
@@ -74,9 +80,37 @@ fn hint() -> impl Strategy<Value = Hint> {
     ]
 }
 
+fn lost() -> impl Strategy<Value = Lost> {
+    (number(), number(), any::<(bool, u32)>()).prop_map(|(tx_in_flight, lost, (is_app_limited, delivered))| Lost {
+        tx_in_flight,
+        lost,
+        is_app_limited,
+        total_delivered: delivered.into(),
+    })
+}
+
+prop_compose! {
+    fn sample()(flags in any::<[bool; 3]>(), counts in prop::array::uniform7(number()), interval in dur(),
+                delivered in any::<[u32; 2]>(), rtt in prop::option::of(dur())) -> RateSample {
+        let [has_data, is_app_limited, cwnd_limited] = flags;
+        let [over, delivered_over, tx_in_flight, lost, newly_acked, newly_lost, in_flight] = counts;
+        let [prior_delivered, total_delivered] = delivered.map(u64::from);
+        let rate = Bandwidth::over(over, interval);
+        RateSample {
+            has_data, rate, delivered: delivered_over, prior_delivered, is_app_limited, tx_in_flight, lost, newly_acked,
+            newly_lost, total_delivered, in_flight, rtt, cwnd_limited,
+        }
+    }
+}
+
 fn event() -> impl Strategy<Value = Event> {
-    let causes =
-        vec![Cause::FastRetransmit, Cause::Timeout, Cause::Overdue { again: false }, Cause::Overdue { again: true }];
+    let causes = vec![
+        Cause::FastRetransmit,
+        Cause::Timeout,
+        Cause::Mark,
+        Cause::Overdue { again: false },
+        Cause::Overdue { again: true },
+    ];
     let credit = prop_oneof![20 => 0u32..=100, 1 => 0u32..=Ack::MAX_CREDIT];
     prop_oneof![
         6 => (number(), credit, prop::option::of(dur()), prop::bool::weighted(0.8)).prop_map(
@@ -86,6 +120,10 @@ fn event() -> impl Strategy<Value = Event> {
         1 => prop::sample::select(vec![CaState::Open, CaState::Disorder]).prop_map(Event::State),
         1 => number().prop_map(|prior| Event::Undo { prior }),
         4 => hint().prop_map(Event::Hint),
+        6 => sample().prop_map(Event::Rate),
+        2 => lost().prop_map(Event::Lost),
+        1 => lost().prop_map(Event::Mark),
+        1 => Just(Event::Restart),
     ]
 }
 
@@ -160,7 +198,7 @@ fn drive(
         rto: Dur::from_secs(1),
         state: CaState::Open,
     };
-    let (mut total_acked, mut total_sent) = (0, 0);
+    let (mut total_acked, mut total_sent, mut most_ever) = (0, 0, win.cwnd);
     let mut cc = transport.controller(params);
     let check = |win: &Window, after: &dyn Debug| {
         check(win, mss, params.tcp_ap.history)
@@ -202,10 +240,20 @@ fn drive(
             }
             Event::Undo { prior } => win.set_cwnd(cc.undo(&win, prior)),
             Event::Hint(hint) => cc.on_hint(&mut win, &view, hint),
+            Event::Rate(sample) => {
+                cc.on_rate(&mut win, &view, &sample);
+                // It grows by what has arrived, if it does not come back to what it was before recovery or ProbeRTT; four at least.
+                let most = most_ever.saturating_add(sample.newly_acked).max(4);
+                prop_assert!(win.cwnd <= most, "{}: {:?} {:?} {:?}", transport.name, before, win, sample);
+            }
+            Event::Lost(lost) => cc.on_lost(&mut win, &view, &lost),
+            Event::Mark(mark) => cc.on_mark(&mut win, &view, &mark),
+            Event::Restart => cc.on_restart(&mut win, &view),
         }
         check(&win, &event)?;
         let stays = before.pacing.is_none() || win.pacing.is_some() || srtt.is_none();
         prop_assert!(stays, "{} is not paced any longer after {:?}", transport.name, event);
+        most_ever = most_ever.max(win.cwnd);
         windows.push(win);
     }
     Ok(windows)
@@ -237,7 +285,15 @@ fn every_algorithm_fills_a_path_that_loses_nothing() {
     for transport in Transport::ALL {
         let rtt = Dur::from_millis(100);
         let window = Window { cwnd: 2, cwnd_cnt: 0, ssthresh: u32::MAX, cwnd_clamp: 8, pacing: None };
-        let event = Event::Ack { acked: 1, credit: 1, rtt: Some(rtt), cwnd_limited: true };
+        let ack = Event::Ack { acked: 1, credit: 1, rtt: Some(rtt), cwnd_limited: true };
+        let sample = RateSample {
+            has_data: true,
+            rate: Bandwidth::over(8, rtt),
+            newly_acked: 1,
+            rtt: Some(rtt),
+            ..RateSample::default()
+        };
+        let event = if transport.owns_window() { Event::Rate(sample) } else { ack };
         let around = Around {
             pause: rtt,
             in_flight: 8,

@@ -84,7 +84,7 @@ pub struct Report {
     /// Packets at the devices.
     pub packets: Packets,
     /// What the layers of all nodes have counted, by layer and name, as in the results of a run.
-    pub counters: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    pub counters: fourhop_sim::result::Named,
     /// Events of the simulated network.
     pub events: u64,
     /// Frames on the air.

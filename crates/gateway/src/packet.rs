@@ -78,6 +78,10 @@ impl Packet for Queued {
         self.change(|bytes| bytes::write_wired_rtt(bytes, millis, mtu))
     }
 
+    fn mark_congestion(&mut self) -> bool {
+        self.change(|bytes| bytes::mark_congestion(bytes))
+    }
+
     fn write_window(&mut self, window: u16) -> bool {
         self.change(|bytes| bytes::set_window(bytes, window))
     }

@@ -20,9 +20,10 @@
 //! | [`screen`] | tables that are drawn again and again |
 //! | [`manual`] | manual pages |
 //! | [`user`] | namespaces for those who are not root |
+//! | [`exit`] | how a program ends |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
-//! Elsewhere than on Linux the crate is empty but for [`config`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
+//! Elsewhere than on Linux the crate is empty but for [`config`], [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
 
 #[cfg(target_os = "linux")]
 pub mod capture;
@@ -35,6 +36,7 @@ pub mod control;
 pub mod device;
 #[cfg(target_os = "linux")]
 mod error;
+pub mod exit;
 #[cfg(target_os = "linux")]
 pub mod host;
 pub mod lateness;

@@ -27,6 +27,7 @@ fn segment(from_wired: bool) -> Ipv4Packet {
         window: u16::MAX,
         options: TcpOptions::default(),
         payload: if from_wired { PAYLOAD } else { 0 },
+        ..TcpSegment::default()
     });
     Ipv4Packet { src, dst, ttl: 60, ident: 0, body, meta: PacketMeta::default() }
 }

@@ -94,6 +94,7 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
                 window: if flow.is_multiple_of(2) { 2_000 } else { 20_000 },
                 options: TcpOptions::default(),
                 payload: 0,
+                ..TcpSegment::default()
             }
         };
         let packet = match op {
@@ -115,7 +116,14 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
                 let segment = TcpSegment {
                     seq: number(seq),
                     ack: number(ack),
-                    flags: TcpFlags { syn: bit(0), fin: bit(2), rst: bit(4), ack: flags & 3 != 0, psh: false },
+                    flags: TcpFlags {
+                        syn: bit(0),
+                        fin: bit(2),
+                        rst: bit(4),
+                        ack: flags & 3 != 0,
+                        psh: false,
+                        ..TcpFlags::default()
+                    },
                     options: TcpOptions { sack: sack.into_iter().collect(), ..TcpOptions::default() },
                     payload: len.into(),
                     ..blank(flow, from_wired)

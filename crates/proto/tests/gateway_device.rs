@@ -45,6 +45,10 @@ impl Packet for Queued {
         written
     }
 
+    fn mark_congestion(&mut self) -> bool {
+        bytes::mark_congestion(&mut self.head)
+    }
+
     fn write_window(&mut self, window: u16) -> bool {
         let written = bytes::set_window(&mut self.head, window);
         self.changed |= written;

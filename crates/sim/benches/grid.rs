@@ -5,6 +5,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_sim::air::Air;
 use fourhop_sim::mobility::{Mobility, Movement, random_waypoint};
+use fourhop_sim::stations::Stations;
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
 /// Square metres for each node, those of 120 nodes in 2500 m x 1000 m.

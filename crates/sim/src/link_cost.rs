@@ -4,7 +4,8 @@
 //! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way back;
 //! probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender, before fading,
 //! with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at its rate. With the
-//! `threshold` radio every frame within range arrives: ETX is the number of hops.
+//! `threshold` radio every frame within range arrives: ETX is the number of hops. With `routing.metric_over_fades` the share is that
+//! over all fades at this mean, which is what probes find where fading changes.
 //!
 //! Where rate control chooses the rate of data, each link has the one at which its packet takes the least time, which is ours:
 //! a control that has settled is near it, and its trials are left out.
@@ -15,7 +16,7 @@ use fourhop_proto::{mac, mac::CTS_OR_ACK, phy};
 use fourhop_units::{Bytes, Rate, Watt};
 
 /// Least share of frames that arrive in each direction of a link: of ten probes, the window of ETX, one.
-const LEAST: f64 = 0.1;
+pub(crate) const LEAST: f64 = 0.1;
 
 /// The radio and the MAC by which links are judged.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,9 @@ impl LinkCost<'_> {
     pub fn least(&self) -> Watt {
         match self.radio {
             Radio::Threshold(_) => self.thresholds.rx_threshold,
+            Radio::Sinr(radio) if radio.metric_over_fades => {
+                radio.power_for(LEAST, self.frame(), self.mac.lowest_data_rate())
+            }
             Radio::Sinr(radio) => {
                 let needed = radio.receiver.power_for(LEAST, self.frame(), self.mac.lowest_data_rate());
                 Watt(needed.0.max(radio.receiver.sensitivity.0))
@@ -46,6 +50,7 @@ impl LinkCost<'_> {
         match self.radio {
             Radio::Threshold(_) if power >= self.thresholds.rx_threshold => 1.0,
             Radio::Threshold(_) => 0.0,
+            Radio::Sinr(radio) if radio.metric_over_fades => radio.arriving(power, len, rate),
             Radio::Sinr(radio) => radio.receiver.success(power, len, rate),
         }
     }

@@ -14,7 +14,7 @@ use crate::translate;
 use crate::world::World;
 use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::gateway::{FlowKey, FlowState, Gateway};
+use fourhop_proto::gateway::{Crossing, FlowKey, FlowState, Gateway};
 use fourhop_proto::node::{Ages, EndpointKind};
 use fourhop_proto::route::Usage;
 use fourhop_proto::wire::Ipv4Packet;
@@ -370,7 +370,35 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     for (name, count) in sinks.flat_map(|sink| sink.counters().named()) {
         *named.entry("udp".into()).or_default().entry(name).or_default() += count;
     }
+    for (layer, name, count) in tcp_counters(world, ends) {
+        if count > 0 {
+            named.entry(layer.into()).or_default().insert(name, count);
+        }
+    }
     named
+}
+
+/// What probes and marks come to: nothing where neither is in use.
+fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 5] {
+    let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
+    let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {
+        sum.add(&stats);
+        sum
+    });
+    let queues = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.link_at(radio)));
+    let fair = queues.filter_map(|link| link.station_queues()).map(|queues| queues.marked());
+    let early = world.nodes().iter().filter_map(|node| node.early_drops()).map(|early| early.marked);
+    let codel = world.nodes().iter().filter_map(|node| match node.wired_side()?.crossing()? {
+        Crossing::FqCodel(queue) => Some(queue.marked()),
+        _ => None,
+    });
+    [
+        ("tcp", "tail_probes", sum.tail_probes),
+        ("tcp", "marks_received", sum.marks_received),
+        ("tcp", "marks_answered", sum.marks_answered),
+        ("link", "marked", early.chain(fair).sum()),
+        ("gateway", "marked", codel.sum()),
+    ]
 }
 
 fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> {

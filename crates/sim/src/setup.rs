@@ -28,7 +28,7 @@ use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
 use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
 use fourhop_proto::tcp::{self, Socket};
-use fourhop_units::{NodeId, Purpose, Seq, Stream, Watt};
+use fourhop_units::{Bytes, NodeId, Purpose, Rate, Seq, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -54,6 +54,32 @@ pub struct SinrRadio {
     pub receiver: sinr::Config,
     /// Static routes use links on which at least this is received before fading.
     pub link: Watt,
+    /// Do metrics of links count frames over all fades, rather than at the mean power?
+    pub metric_over_fades: bool,
+}
+
+impl SinrRadio {
+    /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to single ones.
+    pub fn arriving(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+        let success = |factor: f64| self.receiver.success(Watt(power.0 * factor), len, rate);
+        self.propagation.fading.map_or_else(|| success(1.0), |fading| fading.mean_over(success))
+    }
+
+    /// The mean power at which this share of them arrives.
+    pub fn power_for(&self, share: f64, len: Bytes, rate: Rate) -> Watt {
+        if self.propagation.fading.is_none() {
+            return self.receiver.power_for(share, len, rate);
+        }
+        let noise = self.receiver.noise.0;
+        // From -30 to 60 dB, to a thousandth of a dB.
+        let (mut below, mut above) = (1e-3, 1e6);
+        for _ in 0..17 {
+            let middle = f64::sqrt(below * above);
+            let enough = self.arriving(Watt(noise * middle), len, rate) >= share;
+            (below, above) = if enough { (below, middle) } else { (middle, above) };
+        }
+        Watt(noise * above)
+    }
 }
 
 impl From<TwoRay> for Radio {
@@ -423,12 +449,14 @@ impl Setup {
         if let Some(options) = self.atp {
             node.add_meter(options);
         }
-        let net::Config { red, nred, .. } = self.node.link;
+        let net::Config { red, nred, ecn, .. } = self.node.link;
         if red.enabled || nred.enabled {
             let random = |purpose| Stream::new(seed, id, purpose);
             node.add_early_drops(EarlyDrops {
                 link: red.enabled.then(|| LinkRed::new(red, random(Purpose::LinkRed))),
                 neighbourhood: nred.enabled.then(|| NeighbourhoodRed::new(nred, random(Purpose::NeighbourhoodRed))),
+                marks: ecn,
+                marked: 0,
             });
         }
         node

@@ -18,6 +18,7 @@ mod gateway;
 mod inputs;
 mod metric;
 mod mobility;
+mod modern_tcp;
 mod neighbourhood_red;
 mod ns2_rules;
 mod outside;

@@ -79,6 +79,23 @@ fn static_routes_by_ett_count_what_the_rates_cost() {
     assert_eq!(next_hop(&triangle(metres, &["mac.rate_control=arf"])), Some(2), "one hop");
 }
 
+// At the mean power nearly all frames arrive over this distance. Over Rayleigh fades a share of about exp(-1) does in either direction,
+// and half-way, 9 dB better, exp(-1/8).
+#[test]
+fn over_fades_a_metric_counts_what_probes_would_find() {
+    let keys = ["radio.fading=rayleigh", "radio.doppler=2Hz", "routing.metric=etx"];
+    let sure = |&metres: &f64| arriving(&triangle(metres, &keys), metres, Rate::kbps(11_000)).0 > 0.95;
+    let metres = (100..1_000).rev().map(f64::from).find(sure).unwrap();
+    assert_eq!(next_hop(&triangle(metres, &keys)), Some(2));
+    let faded = triangle(metres, &[&keys[..], &["routing.metric_over_fades=true"]].concat());
+    assert_eq!(next_hop(&faded), Some(1));
+    let Radio::Sinr(radio) = faded.radio_setup() else { panic!("the other radio") };
+    let share = radio.arriving(radio.propagation.mean(metres), Bytes(1_060), Rate::kbps(11_000));
+    assert!((share - 0.37).abs() < 0.1, "{share}");
+    let power = radio.power_for(share, Bytes(1_060), Rate::kbps(11_000));
+    assert!((power.over(radio.propagation.mean(metres)) - 1.0).abs() < 1e-3);
+}
+
 #[test]
 fn without_losses_etx_and_ett_are_hops() {
     for metric in ["hops", "etx", "ett"] {

@@ -36,6 +36,7 @@ fn by_thresholds(config: &threshold::Config) -> SinrRadio {
             cca_energy: config.cs_threshold,
             cca_preamble: true,
         },
+        metric_over_fades: false,
         link: config.rx_threshold,
     }
 }

@@ -17,6 +17,7 @@ from fourhop.cli import (
     draw,
     emulate,
     explain,
+    import_,
     list_,
     plot,
     reproduce,
@@ -27,6 +28,7 @@ from fourhop.cli import (
     tracing,
     validate,
     view,
+    whatif,
 )
 
 app = typer.Typer(
@@ -45,6 +47,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "results": results.command,
     "compare": compare.command,
     "plot": plot.command,
+    "import": import_.command,
+    "whatif": whatif.command,
     "best-rate": best_rate.command,
     "draw": draw.command,
     "view": view.command,

@@ -103,7 +103,7 @@ def pages(records: list[Record]) -> dict[str, str]:
         "prose": _prose,
     }
     templates.globals |= {
-        "asset": _asset,
+        "asset": asset,
         "id": _id,
         "names": _NAMES,
         "notes": _notes,
@@ -256,6 +256,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of `assets` as it stands in a page."""
     text = resources.files("fourhop.report").joinpath("assets", name).read_text(encoding="utf-8")
     return text.replace("//# sourceMappingURL=chart.umd.min.js.map", "")

@@ -126,6 +126,7 @@ class Blobs:
             "seed": int(meta.get("seed") or 0),
             "live": self.live,
             "span": self.span,
+            "opens": self._opens(),
             "ranges": {"receive": meta["ranges"]["reception_m"] or 0, "sense": meta["ranges"]["carrier_sense_m"] or 0},
             "nodes": self._placed(),
             "flows": [
@@ -191,6 +192,12 @@ class Blobs:
         scan = self._tables.find(table)
         last = None if scan is None else scan.select(pl.col("end_ns").max()).collect().item()
         return 0 if last is None else int(last)
+
+    def _opens(self) -> int:
+        """When the first frame begins, where the page opens: flows often start long after the run."""
+        scan = self._tables.find("frames")
+        first = None if scan is None else scan.select(pl.col("start_ns").min()).collect().item()
+        return min(max(int(first or 0), self.span[0]), self.span[1])
 
     @property
     def _since_ns(self) -> int:

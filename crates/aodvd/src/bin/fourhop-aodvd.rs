@@ -145,10 +145,7 @@ restored by the next start if the daemon was killed.
             Action::Top(line) => top(&line).map(|()| ExitCode::SUCCESS),
             Action::Manual => page().map(|()| ExitCode::SUCCESS),
         };
-        done.unwrap_or_else(|error| {
-            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
-            ExitCode::from(2)
-        })
+        fourhop_live::exit::code(done)
     }
 }
 

@@ -276,13 +276,7 @@ mod program {
             Action::Status(line) => status(&line),
             Action::Route(line) => route(&line),
         };
-        match done {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
-                ExitCode::from(2)
-            }
-        }
+        fourhop_live::exit::code(done.map(|()| ExitCode::SUCCESS))
     }
 }
 

@@ -261,10 +261,7 @@ mod program {
             }
             Action::Clean => clean().map(|()| ExitCode::SUCCESS),
         };
-        done.unwrap_or_else(|error| {
-            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
-            ExitCode::from(2)
-        })
+        fourhop_live::exit::code(done)
     }
 }
 

@@ -18,7 +18,7 @@ impl Running {
         let ran_s = self.now().as_secs_f64();
         let mut counters = fourhop_sim::counters(&self.emulation.world, &[]);
         if let Carry::Receivers(receivers) = &self.emulation.carry {
-            counters.insert("adhoc_receivers", receivers.counters());
+            counters.insert("adhoc_receivers".into(), receivers.counters());
         }
         let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
         Report {

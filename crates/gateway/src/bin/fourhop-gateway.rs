@@ -157,10 +157,7 @@ what is held, and end.
             }
             Action::Manual => page(),
         };
-        done.unwrap_or_else(|error| {
-            error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
-            ExitCode::from(2)
-        })
+        fourhop_live::exit::code(done)
     }
 }
 

@@ -503,6 +503,7 @@ impl Stream {
             window: self.offered(),
             options: TcpOptions { timestamps, ..TcpOptions::default() },
             payload: 0,
+            ..TcpSegment::default()
         };
         self.tell_tcp(segment, out);
     }

@@ -17,7 +17,17 @@ fn seq(n: u32) -> Seq {
 fn segment(from: u32, payload: u32, ack: u32, window: u16) -> TcpSegment {
     let flags = TcpFlags { ack: true, ..TcpFlags::default() };
     let (seq, ack) = (seq(from), seq(ack));
-    TcpSegment { src_port: 1, dst_port: 2, seq, ack, flags, window, options: TcpOptions::default(), payload }
+    TcpSegment {
+        src_port: 1,
+        dst_port: 2,
+        seq,
+        ack,
+        flags,
+        window,
+        options: TcpOptions::default(),
+        payload,
+        ..TcpSegment::default()
+    }
 }
 
 fn syn(mss: u16, scale: Option<u8>, ack: bool) -> TcpSegment {

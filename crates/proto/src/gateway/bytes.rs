@@ -38,6 +38,10 @@ impl Packet for Vec<u8> {
         bytes::write_wired_rtt(self, millis, mtu)
     }
 
+    fn mark_congestion(&mut self) -> bool {
+        bytes::mark_congestion(self)
+    }
+
     fn write_window(&mut self, window: u16) -> bool {
         bytes::set_window(self, window)
     }

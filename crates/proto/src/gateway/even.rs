@@ -20,6 +20,7 @@ const REACH: u8 = 4;
 /// Sums over flows.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Pool {
+    flows: u32,
     links: u64,
     /// Links over interval, in 2^-20 per second.
     taken: u128,
@@ -28,13 +29,18 @@ pub struct Pool {
 impl Pool {
     /// A flow over so many hops, for which adaptive pacing asks that interval.
     pub fn add(&mut self, hops: u8, interval: Dur) {
+        self.flows += 1;
         let links = u64::from(hops.clamp(1, REACH));
         self.links += links;
         self.taken += ((u128::from(links) * 1_000_000_000) << 20) / u128::from(interval.as_nanos().max(1));
     }
 
-    /// The interval for all; `None`: there is no flow.
+    /// The interval for all; `None`: there are not two flows. One alone follows its own, which changes with each round trip; with
+    /// what that was at one moment it carried an eighth less over four hops (docs/gateway.md).
     pub fn interval(&self) -> Option<Dur> {
+        if self.flows < 2 {
+            return None;
+        }
         let nanos = ((u128::from(self.links) * 1_000_000_000) << 20).checked_div(self.taken)?;
         Some(Dur::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
@@ -53,7 +59,7 @@ mod tests {
     #[test]
     fn airtime_is_pooled_and_divided_by_packets() {
         assert_eq!(pooled(&[]), None);
-        assert_eq!(pooled(&[(3, 40)]), Some(40_000), "alone it keeps its own");
+        assert_eq!(pooled(&[(3, 40)]), None, "alone it keeps its own");
         assert_eq!(pooled(&[(3, 40), (3, 40)]), Some(40_000));
         // One link each 10 ms and four each 40 ms are 200 links a second: one and four for both, each 25 ms.
         assert_eq!(pooled(&[(1, 10), (4, 40)]), Some(25_000));

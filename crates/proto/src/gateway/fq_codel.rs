@@ -3,7 +3,7 @@
 //! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
 //! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
 //!
-//! Left out: ECN.
+//! With [`Config::ecn`] a packet whose transport listens is marked where another would be dropped (RFC 8290 section 4.2).
 
 use super::packet::Packet;
 use super::{Action, Side};
@@ -29,6 +29,8 @@ pub struct Config {
     pub limit: u32,
     /// CoDel's.
     pub codel: codel::Config,
+    /// Does CoDel mark what may be marked (RFC 3168)?
+    pub ecn: bool,
     /// Longest packet.
     pub mtu: u32,
 }
@@ -43,6 +45,7 @@ impl Config {
             quantum: 1_514,
             limit: 10_240,
             codel: codel::Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) },
+            ecn: false,
             mtu: 1_500,
         }
     }
@@ -75,12 +78,14 @@ pub struct FqCodel<P> {
     free_at: Time,
     /// Packets at the wireless interface, as last reported, and those given to it since.
     backlog: usize,
+    /// Packets marked so far.
+    marked: u64,
 }
 
 impl<P: Packet> FqCodel<P> {
     /// Empty queues; `key` perturbs the hash (section 4.1.2).
     pub fn new(config: Config, key: HashKey) -> FqCodel<P> {
-        FqCodel { queues: FlowQueues::default(), free_at: Time::ZERO, backlog: 0, key, config }
+        FqCodel { queues: FlowQueues::default(), free_at: Time::ZERO, backlog: 0, marked: 0, key, config }
     }
 
     /// A packet; what goes to the wired side passes.
@@ -115,6 +120,11 @@ impl<P: Packet> FqCodel<P> {
         self.config.capacity.filter(|_| !self.queues.is_empty()).map(|_| self.free_at)
     }
 
+    /// Packets marked so far.
+    pub fn marked(&self) -> u64 {
+        self.marked
+    }
+
     /// Packets that wait.
     pub fn held(&self) -> usize {
         self.queues.len()
@@ -129,7 +139,12 @@ impl<P: Packet> FqCodel<P> {
             if !free || self.queues.is_empty() {
                 return;
             }
-            let lost = |packet| {
+            let (ecn, marked) = (self.config.ecn, &mut self.marked);
+            let lost = |mut packet: P| {
+                if ecn && packet.mark_congestion() {
+                    *marked += 1;
+                    return Some(packet);
+                }
                 out.push(Action::Drop { packet, reason: DropReason::Codel });
                 None
             };

@@ -11,80 +11,24 @@
 //! finds no room passes unpaced until there is some. A flow that would hold more than its share sends its oldest packet
 //! early.
 
+mod comparison;
+mod sight;
+
+pub use sight::{Counters, FlowState};
+
 use super::config::Config;
-use super::even::Pool;
 use super::flow::{Down, Flow, Settled, Waiting};
-use super::goodput::{Control, ControlCounters, Memory, Observed, Throttle};
+use super::goodput::Control;
 use super::packet::{Packet, TcpView};
 use super::table::{FlowKey, FlowTable, Standing};
 use super::{Action, Side};
 use crate::aqm::hash::HashKey;
-use crate::counters::counters;
 use crate::wire::TcpSegment;
 use core::net::IpAddr;
+use fourhop_cc::Hint;
 use fourhop_cc::tcp_ap::Pace;
-use fourhop_cc::{Hint, Measurements};
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
-
-counters! {
-    /// What a gateway has done.
-    pub struct Counters {
-        /// Packets that came.
-        pub packets: u64,
-        /// Of those, TCP segments that belong to a flow in the table.
-        pub followed: u64,
-        /// Segments that passed without a place in the table because it was full.
-        pub table_full: u64,
-        /// Data that would have waited but for the buffer being full.
-        pub buffer_full: u64,
-        /// Data that left before its time because its flow held as much as it may.
-        pub early: u64,
-        /// Packets that waited.
-        pub waited: u64,
-        /// Most payload bytes that waited at the same time.
-        pub most_held: u64,
-        /// Most payload bytes that waited in one flow.
-        pub most_held_in_a_flow: u64,
-        /// Options written.
-        pub options: u64,
-        /// Acknowledgements that should have carried the option but had no room.
-        pub no_room: u64,
-        /// Acknowledgements whose window was made smaller.
-        pub held_back: u64,
-        /// Flows seen.
-        pub flows: u64,
-        /// Flows forgotten because they had ended.
-        pub ended: u64,
-        /// Flows forgotten because they were silent.
-        pub timed_out: u64,
-        /// Half-open flows that were evicted for others.
-        pub displaced: u64,
-    }
-}
-
-/// A flow as a gateway sees it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct FlowState {
-    /// When its last packet came or left here.
-    pub seen: Time,
-    /// What pacing is computed from: the wireless round trip, the delay over four hops, the variation.
-    pub measured: Measurements,
-    /// Time between packets that adaptive pacing asks for.
-    pub interval: Option<Dur>,
-    /// What takes its place where all flows have the same.
-    pub even: Option<Dur>,
-    /// What goodput control asks for.
-    pub throttle: Option<Throttle>,
-    /// Round trip on the wired side.
-    pub wired_rtt: Option<Dur>,
-    /// Packets that wait.
-    pub waiting: usize,
-    /// Payload bytes that wait.
-    pub held: u32,
-    /// Payload bytes acknowledged: upwards, downwards.
-    pub acked: (u64, u64),
-}
 
 /// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
 /// time-out that RFC 6298 (2.5) asks for.
@@ -259,65 +203,6 @@ impl<P: Packet> Gateway<P> {
         let silent = [Standing::HalfOpen, Standing::Confirmed].map(|standing| self.silent_at(standing));
         let compared = self.comparison.map(|(at, _)| at);
         [due, silent[0], silent[1], compared, self.evening].into_iter().fold(None, Time::earlier_of)
-    }
-
-    /// Packets that wait.
-    pub fn held(&self) -> usize {
-        self.waiting
-    }
-
-    /// Payload bytes that wait.
-    pub fn held_bytes(&self) -> u64 {
-        self.held
-    }
-
-    /// Flows in the table.
-    pub fn flows(&self) -> usize {
-        self.table.len()
-    }
-
-    /// What it has done.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// What goodput control has done, if it is on.
-    pub fn control_counters(&self) -> Option<&ControlCounters> {
-        self.control.as_ref().map(Control::counters)
-    }
-
-    /// Bytes of memory in use, without the packets that wait.
-    pub fn memory(&self) -> usize {
-        size_of::<Gateway<P>>()
-            + self.table.memory()
-            + self.table.iter().map(|(_, _, flow)| flow.memory()).sum::<usize>()
-    }
-
-    /// The flow between these ends, if it is known.
-    pub fn flow(&self, key: &FlowKey) -> Option<FlowState> {
-        let slot = self.table.find(key)?;
-        Some(self.state(slot, self.table.get(slot)?))
-    }
-
-    /// Every flow, in the order of their places.
-    pub fn each_flow(&self) -> impl Iterator<Item = (&FlowKey, FlowState)> {
-        self.table.iter().map(|(slot, key, flow)| (key, self.state(slot, flow)))
-    }
-
-    fn state(&self, slot: u32, flow: &Flow<P>) -> FlowState {
-        let seen = self.table.seen(slot).unwrap_or(Time::ZERO);
-        let down = flow.down.as_deref();
-        FlowState {
-            seen,
-            measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
-            interval: down.and_then(|down| down.interval),
-            even: down.and_then(|down| down.even),
-            throttle: down.and_then(|down| down.throttle),
-            wired_rtt: flow.wired_rtt,
-            waiting: down.map_or(0, |down| down.queue.len()),
-            held: down.map_or(0, |down| down.held),
-            acked: flow.acked(),
-        }
     }
 
     /// The flow of a segment, with a new entry if it begins one or carries data; anything else may pass without.
@@ -527,85 +412,4 @@ impl<P: Packet> Gateway<P> {
             self.unthrottle(now, out);
         }
     }
-
-    fn unthrottle(&mut self, now: Time, out: &mut Vec<Action<P>>) {
-        let throttled = |flow: &Flow<P>| flow.down.as_ref().is_some_and(|down| down.throttle.is_some());
-        let slots: Vec<u32> = self.table.iter().filter(|(_, _, flow)| throttled(flow)).map(|(slot, ..)| slot).collect();
-        for slot in slots {
-            self.throttle(now, slot, None, out);
-        }
-    }
-
-    fn throttle(&mut self, now: Time, slot: u32, throttle: Option<Throttle>, out: &mut Vec<Action<P>>) {
-        if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
-            down.throttle = throttle;
-        }
-        self.release(now, slot, out);
-    }
-
-    /// The same interval for all flows that have data to carry.
-    fn even(&mut self, now: Time, out: &mut Vec<Action<P>>) {
-        self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
-        let mut pool = Pool::default();
-        for (_, key, flow) in self.table.iter() {
-            if let Some(down) = flow.down.as_deref().filter(|down| down.is_busy())
-                && let (Some(interval), Some(path)) = (down.interval, self.paths.get(&key.wireless.0))
-            {
-                pool.add(path.hops, interval);
-            }
-        }
-        let shared = self.evening.and_then(|_| pool.interval());
-        let mut waiting = Vec::new();
-        for (slot, flow) in self.table.iter_mut() {
-            if let Some(down) = flow.down.as_deref_mut() {
-                down.even = shared.filter(|_| down.interval.is_some());
-                waiting.extend((!down.queue.is_empty()).then_some(slot));
-            }
-        }
-        waiting.into_iter().for_each(|slot| self.release(now, slot, out));
-    }
-
-    /// The goodputs since the last comparison, and what goodput control makes of them.
-    fn compare(&mut self, now: Time, since: Time, out: &mut Vec<Action<P>>) {
-        let Some(control) = &mut self.control else { return };
-        let interval = control.config().interval;
-        let mut observed = Vec::new();
-        let mut paused = Vec::new();
-        for (slot, flow) in self.table.iter_mut() {
-            let acked = flow.acked();
-            let (up, down) = (acked.0 - flow.marks.0, acked.1 - flow.marks.1);
-            flow.marks = acked;
-            let active = flow.take_activity(now);
-            let down_first = flow.down.is_some() && down >= up;
-            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be dead.
-            let active = if down_first { active } else { now.saturating_since(since) };
-            if now.saturating_since(flow.carried) > STARVING || active * 2 < interval {
-                paused.push(slot);
-                continue;
-            }
-            observed.push(Observed {
-                slot,
-                goodput: bit_rate(up + down, active),
-                down: down_first,
-                memory: flow.memory,
-                throttle: flow.down.as_ref().and_then(|down| down.throttle),
-            });
-        }
-        control.handle_interval(&mut observed);
-        self.comparison = Some((now + interval, now));
-        let seen = observed.into_iter().map(|seen| (seen.slot, seen.memory, seen.throttle));
-        for (slot, memory, throttle) in seen.chain(paused.into_iter().map(|slot| (slot, Memory::default(), None))) {
-            if let Some(flow) = self.table.get_mut(slot) {
-                flow.memory = memory;
-                if flow.down.as_ref().is_some_and(|down| down.throttle != throttle) {
-                    self.throttle(now, slot, throttle, out);
-                }
-            }
-        }
-    }
-}
-
-/// Payload in bit/s.
-fn bit_rate(bytes: u64, over: Dur) -> u64 {
-    (u128::from(bytes) * 8_000_000_000 / u128::from(over.as_nanos().max(1))) as u64
 }

@@ -52,6 +52,9 @@ pub trait Packet {
     /// a signature covers it, or the packet would become longer than `mtu`.
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool;
 
+    /// Marks the packet as RFC 3168 section 5 says, and puts the checksum right. Says whether its transport listens to that.
+    fn mark_congestion(&mut self) -> bool;
+
     /// Writes the window of the TCP header, and puts the checksum right; a checksum that was wrong stays wrong. Says whether
     /// there is one.
     fn write_window(&mut self, window: u16) -> bool;

@@ -45,6 +45,10 @@ impl Packet for Ipv4Packet {
         true
     }
 
+    fn mark_congestion(&mut self) -> bool {
+        Ipv4Packet::mark_congestion(self)
+    }
+
     fn write_window(&mut self, window: u16) -> bool {
         match &mut self.body {
             Body::Tcp(segment) => segment.window = window,

@@ -145,6 +145,7 @@ mod tests {
             window: 0,
             options: TcpOptions::default(),
             payload: 1_460,
+            ..TcpSegment::default()
         };
         let packet = Ipv4Packet {
             src: NodeId(0).ipv4(),

@@ -2,8 +2,8 @@
 //! repeat the recent ones, so that TCP slows down before the MAC gives packets up.
 //!
 //! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM
-//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped and never marked (no
-//! ECN here), and that its second mechanism, adaptive pacing at the link, is left out.
+//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped (with `link.ecn` those
+//! whose transport listens are marked instead, RFC 3168), and that its second mechanism, adaptive pacing at the link, is left out.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::Stream;
@@ -52,6 +52,11 @@ impl LinkRed {
     /// With a mean of no retries.
     pub fn new(config: Config, random: Stream) -> LinkRed {
         LinkRed { config, random, mean: 0, counted: 0, retriable: false }
+    }
+
+    /// The packet that was to be dropped is marked instead, and sent.
+    pub fn handle_marked(&mut self) {
+        self.retriable = true;
     }
 
     /// Is this packet, the next for the MAC, to be dropped? `unanswered` is how many frames of this station have remained

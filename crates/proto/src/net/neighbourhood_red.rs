@@ -13,6 +13,8 @@
 //!   every packet of data:   drop with own · the largest p / load that is known, spaced as RED spaces
 //! ```
 //!
+//! With `link.ecn` packets whose transport listens are marked instead of dropped (RFC 3168).
+//!
 //! There are no hooks where frames arrive: sampling the medium at random instants needs none.
 
 use crate::wire::{Body, Ipv4Packet, Msdu, Payload};

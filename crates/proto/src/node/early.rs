@@ -7,7 +7,7 @@ use super::stack::Node;
 use crate::drop::DropReason;
 use crate::net::{LinkRed, NeighbourhoodRed, neighbourhood_red};
 use crate::route::{self, NextHop};
-use crate::wire::{Ipv4Packet, Msdu};
+use crate::wire::{Ipv4Packet, Msdu, Payload};
 use fourhop_units::Time;
 
 /// The kinds in use.
@@ -17,11 +17,23 @@ pub struct EarlyDrops {
     pub link: Option<LinkRed>,
     /// By the load of the medium.
     pub neighbourhood: Option<NeighbourhoodRed>,
+    /// Are packets whose transport listens marked instead (RFC 3168)?
+    pub marks: bool,
+    /// How many were.
+    pub marked: u64,
 }
 
 impl EarlyDrops {
     pub(super) fn next_timeout(&self) -> Option<Time> {
         Some(self.neighbourhood.as_ref()?.next_timeout())
+    }
+}
+
+/// Marks the packet, if it is one whose transport listens.
+fn mark(msdu: &mut Msdu) -> bool {
+    match &mut msdu.payload {
+        Payload::Ipv4(packet) => packet.mark_congestion(),
+        Payload::Arp(_) => false,
     }
 }
 
@@ -37,16 +49,23 @@ impl Node {
         self.early.as_deref()
     }
 
-    /// Why this packet, the next for the MAC, is to be dropped, if it is.
-    pub(super) fn early_drop(&mut self, now: Time, msdu: &Msdu) -> Option<DropReason> {
+    /// Why this packet, the next for the MAC, is to be dropped, if it is and is not marked instead.
+    pub(super) fn early_drop(&mut self, now: Time, msdu: &mut Msdu) -> Option<DropReason> {
         let early = self.early.as_mut()?;
         if let Some(red) = &mut early.link
             && red.drops(self.mac.counters().unanswered(), msdu)
         {
-            return Some(DropReason::LinkRed);
+            if !(early.marks && mark(msdu)) {
+                return Some(DropReason::LinkRed);
+            }
+            red.handle_marked();
+            early.marked += 1;
         }
         if early.neighbourhood.as_mut()?.drops(now, msdu) {
-            return Some(DropReason::NeighbourhoodRed);
+            if !(early.marks && mark(msdu)) {
+                return Some(DropReason::NeighbourhoodRed);
+            }
+            early.marked += 1;
         }
         self.count_carried(msdu);
         None

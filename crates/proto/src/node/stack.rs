@@ -374,7 +374,7 @@ impl Node {
         }
         let mut msdu = self.dequeue(now, FIRST, out)?;
         if self.early.is_some() {
-            while let Some(reason) = self.early_drop(now, &msdu) {
+            while let Some(reason) = self.early_drop(now, &mut msdu) {
                 self.drops.count(reason);
                 if let Payload::Ipv4(packet) = &mut msdu.payload {
                     self.journal.note(packet, Step::Dropped(reason), &mut out.outputs);

@@ -29,6 +29,16 @@ impl Socket {
             }
             asks = self.weigh_window(now, ack, segment.payload == 0);
         }
+        if self.echoes_mark(segment) && ack >= self.snd.una {
+            self.answer_mark(now, ack);
+        }
+        if self.rack().is_some() {
+            self.process_ack_by_time(now, ack, segment, out);
+            if asks {
+                self.send_probe(now, out);
+            }
+            return;
+        }
         let news = self.strategy.take_report(ack, segment, &self.snd, self.recovery.timeouts);
         if ack > self.snd.una {
             self.on_new_ack(now, ack, segment, out);
@@ -61,7 +71,7 @@ impl Socket {
         let rtt = sample.or(newest);
         let mut event = Ack {
             acked: acked.segments,
-            credit: acked.segments.min(self.config.growth_limit),
+            credit: if self.echoes_mark(segment) { 0 } else { acked.segments.min(self.config.growth_limit) },
             rtt,
             cwnd_limited: limited,
             total_acked: self.stats.segments_acked,
@@ -126,7 +136,7 @@ impl Socket {
     }
 
     /// Feeds the estimator and answers the round trip for the algorithm.
-    fn sample_rtt(
+    pub(super) fn sample_rtt(
         &mut self,
         now: Time,
         ack: Pos,

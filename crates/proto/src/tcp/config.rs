@@ -29,6 +29,9 @@ pub enum WindowCut {
 pub enum SackRecovery {
     /// RFC 6675: the scoreboard says what is lost and how much is in flight.
     Scoreboard,
+    /// RFC 8985: what left before something that arrived is lost after a reordering window; a probe asks about the last segments.
+    /// Receivers report what came twice (RFC 2883). Senders of ad hoc TCP take the scoreboard instead.
+    RackTlp,
     /// ns-2.35's `Sack1`: recovery begins with exactly the third ACK that reports something and not while a time-out is
     /// repaired; the data in flight is counted (outstanding less three, one less per ACK, two less per partial ACK);
     /// every hole below the highest report goes once, upwards, before fresh data; nothing is sent on duplicate ACKs
@@ -199,6 +202,8 @@ pub struct Config {
     pub clock: Clock,
     /// The sender's side of ad hoc TCP; it does nothing until the peer shows that it is an ad hoc receiver.
     pub adhoc_sender: Option<SenderOptions>,
+    /// Offer to listen to marks of queues (RFC 3168). Off in both.
+    pub ecn: bool,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
     /// SACK blocks an ACK carries at most; four fit, or three with timestamps. ns-2.35's sink: 3.
@@ -267,6 +272,7 @@ impl Config {
             timestamps: false,
             clock: Clock::OWN,
             adhoc_sender: None,
+            ecn: false,
             sack: false,
             sack_blocks: 3,
             sack_recovery: SackRecovery::PipeCounter,

@@ -63,6 +63,7 @@ impl Socket {
                 self.timers.set(Timer::TimeWait, now + self.config.time_wait);
             }
             self.ack_due |= !flags.rst;
+            self.rcv.note_duplicate(self.rcv.locate(segment.seq), segment.payload.into());
             if !outdated && self.tells_news_late(segment) {
                 self.take_acknowledgement(now, segment, out);
             }
@@ -99,6 +100,7 @@ impl Socket {
             self.ack_due = true;
             return;
         }
+        self.stats.marks_received += u64::from(self.ecn.handle_arrival(segment));
         // Payload before the acknowledgement, so that what that one releases carries the answer to the payload.
         if self.state.may_receive() {
             self.take_payload(now, segment, out);
@@ -200,6 +202,7 @@ impl Socket {
             self.rcv.scale = self.config.window_scale();
         }
         self.sack = self.config.sack && options.sack_permitted;
+        self.ecn.agree(self.config.ecn, segment.flags);
         self.strategy = Strategy::new(self.transport.recovery, self.sack, &self.config);
         self.timestamps = options
             .timestamps

@@ -15,7 +15,12 @@ impl Socket {
     /// RFC 5681 section 3.2 step 2 with RFC 6582's recovery point.
     pub(super) fn enter_recovery(&mut self, now: Time) {
         self.stats.fast_retransmits += 1;
-        self.cut(now, CaState::Recovery, Cause::FastRetransmit);
+        if self.transport.owns_window() {
+            self.ecn.note_reduction(self.snd.max);
+            self.set_ca_state(now, CaState::Recovery);
+        } else {
+            self.cut(now, CaState::Recovery, Cause::FastRetransmit);
+        }
         self.recovery.recover = self.snd.max;
         self.recovery.partial_seen = false;
         self.strategy.begin(&self.config, &self.snd, &mut self.recovery);
@@ -89,13 +94,20 @@ impl Socket {
         }
         let again = self.recovery.state == CaState::Loss && self.recovery.timeouts > 1;
         self.recovery.inflation = 0;
-        if again && !self.config.cut_on_each_timeout {
+        self.lose_by_timeout(now);
+        if self.transport.owns_window() {
+            self.set_ca_state(now, CaState::Loss);
+        } else if again && !self.config.cut_on_each_timeout {
             self.win.set_cwnd(self.cc.loss_window());
         } else {
             self.cut(now, CaState::Loss, Cause::Timeout);
         }
         self.suspend_queue();
-        self.go_back(now);
+        if self.rack().is_some() {
+            self.begin_repairs();
+        } else {
+            self.go_back(now);
+        }
         self.restart_retransmit_timer(now);
         self.transmit(now, out);
     }
@@ -115,6 +127,15 @@ impl Socket {
 
     /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
     pub(super) fn go_back(&mut self, now: Time) {
+        self.strategy.on_timeout(now);
+        self.begin_repairs();
+        if self.rack().is_none() {
+            self.snd.nxt = self.snd.una;
+        }
+    }
+
+    /// What was in flight is to be repaired from its beginning.
+    fn begin_repairs(&mut self) {
         self.recovery = Recovery {
             dup_acks: 0,
             recover: self.snd.max,
@@ -123,12 +144,10 @@ impl Socket {
             resend: self.snd.outstanding().then_some(self.snd.una),
             ..self.recovery
         };
-        self.strategy.on_timeout(now);
-        self.snd.nxt = self.snd.una;
     }
 
     /// Reduces the window: first to what was in use, then to what the algorithm answers.
-    fn cut(&mut self, now: Time, state: CaState, cause: Cause) {
+    pub(super) fn cut(&mut self, now: Time, state: CaState, cause: Cause) {
         let one = u64::from(Window::ONE);
         let in_flight = self.snd.in_flight_segments();
         let used = match self.config.window_cut {
@@ -142,7 +161,11 @@ impl Socket {
             }
         };
         self.win.set_fixed(used);
-        self.set_ca_state(now, state);
+        self.ecn.note_reduction(self.snd.max);
+        // A mark changes nothing but the window.
+        if cause != Cause::Mark {
+            self.set_ca_state(now, state);
+        }
         let view = self.view(now, in_flight);
         let told = self.threshold_from_receiver();
         let ssthresh = told.unwrap_or_else(|| self.cc.ssthresh(&self.win, &view, cause)).max(2);
@@ -155,13 +178,13 @@ impl Socket {
             }
             // A loss never widens the window to what a receiver would take.
             _ if told.is_some() => self.win.set_cwnd(ssthresh.min(self.win.cwnd)),
-            Cause::FastRetransmit | Cause::Overdue { .. } => self.win.set_cwnd(ssthresh),
+            Cause::FastRetransmit | Cause::Overdue { .. } | Cause::Mark => self.win.set_cwnd(ssthresh),
         }
     }
 
     pub(super) fn set_ca_state(&mut self, now: Time, state: CaState) {
         self.recovery.state = state;
-        let view = self.view(now, self.snd.in_flight_segments());
+        let view = self.view(now, self.under_way());
         self.cc.on_state(&mut self.win, &view, state);
     }
 

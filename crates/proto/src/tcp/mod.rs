@@ -10,11 +10,13 @@
 //! | `release` | connects these two to the socket |
 //! | `stack_pacing` | the interval that Linux's stack takes where the algorithm asks for none |
 //! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
-//! | `recovery` | the recovery strategies: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), Vegas's fine-grained clock |
+//! | `recovery` | the recovery strategies: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), RACK-TLP (RFC 8985), Vegas's fine-grained clock |
+//! | `by_time` | connects RACK-TLP to the socket |
 //! | `send` | the send sequence space and the list of segments in flight |
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
+//! | `ecn` | explicit congestion notification (RFC 3168) |
 //! | `freezing` | connects the frozen state to the socket |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 //! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
@@ -24,13 +26,15 @@
 //! A payload is a length. [`Action::Send`] says where in the stream its bytes begin, [`Action::Stored`] where arriving
 //! bytes belong, so a driver with real bytes needs only two buffers next to the socket.
 //!
-//! Left out: urgent data, ECN, fast open, path MTU discovery, keep-alive.
+//! Left out: urgent data, fast open, path MTU discovery, keep-alive.
 
 mod ack;
 mod ack_policy;
 mod action;
 pub mod adhoc;
+mod by_time;
 mod config;
+mod ecn;
 mod freezing;
 mod input;
 mod loss;

@@ -25,6 +25,9 @@ impl Socket {
         if !self.state.may_transmit() || self.freeze.is_frozen() {
             return 0;
         }
+        if self.rack().is_some() {
+            return self.transmit_by_flight(now, budget, out);
+        }
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
             let put_back = self.is_paced_by_timer() && self.recovery.state == CaState::Loss;
@@ -142,7 +145,7 @@ impl Socket {
     }
 
     /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window lets nothing go, a timer asks again.
-    fn watch_window(&mut self, now: Time) {
+    pub(super) fn watch_window(&mut self, now: Time) {
         if self.snd.in_flight() > 0 || !self.snd.unsent() || self.timers.is_set(Timer::Retransmit) {
             self.timers.stop(Timer::Persist);
             self.probes = 0;
@@ -188,19 +191,24 @@ impl Socket {
         let end = start + len + u64::from(fin);
         // Nothing but a sender that ns-2.35 paces by a timer has this timer running with nothing under way.
         let first = !self.snd.outstanding() && !self.is_paced_by_timer();
-        if self.snd.note_sent(start, end, now) {
+        let fresh = self.snd.note_sent(start, end, now);
+        if fresh {
             self.rtt.start_timing(end, now);
         } else {
             self.stats.segments_retransmitted += 1;
         }
         self.stats.segments_sent += 1;
+        if let Strategy::Rack(rack) = &mut self.strategy {
+            rack.note_sent(start, end, now);
+        }
         if first || !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.rtt.rto());
         }
         self.pacer.departed(now, self.win.pacing);
         let flags = TcpFlags { ack: true, fin, psh: len > 0 && start + len == self.snd.end, ..TcpFlags::default() };
         let options = self.options(now, len);
-        let segment = self.segment(start, flags, options, len as u32);
+        let mut segment = self.segment(start, flags, options, len as u32);
+        self.ecn.stamp(&mut segment, fresh);
         out.push(Action::Send { segment, stream_offset: start.offset() });
         self.acknowledged();
     }
@@ -210,7 +218,8 @@ impl Socket {
         // SND.MAX, not SND.NXT, which a time-out takes back: the peer would find the number old. Within its window.
         let at = self.snd.max.min(self.snd.edge).max(self.snd.una);
         let options = self.options(now, 0);
-        let segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
+        let mut segment = self.segment(at, TcpFlags { ack: true, ..TcpFlags::default() }, options, 0);
+        self.ecn.stamp(&mut segment, false);
         self.stats.acks_sent += 1;
         out.push(Action::Send { segment, stream_offset: at.offset() });
         self.acknowledged();
@@ -228,7 +237,7 @@ impl Socket {
     /// Sends the SYN or, in SYN-RECEIVED, the SYN-ACK.
     pub(super) fn send_syn(&mut self, now: Time, out: &mut Vec<Action>) {
         let answer = self.state == State::SynReceived;
-        let flags = TcpFlags { syn: true, ack: answer, ..TcpFlags::default() };
+        let flags = TcpFlags { syn: true, ack: answer, ..self.ecn.offer(self.config.ecn, answer) };
         let timestamps = (self.config.timestamps && (!answer || self.timestamps.is_some()))
             .then(|| Timestamps { value: self.timestamp(now), echo: self.timestamps.map_or(0, |t| t.recent) });
         let options = TcpOptions {
@@ -251,10 +260,10 @@ impl Socket {
         out.push(Action::Send { segment, stream_offset: at.offset() });
     }
 
-    fn options(&self, now: Time, payload: u64) -> TcpOptions {
+    fn options(&mut self, now: Time, payload: u64) -> TcpOptions {
         let timestamps = self.timestamps.map(|t| Timestamps { value: self.timestamp(now), echo: t.recent });
         let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
-        if self.sack && self.rcv.has_gap() {
+        if self.sack && self.rcv.has_report() {
             // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data gives way to nothing: a full
             // segment carries as many as leave it below the maximum size, that is none.
             let most = u64::from(self.config.sack_blocks.min(if timestamps.is_some() { 3 } else { 4 }));
@@ -275,6 +284,7 @@ impl Socket {
             window: if flags.syn { 0 } else { self.rcv.advertise(&self.policy) },
             options,
             payload,
+            ..TcpSegment::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! The receive sequence space (RFC 9293 section 3.4): reassembly, the window offered, SACK blocks (RFC 2018).
 //!
-//! Left out: D-SACK (RFC 2883), reneging (data once held is never dropped).
+//! What comes twice is reported by a D-SACK (RFC 2883) where that is wanted. Left out: reneging (data once held is never dropped).
 
 use super::ack_policy::AckPolicy;
 use super::position::Pos;
@@ -30,6 +30,10 @@ pub(super) struct Receiver {
     /// Disjoint, not adjacent, in order, all beyond `nxt`.
     ranges: Vec<Range>,
     stamp: u64,
+    /// Is what comes twice to be reported?
+    dsack: bool,
+    /// What has come twice and was not reported.
+    duplicate: Option<(Pos, Pos)>,
     /// Place of the peer's FIN, once seen.
     fin: Option<Pos>,
     /// Shift of the window field in segments that are sent, SYN excepted.
@@ -65,9 +69,30 @@ impl Receiver {
             unread: 0,
             ranges: Vec::new(),
             stamp: 0,
+            dsack: false,
+            duplicate: None,
             fin: None,
             scale: 0,
             mss,
+        }
+    }
+
+    /// The same, which reports what comes twice if `dsack`.
+    pub(super) fn with_dsack(self, dsack: bool) -> Receiver {
+        Receiver { dsack, ..self }
+    }
+
+    /// Notes what of these places has come before: the part before RCV.NXT, or all if it lies in one range.
+    pub(super) fn note_duplicate(&mut self, start: Pos, len: u64) {
+        if !self.dsack || len == 0 {
+            return;
+        }
+        let end = start + len;
+        let held = |range: &Range| range.start <= start && end <= range.end;
+        if start < self.nxt {
+            self.duplicate = Some((start, end.min(self.nxt)));
+        } else if self.ranges.iter().any(held) {
+            self.duplicate = Some((start, end));
         }
     }
 
@@ -115,6 +140,7 @@ impl Receiver {
 
     /// Takes what lies within the window out of a payload of `len` bytes at `start`. The segment must be acceptable.
     pub(super) fn store(&mut self, start: Pos, len: u64) -> Stored {
+        self.note_duplicate(start, len);
         let from = start.max(self.nxt);
         let to = (start + len).min(self.edge);
         let had_gap = !self.ranges.is_empty();
@@ -215,14 +241,19 @@ impl Receiver {
         }
     }
 
-    /// Is there a gap?
-    pub(super) fn has_gap(&self) -> bool {
-        !self.ranges.is_empty()
+    /// Is there a gap, or something that came twice?
+    pub(super) fn has_report(&self) -> bool {
+        !self.ranges.is_empty() || self.duplicate.is_some()
     }
 
-    /// Up to `limit` blocks, the one that changed last first.
-    pub(super) fn sack_blocks(&self, limit: usize) -> SackBlocks {
+    /// Up to `limit` blocks: what came twice, once, then the one that changed last first.
+    pub(super) fn sack_blocks(&mut self, limit: usize) -> SackBlocks {
         let mut blocks = SackBlocks::new();
+        if limit > 0
+            && let Some((start, end)) = self.duplicate.take()
+        {
+            blocks.push((start.seq(self.irs), end.seq(self.irs)));
+        }
         let mut below = u64::MAX;
         while blocks.len() < limit.min(blocks.capacity()) {
             let Some(range) = self.ranges.iter().filter(|r| r.stamp < below).max_by_key(|r| r.stamp) else { break };

@@ -3,7 +3,8 @@
 use super::ack_policy::ReceiverPolicy;
 use super::action::Action;
 use super::adhoc::Freeze;
-use super::config::{Config, Release};
+use super::config::{Config, Release, SackRecovery};
+use super::ecn::EcnState;
 use super::pacer::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
@@ -15,7 +16,7 @@ use super::state::State;
 use super::stats::Stats;
 use super::timer::{Timer, Timers};
 use crate::wire::{TcpFlags, TcpSegment};
-use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Kind, Transport, View, Window};
+use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Recovers, Transport, View, Window};
 use fourhop_units::{Dur, Seq, Time};
 
 /// Timestamps in use (RFC 7323).
@@ -66,6 +67,8 @@ pub struct Socket {
     pub(super) probes: u32,
     /// An acknowledgement has to leave with this call.
     pub(super) ack_due: bool,
+    /// Marks of queues.
+    pub(super) ecn: EcnState,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
     /// Hops travelled by the last packet, if its driver reports them.
@@ -80,9 +83,15 @@ impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
     /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
     ///
-    /// A transport that recovers by SACK offers it regardless of [`Config::sack`].
+    /// A transport that recovers by SACK offers it regardless of [`Config::sack`]; one that owns the window, and
+    /// [`Config::stack_pacing`], pace by a gate.
     pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
-        config.sack |= transport.recovery == Kind::Sack;
+        config.sack |= transport.uses_sack();
+        config.stack_pacing &= !transport.owns_window();
+        if transport.owns_window() || config.stack_pacing {
+            // A rate is kept by a gate, which the other ways, those of agents on ns-2, are not.
+            config.release = Release::Gate;
+        }
         let initial = Window {
             cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
             cwnd_cnt: 0,
@@ -96,7 +105,8 @@ impl Socket {
             local_port: local,
             remote_port: remote,
             snd: SendSpace::new(iss, config.mss),
-            rcv: Receiver::new(config.receive_buffer, config.mss),
+            rcv: Receiver::new(config.receive_buffer, config.mss)
+                .with_dsack(transport.recovery == Recovers::RackTlp || config.sack_recovery == SackRecovery::RackTlp),
             recovery: Recovery::new(),
             strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
@@ -112,6 +122,7 @@ impl Socket {
             queue: (config.release == Release::Queue).then(SendQueue::default),
             probes: 0,
             ack_due: false,
+            ecn: EcnState::OFF,
             last_ack_sent: Pos::SYN,
             hops: None,
             round_trip: None,
@@ -135,6 +146,7 @@ impl Socket {
     /// Appends `bytes` to the outgoing stream; a transfer without end is a very large number. Ignored after `close`.
     pub fn write(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) {
         if !self.snd.fin {
+            self.note_application_limit();
             self.snd.end = self.snd.end.advance(bytes);
             self.transmit(now, out);
         }
@@ -222,6 +234,7 @@ impl Socket {
         for timer in Timer::ALL {
             if self.timers.take_expired(timer, now) {
                 match timer {
+                    Timer::Rack => self.on_rack_timeout(now, out),
                     Timer::Retransmit => self.on_retransmit_timeout(now, out),
                     Timer::Persist => self.probe_window(now, out),
                     Timer::DelayedAck => self.send_ack(now, out),
@@ -309,8 +322,11 @@ impl Socket {
 
     /// The clock of timestamps, from an arbitrary start unless clocks are to agree (RFC 7323 section 5.4).
     pub(super) fn timestamp(&self, now: Time) -> u32 {
-        let start = if self.config.clock.synchronised { 0 } else { self.snd.iss.to_wire() };
-        self.config.clock.reading(now).wrapping_add(start)
+        self.config.clock.reading(now).wrapping_add(self.timestamp_start())
+    }
+
+    pub(super) fn timestamp_start(&self) -> u32 {
+        if self.config.clock.synchronised { 0 } else { self.snd.iss.to_wire() }
     }
 
     /// What congestion control may see.

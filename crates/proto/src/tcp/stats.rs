@@ -25,5 +25,11 @@ counters! {
         pub fast_retransmits: u64,
         /// Zero-window probes sent.
         pub window_probes: u64,
+        /// Probes of the last segments (RFC 8985 section 7).
+        pub tail_probes: u64,
+        /// Segments that arrived with a mark (RFC 3168).
+        pub marks_received: u64,
+        /// Reductions of the window because of marks.
+        pub marks_answered: u64,
     }
 }

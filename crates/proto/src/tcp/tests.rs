@@ -3,9 +3,12 @@
 mod adaptive;
 mod adhoc_pair;
 mod adhoc_sender;
+mod bbr;
+mod ecn;
 mod loss;
 mod pacing;
 mod pair;
+mod rack;
 mod sack;
 mod script;
 mod states;

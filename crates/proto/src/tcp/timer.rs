@@ -15,12 +15,14 @@ pub(super) enum Timer {
     TimeWait,
     /// Ad hoc TCP: a frozen sender asks whether the path is there.
     Probe,
+    /// RFC 8985: the reordering window has passed, or it is time to probe the last segments.
+    Rack,
 }
 
 impl Timer {
     /// Every timer; those that expire at one instant fire in this order.
-    pub(super) const ALL: [Timer; 5] =
-        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
+    pub(super) const ALL: [Timer; 6] =
+        [Timer::Rack, Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait, Timer::Probe];
 }
 
 /// When each timer expires; [`Time::NEVER`] for one that is off.
@@ -44,6 +46,11 @@ impl Timers {
     /// Stops all.
     pub(super) fn stop_all(&mut self) {
         *self = Timers::STOPPED;
+    }
+
+    /// When it expires; [`Time::NEVER`] if it is off.
+    pub(super) fn at(&self, timer: Timer) -> Time {
+        self.0[timer as usize]
     }
 
     /// Does it run?

@@ -6,14 +6,14 @@
 //! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
-    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Frame, FrameKind, Ipv4Packet, Msdu, PathCost, Payload,
-    Probe, TcpOptions, TcpSegment,
+    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Ecn, Frame, FrameKind, Ipv4Packet, Msdu, PathCost,
+    Payload, Probe, TcpOptions, TcpSegment,
 };
 use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{
-    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
 };
 use fourhop_units::{Dur, MacAddr};
 
@@ -125,6 +125,12 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
     let mut ip = Ipv4Header::new(content.len() as u16, packet.ttl, protocol, src, dst).expect("a packet fits IPv4");
     ip.identification = packet.ident;
     ip.dont_fragment = true;
+    ip.ecn = match packet.ecn() {
+        Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect1 => IpEcn::Ect1,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ce => IpEcn::CongestionExperienced,
+    };
     ip.header_checksum = ip.calc_header_checksum();
     out.extend(ip.to_bytes());
     out.extend(content);
@@ -138,6 +144,8 @@ fn tcp(segment: &TcpSegment, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
     header.fin = segment.flags.fin;
     header.rst = segment.flags.rst;
     header.psh = segment.flags.psh;
+    header.ece = segment.flags.ece;
+    header.cwr = segment.flags.cwr;
     let mut options = Vec::new();
     let given = &segment.options;
     options.extend(given.mss.map(TcpOptionElement::MaximumSegmentSize));

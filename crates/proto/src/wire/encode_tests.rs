@@ -25,6 +25,7 @@ fn segment(payload: u32, options: TcpOptions) -> TcpSegment {
         window: 1000,
         options,
         payload,
+        ..TcpSegment::default()
     }
 }
 

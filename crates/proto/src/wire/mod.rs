@@ -7,6 +7,7 @@ mod aodv;
 mod atp;
 pub mod bytes;
 pub mod decode;
+mod ecn;
 pub mod encode;
 mod frame;
 mod opaque;
@@ -16,6 +17,7 @@ mod tcp;
 
 pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BLOCKS};
+pub use ecn::Ecn;
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
 pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};

@@ -1,5 +1,6 @@
 //! TCP segments (RFC 9293 section 3.1) with the options of RFC 7323 and RFC 2018, and one of our own.
 
+use super::Ecn;
 use arrayvec::ArrayVec;
 use fourhop_units::Seq;
 
@@ -19,6 +20,10 @@ pub struct TcpFlags {
     pub rst: bool,
     /// Push.
     pub psh: bool,
+    /// ECN-Echo (RFC 3168 section 6.1): a mark has arrived.
+    pub ece: bool,
+    /// Congestion window reduced: the answer to that.
+    pub cwr: bool,
 }
 
 /// RFC 7323 timestamps in units of the sender's clock (1 ms here).
@@ -103,6 +108,8 @@ pub struct TcpSegment {
     pub options: TcpOptions,
     /// Bytes of payload.
     pub payload: u32,
+    /// ECN field of the IP header that it travels behind, which TCP sets and queues change.
+    pub ecn: Ecn,
 }
 
 impl TcpSegment {

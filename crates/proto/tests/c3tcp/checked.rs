@@ -96,7 +96,14 @@ fn segment(step: &[u8; 11]) -> TcpSegment {
         // A SYN takes the number before that of the first byte.
         seq: Seq::from_wire(number(step[3], step[4]).to_wire().wrapping_sub(u32::from(syn))),
         ack: number(step[5], step[6]),
-        flags: TcpFlags { syn, ack: flags & 0xc0 != 0xc0, fin: flags & 0x1f == 0x10, rst: flags == 0x20, psh: false },
+        flags: TcpFlags {
+            syn,
+            ack: flags & 0xc0 != 0xc0,
+            fin: flags & 0x1f == 0x10,
+            rst: flags == 0x20,
+            psh: false,
+            ..TcpFlags::default()
+        },
         window: u16::from_be_bytes([step[7], step[8]]),
         options: TcpOptions {
             mss: syn.then_some(1_000),
@@ -105,5 +112,6 @@ fn segment(step: &[u8; 11]) -> TcpSegment {
             ..TcpOptions::default()
         },
         payload: u32::from(step[9] / 64) * 500,
+        ..TcpSegment::default()
     }
 }

@@ -33,6 +33,27 @@ pub struct Config {
     pub wavelength_m: f64,
 }
 
+/// Fades of which an average is made: each stands for as much of the probability, so shares of frames come in steps of 0.4 %.
+const FADES: u32 = 256;
+/// By how much the angle advances from one to the next stronger: the golden ratio, whose multiples leave no gap.
+const ADVANCE: f64 = 0.618_033_988_749_894_9;
+
+impl Config {
+    /// The mean of what `of` makes of the factor of the power, over all fades: the dominant wave is fixed, the sum of the others is
+    /// a complex Gaussian (Rice 1948), whose strength and angle are points of a lattice of equal probability.
+    pub fn mean_over(&self, of: impl Fn(f64) -> f64) -> f64 {
+        let (steady, scattered) = ((self.k / (1.0 + self.k)).sqrt(), (1.0 / (1.0 + self.k)).sqrt());
+        let each = (0..FADES).map(|i| {
+            let strength = scattered * (-libm::log((f64::from(i) + 0.5) / f64::from(FADES))).sqrt();
+            // Half a turn: the other half is its mirror image.
+            let (cos, sin) = direction(0.5 * (f64::from(i) * ADVANCE).fract());
+            let (x, y) = (steady + strength * cos, strength * sin);
+            of(x * x + y * y)
+        });
+        each.sum::<f64>() / f64::from(FADES)
+    }
+}
+
 /// The fading of one run.
 #[derive(Clone, Debug)]
 pub struct Fading {
@@ -152,6 +173,19 @@ mod tests {
     fn gain(fading: &Fading, pair: u32, metres: f64, now: Time) -> f64 {
         let waves = fading.waves([(NodeId(2 * pair), (0.0, 0.0)), (NodeId(2 * pair + 1), (50.0 + metres, 3.0))]);
         fading.gain(&waves, fading.turned(now))
+    }
+
+    // The mean of a power is 1, that of its square 1 + (1 + 2 K) / (1 + K)^2 (Rice); below a tenth is 1 - exp(-0.1) of Rayleigh.
+    #[test]
+    fn averages_over_fades_are_those_of_the_distribution() {
+        for k in [0.0, 0.5, 4.0, 100.0] {
+            let config = Config { k, ..RAYLEIGH };
+            let square = 1.0 + (1.0 + 2.0 * k) / (1.0 + k).powi(2);
+            assert!((config.mean_over(|gain| gain) - 1.0).abs() < 0.01, "{k}");
+            assert!((config.mean_over(|gain| gain * gain) / square - 1.0).abs() < 0.05, "{k}");
+        }
+        let deep = RAYLEIGH.mean_over(|gain| f64::from(u8::from(gain < 0.1)));
+        assert!((deep - 0.0952).abs() < 0.004, "{deep}");
     }
 
     /// Share of pairs whose gain is below each bound.

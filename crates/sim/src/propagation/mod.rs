@@ -141,10 +141,14 @@ impl Field {
             None => (self.propagation.mean(distance(a, b)), false),
             Some(site) => site.received(&self.propagation, ends),
         };
-        match &self.shadowing {
-            Some(shadowing) if !measured => Watt(mean.0 * libm::pow(10.0, shadowing.gain(a, b).0 / 10.0)),
-            _ => mean,
+        if measured {
+            return mean;
         }
+        let shadowed = match &self.shadowing {
+            Some(shadowing) => Watt(mean.0 * libm::pow(10.0, shadowing.gain(a, b).0 / 10.0)),
+            None => mean,
+        };
+        self.site.as_ref().map_or(shadowed, |site| site.capped(shadowed))
     }
 
     /// The distance in metres beyond which no copy is looked for, as [`Propagation::reach_m`], whatever the losses that were

@@ -44,9 +44,19 @@ pub struct Site {
     pub losses: BTreeMap<(NodeId, NodeId), Db>,
     /// Walls.
     pub walls: Vec<Wall>,
+    /// The most that nodes have of each other between which no loss was measured; `None`: whatever distance and walls leave.
+    pub unmeasured: Option<Watt>,
 }
 
 impl Site {
+    /// `power` that came over a way on which nothing was measured, or the most there may be of it.
+    pub(super) fn capped(&self, power: Watt) -> Watt {
+        match self.unmeasured {
+            Some(most) if power > most => most,
+            _ => power,
+        }
+    }
+
     /// Mean power at the second of two nodes when the first transmits, and whether the loss between them was measured, so
     /// that whatever shadows there are is in it.
     pub(super) fn received(&self, open: &Propagation, ends: [(NodeId, Position); 2]) -> (Watt, bool) {
@@ -120,7 +130,7 @@ mod tests {
     }
 
     fn site() -> Site {
-        Site { usual: USUAL, stations: BTreeMap::new(), losses: BTreeMap::new(), walls: Vec::new() }
+        Site { usual: USUAL, stations: BTreeMap::new(), losses: BTreeMap::new(), walls: Vec::new(), unmeasured: None }
     }
 
     fn straight(from: Position, to: Position, loss: f64) -> Wall {
@@ -168,6 +178,24 @@ mod tests {
         close(field.mean([A, B]).to_dbm().0, 20.0 + 5.0 - 90.0);
         assert_ne!(field.mean([B, A]), field.mean([A, B]));
         close(gained(two_ray(), site, [B, A]), 5.0 - 20.0);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_capped_after_shadows() {
+        let mut site = site();
+        site.losses.insert((A.0, B.0), Db(90.0));
+        let most = Watt(1e-13);
+        site.unmeasured = Some(most);
+        let shadows = super::super::shadowing::Config { deviation: Db(8.0), distance_m: 10.0, seed: None };
+        let law = Propagation { shadowing: Some(shadows), ..two_ray() };
+        for seed in 1..9 {
+            let field = law.field(seed).with_site(Some(Arc::new(site.clone())));
+            close(field.mean([A, B]).to_dbm().0, 20.0 - 90.0);
+            let open = law.field(seed).mean([B, A]);
+            assert_eq!(field.mean([B, A]), if open > most { most } else { open });
+        }
+        site.unmeasured = Some(Watt(0.0));
+        assert_eq!(law.field(1).with_site(Some(Arc::new(site))).mean([B, A]), Watt(0.0));
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl Builder {
         let movement =
             mobility.zip(topology.as_ref()).and_then(|(mobility, (_, topology))| self.movement(mobility, topology));
         let radios = self.radios(topology.as_ref().map(|(_, t)| t));
-        let site = self.site(topology.as_ref().map(|(_, t)| t), radio.as_ref().map(|(_, r)| r), movement.as_ref());
+        let site = self.site(topology.as_ref().map(|(_, t)| t), radio.as_ref(), movement.as_ref());
         let duration = general.as_ref().map(|(_, g)| g.duration);
         let window = tcp.as_ref().and_then(|(_, tcp)| tcp.window);
         let traffic = self.traffic(topology.as_ref().map(|(_, t)| t), duration, window);
@@ -178,6 +178,7 @@ impl Builder {
             }
             self.problems.append(&mut error.problems);
         }
+        self.check_shares(&scenario);
         Some(scenario)
     }
 

@@ -5,7 +5,6 @@ use super::key::Section;
 use super::layer::Profiled;
 use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RoutingProtocol, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
-use fourhop_cc::registry::Recovery;
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::{Metric, aodv};
@@ -98,7 +97,7 @@ impl Scenario {
             AckPolicy::Delayed => tcp::ReceiverPolicy::delayed(options.delayed_ack_timeout),
             AckPolicy::DynamicDelayed => tcp::ReceiverPolicy::dynamic(options.delayed_ack_timeout),
         };
-        let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.recovery == Recovery::Sack);
+        let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.uses_sack());
         let config = self.configured(options);
         let is_rbp = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_rbp());
         // Only rate-based pacing listens to them beside TCP-AP.
@@ -197,6 +196,7 @@ impl Scenario {
                 backlog: keys.backlog,
                 limit: keys.queue.unwrap_or(rfc.limit),
                 codel: gateway::CodelConfig { target: keys.target, interval: keys.codel_interval },
+                ecn: keys.ecn,
                 ..rfc
             })),
         }

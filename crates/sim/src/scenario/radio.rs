@@ -84,6 +84,7 @@ impl Scenario {
             },
             receiver,
             link: if needed > receiver.sensitivity { needed } else { receiver.sensitivity },
+            metric_over_fades: self.routing.metric_over_fades,
         }
     }
 

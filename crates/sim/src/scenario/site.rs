@@ -1,17 +1,28 @@
 //! From `[[nodes]]`, `[[losses]]` and `[[walls]]` to the site of a run.
 
 use super::build::Builder;
-use super::key::Section;
+use super::error::Problem;
+use super::key::{Choice, Section};
 use super::resolve::{Resolved, resolve};
-use super::sections::{LossKeys, NodeKeys, PathLossKind, Radio, RadioModel, WallKeys};
+use super::sections::{Errors, LossKeys, NodeKeys, PathLossKind, Radio as RadioKeys, RadioModel, Unmeasured, WallKeys};
 use super::tree::{Data, Node};
 use super::{Scenario, value};
+use crate::link_cost::LEAST;
 use crate::mobility::Movement;
 use crate::propagation::site::{Site, Station, Wall};
+use crate::setup::Radio;
 use crate::topology::Topology;
-use fourhop_units::{Db, NodeId};
+use fourhop_proto::phy::sinr::config::ratio;
+use fourhop_proto::route::Metric;
+use fourhop_units::{Bytes, Db, NodeId, Rate, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// How much more of its frames than was measured a link may deliver because weaker ones are not noticed.
+const SHARE_TOLERANCE: f64 = 0.01;
+
+/// What is too weak for a link has a tenth of a decibel less than the weakest.
+const BELOW: f64 = 0.977_237;
 
 /// What is written about a network's place.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -29,15 +40,15 @@ impl Builder {
     pub(super) fn site(
         &mut self,
         topology: Option<&Topology>,
-        radio: Option<&Radio>,
+        radio: Option<&(Resolved, RadioKeys)>,
         movement: Option<&Option<Movement>>,
     ) -> Option<SiteKeys> {
         let (nodes, losses, walls) = (self.list::<NodeKeys>(), self.list::<LossKeys>(), self.list::<WallKeys>());
         let (nodes, losses) = (nodes?, losses?);
         let (topology, radio, movement) = (topology?, radio?, movement?);
         let before = self.problems.len();
-        self.check_nodes(&nodes, topology, radio);
-        self.check_losses(&losses, topology, movement.is_some());
+        self.check_nodes(&nodes, topology, &radio.1);
+        self.check_losses(&losses, topology, radio, movement.is_some());
         let keys = SiteKeys { nodes: sections(nodes), losses: sections(losses), walls: sections(walls?) };
         (self.problems.len() == before).then_some(keys)
     }
@@ -60,7 +71,7 @@ impl Builder {
         items.iter().enumerate().map(read).collect::<Vec<_>>().into_iter().collect()
     }
 
-    fn check_nodes(&mut self, nodes: &[(Resolved, NodeKeys)], topology: &Topology, radio: &Radio) {
+    fn check_nodes(&mut self, nodes: &[(Resolved, NodeKeys)], topology: &Topology, radio: &RadioKeys) {
         let mut described = BTreeMap::new();
         let mut names = BTreeSet::new();
         let on_ground = radio.model == RadioModel::Threshold || radio.path_loss == Some(PathLossKind::TwoRay);
@@ -87,13 +98,24 @@ impl Builder {
         }
     }
 
-    fn check_losses(&mut self, losses: &[(Resolved, LossKeys)], topology: &Topology, moving: bool) {
+    fn check_losses(
+        &mut self,
+        losses: &[(Resolved, LossKeys)],
+        topology: &Topology,
+        radio: &(Resolved, RadioKeys),
+        moving: bool,
+    ) {
         let mut measured = BTreeMap::new();
+        if losses.is_empty() && radio.1.unmeasured != Unmeasured::PathLoss {
+            let allowed = "\"path-loss\", or [[losses]] of links that were measured";
+            self.problems.push(radio.0.problem("unmeasured", radio.0.show("unmeasured"), allowed));
+        }
         for (resolved, keys) in losses {
             let (from, to) = (keys.from, keys.to);
+            let Some(what) = self.quality(resolved, keys, &radio.1) else { continue };
             if moving {
                 let allowed = "nothing, or `mobility.model` \"fixed\": a loss is measured between two places";
-                self.problems.push(resolved.problem("loss", resolved.show("loss"), allowed));
+                self.problems.push(resolved.problem(what, resolved.show(what), allowed));
             }
             let known = self.known(resolved, "from", from, topology) & self.known(resolved, "to", to, topology);
             if from == to {
@@ -112,6 +134,85 @@ impl Builder {
                 }
             }
         }
+    }
+
+    /// The key that says how good a link is; `None` if it is not exactly one, or one that means nothing with this radio.
+    fn quality(&mut self, resolved: &Resolved, keys: &LossKeys, radio: &RadioKeys) -> Option<&'static str> {
+        let before = self.problems.len();
+        let what = match keys.measured()[..] {
+            [what] => what,
+            [] => {
+                let allowed = "one of loss, snr, delivery and etx";
+                self.problems.push(resolved.problem("loss", Problem::MISSING, allowed));
+                return None;
+            }
+            [first, second, ..] => {
+                let found = format!("{}, beside {first}", resolved.show(second));
+                self.problems.push(resolved.problem(second, found, "one of loss, snr, delivery and etx"));
+                return None;
+            }
+        };
+        let share = keys.delivered().is_some();
+        let shown = || resolved.show(what);
+        if what != "loss" && radio.model != RadioModel::Sinr {
+            let allowed = "`loss`, or `radio.model` \"sinr\": the other has no noise";
+            self.problems.push(resolved.problem(what, shown(), allowed));
+        } else if share && radio.errors != Some(Errors::ByRate) {
+            let allowed = "`loss` or `snr`, or `radio.errors` \"by-rate\": a ratio lets all frames pass or none";
+            self.problems.push(resolved.problem(what, shown(), allowed));
+        }
+        if what == "etx" && !keys.both_ways {
+            self.problems.push(resolved.problem(
+                "both_ways",
+                "false",
+                "true with `etx`, which is about both directions",
+            ));
+        }
+        for (key, given) in [("frame", keys.frame.is_some()), ("frame_rate", keys.frame_rate.is_some())] {
+            if given && !share {
+                let allowed = "nothing, or `delivery` or `etx`, which are about frames";
+                self.problems.push(resolved.problem(key, resolved.show(key), allowed));
+            }
+        }
+        if let Some(rate) = keys.frame_rate
+            && !radio.phy.rates().contains(&rate)
+        {
+            let rates: Vec<_> =
+                radio.phy.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)).collect();
+            let allowed = format!("{} with `radio.phy` {:?}", rates.join(" or "), radio.phy.name());
+            self.problems.push(resolved.problem("frame_rate", resolved.show("frame_rate"), allowed));
+        }
+        (self.problems.len() == before).then_some(what)
+    }
+
+    /// Is a share of frames that was measured one that the receiver can have? Weaker frames it may not notice at all.
+    pub(super) fn check_shares(&mut self, scenario: &Scenario) {
+        let radio = scenario.radio_setup();
+        let Radio::Sinr(sinr) = &radio else { return };
+        let Some(Data::List(items)) = self.root.entry("losses").map(|entry| &entry.value.data) else { return };
+        let told = items.iter().enumerate().zip(&scenario.site.losses).filter_map(|((i, node), keys)| {
+            let share = keys.delivered()?;
+            let (frame, rate) = scenario.probe(keys);
+            let least = sinr.arriving(scenario.measured_power(keys, &radio)?, frame, rate);
+            if least - share <= SHARE_TOLERANCE {
+                return None;
+            }
+            let key = if keys.etx.is_some() { "etx" } else { "delivery" };
+            let value = node.entry(key).map_or(node, |entry| &entry.value);
+            let allowed = format!(
+                "a share of {:.1}% at least at {} Mbit/s: below `radio.preamble_sinr` this radio notices no frame, and at it already \
+                 so many arrive",
+                100.0 * least,
+                rate.bps() as f64 / 1e6
+            );
+            Some(value.at.problem(&format!("losses[{i}].{key}"), value.describe(), allowed))
+        });
+        // Of many the first stands for all.
+        let mut told: Vec<_> = told.collect();
+        if told.len() > 1 {
+            told[0].hint = Some(format!("{} more links are alike; fading lets any share arrive", told.len() - 1));
+        }
+        self.problems.extend(told.into_iter().next());
     }
 
     /// Is there a node of that number? If not, that is a problem.
@@ -161,10 +262,45 @@ impl Scenario {
         named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))
     }
 
+    /// Size and rate of the frames whose share of a link was measured.
+    fn probe(&self, keys: &LossKeys) -> (Bytes, Rate) {
+        (keys.frame.unwrap_or(LossKeys::PROBE), keys.frame_rate.unwrap_or(self.radio.basic_rate))
+    }
+
+    /// The power received before fading by which a link is as it was measured; `None` if its loss was.
+    fn measured_power(&self, keys: &LossKeys, radio: &Radio) -> Option<Watt> {
+        let Radio::Sinr(sinr) = radio else { return None };
+        let receiver = &sinr.receiver;
+        if let Some(snr) = keys.snr {
+            return Some(Watt(receiver.noise.0 * ratio(snr)));
+        }
+        let (frame, rate) = self.probe(keys);
+        keys.delivered().map(|share| sinr.power_for(share, frame, rate))
+    }
+
+    /// The most that nodes have of each other between which nothing was measured.
+    fn unmeasured_power(&self, radio: &Radio) -> Option<Watt> {
+        match (self.radio.unmeasured, radio) {
+            (Unmeasured::PathLoss, _) => None,
+            (Unmeasured::Silent, _) => Some(Watt(0.0)),
+            (Unmeasured::NoLink, Radio::Threshold(_)) => Some(Watt(self.receiver_config().rx_threshold.0 * BELOW)),
+            (Unmeasured::NoLink, Radio::Sinr(sinr)) => {
+                // Neither hops nor metrics of links take it for one, see `link_cost`.
+                let (rate, frame) = (self.mac_config().lowest_data_rate(), Metric::PACKET + self.mac.data_overhead);
+                let least = match sinr.metric_over_fades {
+                    true => sinr.power_for(LEAST, frame, rate),
+                    false => sinr.receiver.power_for(LEAST, frame, rate),
+                };
+                Some(Watt(least.0.min(sinr.link.0) * BELOW))
+            }
+        }
+    }
+
     /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
     pub fn site(&self) -> Option<Arc<Site>> {
         let SiteKeys { nodes, losses, walls } = &self.site;
         let nodes = || nodes.iter().filter(|keys| !keys.only_names());
+        let radio = self.radio_setup();
         if nodes().next().is_none() && losses.is_empty() && walls.is_empty() {
             return None;
         }
@@ -176,13 +312,23 @@ impl Scenario {
             height_m: keys.antenna_height.map_or(usual.height_m, |height| height.0),
         };
         let each = |keys: &NodeKeys| keys.numbers().into_iter().map(NodeId).zip(std::iter::repeat(station(keys)));
-        let measured =
-            |keys: &LossKeys| directions(keys).map(|(a, b)| (NodeId(a), NodeId(b))).zip(std::iter::repeat(keys.loss));
+        let stations: BTreeMap<NodeId, Station> = nodes().flat_map(each).collect();
+        let measured = |keys| {
+            let stations = &stations;
+            let of = move |node| stations.get(&node).copied().unwrap_or(usual);
+            let received = self.measured_power(keys, &radio);
+            directions(keys).map(move |(a, b)| {
+                let (a, b) = (NodeId(a), NodeId(b));
+                let sent = of(a).tx_power.to_dbm().0 + of(a).gain.0 + of(b).gain.0;
+                ((a, b), received.map_or(keys.loss.unwrap_or(Db(0.0)), |power| Db(sent - power.to_dbm().0)))
+            })
+        };
         Some(Arc::new(Site {
             usual,
-            stations: nodes().flat_map(each).collect(),
             losses: losses.iter().flat_map(measured).collect(),
             walls: walls.iter().map(|keys| Wall { corners: value::pairs(&keys.corners), loss: keys.loss }).collect(),
+            unmeasured: self.unmeasured_power(&radio),
+            stations,
         }))
     }
 }

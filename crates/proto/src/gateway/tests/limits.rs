@@ -364,3 +364,26 @@ fn other_options_hold_for_flows_that_are_there() {
     let listed: Vec<_> = script.gateway.each_flow().map(|(key, state)| (*key, state.acked)).collect();
     assert_eq!(listed, [(key(0), (0, 1_000))]);
 }
+
+/// The same interval for all that have data in flight, out of what adaptive pacing gives them together; one alone has its own.
+#[test]
+fn intervals_are_made_the_same_among_those_that_carry_data() {
+    let every = Dur::from_millis(500);
+    let mut script = Script::new(Config { goodput_control: None, even: Some(every), ..Config::paper() });
+    // The first is paced at 48 ms; the second, with a round trip of 150 ms, at 68.
+    for (n, rtt) in [(0, 100), (1, 150)] {
+        script.down(0, n, 1);
+        script.down_acked(rtt, n, 1_001);
+    }
+    let (first, second) = (script.interval(0).expect("paced"), script.interval(1).expect("paced"));
+    assert!(first < second);
+    let even = |script: &Script, n| script.gateway.flow(&key(n)).expect("known").even;
+    script.down(200, 0, 1_001);
+    script.run(600);
+    assert_eq!((even(&script, 0), even(&script, 1)), (None, None), "one alone has its own");
+    script.down(700, 1, 1_001);
+    script.run(1_100);
+    let shared = even(&script, 0).expect("two carry data");
+    assert_eq!(even(&script, 1), Some(shared));
+    assert!(first < shared && shared < second);
+}

@@ -32,6 +32,7 @@ pub fn segment(n: u16, down: bool, seq: u32, ack: u32, payload: u32) -> Ipv4Pack
         window: 60_000,
         options: TcpOptions::default(),
         payload,
+        ..TcpSegment::default()
     });
     Ipv4Packet { src, dst, ttl: 60, ident: seq as u16, body, meta: PacketMeta::default() }
 }

@@ -5,24 +5,29 @@
 //! |---|---|
 //! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
+//! | `rack`, `flight`, `delivery` | what arrived later proves a loss (RFC 8985); the segments in flight; samples of the delivery rate |
 //! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
 //! | `state` | what they share, and the answers they give |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
 //! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.
 
+mod delivery;
 mod fine_clock;
+mod flight;
+mod rack;
 mod reno;
 mod sack;
 mod scoreboard;
 mod state;
 
 pub(super) use fine_clock::FineClock;
+pub(super) use rack::{Awaits, Rack, Report, RoundTrips};
 pub(super) use reno::Reno;
 pub(super) use sack::{Choice, Sack};
 pub(super) use state::{Reaction, Recovery};
 
-use crate::tcp::config::Config;
+use crate::tcp::config::{Config, SackRecovery};
 use crate::tcp::position::Pos;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send::SendSpace;
@@ -35,16 +40,23 @@ use fourhop_units::{Dur, Time};
 pub(super) enum Strategy {
     Reno(Reno),
     Sack(Sack),
+    Rack(Box<Rack>),
     FineClock(FineClock),
 }
 
 impl Strategy {
     /// That of a transport; `sack`: both ends agreed on selective acknowledgements. A peer without leaves NewReno.
     pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
+        let by_time = config.sack_recovery == SackRecovery::RackTlp;
         match kind {
             Kind::Reno => Strategy::Reno(Reno { partial_acks: false, burst: u32::MAX }),
             Kind::NewReno => {
                 Strategy::Reno(Reno { partial_acks: true, burst: config.recovery_burst.unwrap_or(u32::MAX) })
+            }
+            Kind::RackTlp => Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold))),
+            // A sender of ad hoc TCP that freezes goes back to SND.UNA, which recovery by time never does.
+            Kind::Sack if sack && by_time && config.adhoc_sender.is_none() => {
+                Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold)))
             }
             Kind::Sack if sack => Strategy::Sack(Sack::new(config)),
             Kind::Sack => Strategy::Reno(Reno { partial_acks: true, burst: u32::MAX }),
@@ -66,7 +78,7 @@ impl Strategy {
     pub(super) fn is_duplicate(&self, segment: &TcpSegment, window_changed: bool, news: bool) -> bool {
         let bare = segment.payload == 0 && !window_changed;
         match self {
-            Strategy::Sack(_) => news || bare,
+            Strategy::Sack(_) | Strategy::Rack(_) => news || bare,
             _ => bare && !segment.flags.fin,
         }
     }
@@ -83,6 +95,8 @@ impl Strategy {
         match self {
             Strategy::Reno(reno) => reno.on_duplicate(config, snd, recovery),
             Strategy::Sack(sack) => sack.on_duplicate(news, config, snd, recovery),
+            // Its acknowledgements take another way.
+            Strategy::Rack(_) => Reaction::Nothing,
             Strategy::FineClock(clock) => clock.on_duplicate(now, config, snd, recovery),
         }
     }
@@ -94,6 +108,10 @@ impl Strategy {
         if let Strategy::Sack(sack) = self {
             recovery.inflation = 0;
             sack.begin(snd);
+        }
+        if let Strategy::Rack(rack) = self {
+            recovery.inflation = 0;
+            recovery.resend = rack.flight.first_lost().map(|lost| lost.start);
         }
     }
 
@@ -108,7 +126,7 @@ impl Strategy {
     pub(super) fn knows_partial_acks(&self) -> bool {
         match self {
             Strategy::Reno(reno) => reno.partial_acks,
-            Strategy::Sack(_) => true,
+            Strategy::Sack(_) | Strategy::Rack(_) => true,
             Strategy::FineClock(_) => false,
         }
     }
@@ -126,7 +144,7 @@ impl Strategy {
         match self {
             Strategy::Reno(_) => reno::on_partial_ack(segments, config, snd, recovery, win),
             Strategy::Sack(sack) => sack.on_partial_ack(rtt),
-            Strategy::FineClock(_) => true,
+            Strategy::Rack(_) | Strategy::FineClock(_) => true,
         }
     }
 
@@ -142,7 +160,7 @@ impl Strategy {
         match self {
             Strategy::Reno(_) => !ends_recovery || reno::on_full_ack(config, snd, win),
             Strategy::Sack(sack) => sack.on_whole_ack(ends_recovery, recovery),
-            Strategy::FineClock(_) => true,
+            Strategy::Rack(_) | Strategy::FineClock(_) => true,
         }
     }
 
@@ -167,6 +185,7 @@ impl Strategy {
         match self {
             Strategy::Reno(_) => {}
             Strategy::Sack(sack) => sack.forget(),
+            Strategy::Rack(rack) => rack.lose_all(),
             Strategy::FineClock(clock) => clock.on_timeout(now),
         }
     }

@@ -4,7 +4,7 @@
 use crate::ccm::local_acks::{LocalAcks, Segments};
 use crate::ccm::{self, Ccm};
 use crate::mac::options::{Carried, Path};
-use crate::tcp::{Action, Config, ReceiverPolicy, Socket, State};
+use crate::tcp::{Action, Config, ReceiverPolicy, SackRecovery, Socket, State};
 use crate::wire::TcpSegment;
 use fourhop_cc::Transport;
 use fourhop_units::{Dur, Seq, Time};
@@ -17,6 +17,8 @@ pub(super) enum Fate {
     Delivered,
     Lost,
     Doubled,
+    /// A queue on the way is too long.
+    Marked,
     /// Later than others by so many milliseconds.
     Late(u64),
 }
@@ -165,7 +167,7 @@ impl Pair {
         }
     }
 
-    fn carry(&mut self, from: usize, segment: TcpSegment, offset: u64) {
+    fn carry(&mut self, from: usize, mut segment: TcpSegment, offset: u64) {
         let fate = self.fates.get(self.sent).copied().unwrap_or(Fate::Delivered);
         let carried = self.measured(from, &segment);
         self.sent += 1;
@@ -175,6 +177,10 @@ impl Pair {
         let fate = if broken { Fate::Lost } else { fate };
         let (copies, late) = match fate {
             Fate::Delivered => (1, 0),
+            Fate::Marked => {
+                segment.ecn.mark();
+                (1, 0)
+            }
             Fate::Lost => (0, 0),
             Fate::Doubled => (2, 0),
             Fate::Late(ms) => (1, ms),
@@ -246,6 +252,9 @@ impl Pair {
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
             socket.check_order();
+            if let Some(rack) = socket.rack() {
+                rack.flight.check();
+            }
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);
             assert!(!socket.freeze().is_frozen() || socket.next_timeout().is_some(), "a frozen sender always wakes");
         }
@@ -295,18 +304,26 @@ pub(super) fn fate() -> impl Strategy<Value = Fate> {
         6 => Just(Fate::Delivered),
         2 => Just(Fate::Lost),
         1 => Just(Fate::Doubled),
+        1 => Just(Fate::Marked),
         2 => (1u64..200).prop_map(Fate::Late),
     ]
 }
 
 pub(super) fn config() -> impl Strategy<Value = Config> {
-    (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 4]>(), 1u32..20).prop_map(
-        |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle], buffer)| Config {
+    (any::<bool>(), 100u32..1_500, 1u32..4, any::<[bool; 7]>(), 1u32..20).prop_map(
+        |(ns2, mss, initial_window, [timestamps, sack, delayed, nagle, by_time, ecn, stack_pacing], buffer)| Config {
             mss,
             initial_window,
             timestamps,
             sack,
             nagle,
+            ecn,
+            stack_pacing,
+            sack_recovery: match (by_time, ns2) {
+                (true, _) => SackRecovery::RackTlp,
+                (_, true) => SackRecovery::PipeCounter,
+                (_, false) => SackRecovery::Scoreboard,
+            },
             receiver: match delayed {
                 true => ReceiverPolicy::delayed(Dur::from_millis(40)),
                 false => ReceiverPolicy::EVERY_SEGMENT,

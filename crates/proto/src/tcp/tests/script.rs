@@ -2,7 +2,7 @@
 //! to both initial sequence numbers.
 
 use crate::tcp::{Action, Config, ReceiverPolicy, Socket};
-use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
+use crate::wire::{Ecn, TcpFlags, TcpOptions, TcpSegment};
 use fourhop_cc::Transport;
 use fourhop_units::{Seq, Time};
 use std::fmt::Write;
@@ -51,10 +51,13 @@ pub(super) fn segment(flags: &str, seq: u32, len: u32, ack: u32) -> TcpSegment {
             fin: flags.contains('F'),
             rst: flags.contains('R'),
             psh: flags.contains('P'),
+            ece: flags.contains('E'),
+            cwr: flags.contains('W'),
         },
         window: 50_000,
         options: TcpOptions { mss: flags.contains('S').then_some(1_000), ..TcpOptions::default() },
         payload: len,
+        ..TcpSegment::default()
     }
 }
 
@@ -141,6 +144,9 @@ impl Script {
         assert!(self.socket.cwnd() >= 1);
         assert!(self.socket.ssthresh() >= 2);
         self.socket.check_order();
+        if let Some(rack) = self.socket.rack() {
+            rack.flight.check();
+        }
     }
 
     /// What has left or been reported since the last call, in order.
@@ -188,7 +194,9 @@ fn describe(action: &Action) -> Option<String> {
     let flags = segment.flags;
     let seq = segment.seq.offset_from(ISS);
     let mut text = String::new();
-    for (set, letter) in [(flags.syn, 'S'), (flags.fin, 'F'), (flags.rst, 'R'), (flags.ack, '.')] {
+    let letters =
+        [(flags.syn, 'S'), (flags.fin, 'F'), (flags.rst, 'R'), (flags.ece, 'E'), (flags.cwr, 'W'), (flags.ack, '.')];
+    for (set, letter) in letters {
         if set {
             text.push(letter);
         }
@@ -199,6 +207,9 @@ fn describe(action: &Action) -> Option<String> {
     write!(text, " {seq}:{}({})", seq + segment.payload, segment.payload).expect("a string takes all");
     if flags.ack {
         write!(text, " ack {}", segment.ack.offset_from(IRS)).expect("a string takes all");
+    }
+    if segment.ecn != Ecn::NotEct {
+        write!(text, " {:?}", segment.ecn).expect("a string takes all");
     }
     for (left, right) in &segment.options.sack {
         write!(text, " sack {}-{}", left.offset_from(IRS), right.offset_from(IRS)).expect("a string takes all");

@@ -2,6 +2,7 @@
 
 use super::ipv4::{self, Ipv4Head};
 use super::{TCP, UDP, be16};
+use crate::wire::Ecn;
 use core::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of the fixed header of IPv6 (RFC 8200 section 3).
@@ -83,6 +84,26 @@ fn read_6(bytes: &[u8]) -> Option<IpHead> {
     }
     let (src, dst) = (address(8)?, address(24)?);
     (header_len <= total_len).then_some(IpHead { src, dst, protocol, ttl: head[7], fragment, header_len, total_len })
+}
+
+/// The ECN field: of IPv4 in the byte of the type of service, of IPv6 in the last bits of the traffic class (RFC 3168 section 5).
+/// Not-ECT if this is no IP packet.
+pub fn ecn(bytes: &[u8]) -> Ecn {
+    let Some(&[version, field]) = bytes.first_chunk() else { return Ecn::NotEct };
+    Ecn::from_bits(if version >> 4 == 6 { field >> 4 } else { field })
+}
+
+/// Marks an IP packet, if its transport listens; says whether it does.
+pub fn mark_congestion(bytes: &mut [u8]) -> bool {
+    if ecn(bytes) == Ecn::NotEct || IpHead::read(bytes).is_none() {
+        return false;
+    }
+    if bytes[0] >> 4 == 6 {
+        bytes[1] |= 0b11 << 4;
+    } else {
+        ipv4::set_service(bytes, bytes[1] | 0b11);
+    }
+    true
 }
 
 /// The packet is `total` bytes long now.

@@ -121,6 +121,11 @@ pub fn hops_by_ttl(ttl: u8) -> u8 {
     (first - ttl).saturating_add(1)
 }
 
+/// Writes the byte of the type of service. There is a header.
+pub(super) fn set_service(bytes: &mut [u8], service: u8) {
+    checksum::write(bytes, CHECKSUM, 1, &[service]);
+}
+
 /// The packet is `total` bytes long now.
 pub(super) fn set_total_len(bytes: &mut [u8], total: u16) {
     checksum::write(bytes, CHECKSUM, 2, &total.to_be_bytes());

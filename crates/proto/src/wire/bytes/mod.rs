@@ -27,7 +27,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod tests_6;
 
-pub use ip::IpHead;
+pub use ip::{IpHead, ecn, mark_congestion};
 pub use ipv4::{Ipv4Error, Ipv4Head, hops_by_ttl, set_ttl};
 pub use tcp::{segment, set_window, write_wired_rtt};
 

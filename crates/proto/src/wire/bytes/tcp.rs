@@ -1,6 +1,6 @@
 //! TCP segments (RFC 9293 section 3.1) in IP packets.
 
-use super::ip::{IpHead, set_total_len};
+use super::ip::{self, IpHead, set_total_len};
 use super::{be16, be32, checksum};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use fourhop_units::Seq;
@@ -102,10 +102,11 @@ pub fn segment(bytes: &[u8]) -> Option<TcpSegment> {
         dst_port: be16(bytes, tcp + 2),
         seq: Seq::from_wire(be32(bytes, tcp + 4)),
         ack: Seq::from_wire(be32(bytes, tcp + 8)),
-        flags: TcpFlags { fin: bit(0), syn: bit(1), rst: bit(2), psh: bit(3), ack: bit(4) },
+        flags: TcpFlags { fin: bit(0), syn: bit(1), rst: bit(2), psh: bit(3), ack: bit(4), ece: bit(6), cwr: bit(7) },
         window: be16(bytes, tcp + WINDOW),
         options,
         payload: (end - payload) as u32,
+        ecn: ip::ecn(bytes),
     })
 }
 

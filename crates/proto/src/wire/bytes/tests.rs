@@ -21,7 +21,17 @@ pub fn plain(payload: u32) -> Ipv4Packet {
 fn with_options(payload: u32, options: TcpOptions) -> Ipv4Packet {
     let flags = TcpFlags { ack: true, ..TcpFlags::default() };
     let (seq, ack) = (Seq::from_wire(7), Seq::from_wire(u32::MAX));
-    let segment = TcpSegment { src_port: 5_001, dst_port: 40_000, seq, ack, flags, window: 1_000, options, payload };
+    let segment = TcpSegment {
+        src_port: 5_001,
+        dst_port: 40_000,
+        seq,
+        ack,
+        flags,
+        window: 1_000,
+        options,
+        payload,
+        ..TcpSegment::default()
+    };
     let (src, dst) = (Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::new(198, 51, 100, 77));
     Ipv4Packet { src, dst, ttl: 60, ident: 0xabcd, body: Body::Tcp(segment), meta: PacketMeta::default() }
 }

@@ -75,5 +75,7 @@ section! {
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());
         /// `fq-codel`: worst round trip expected.
         codel_interval: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.interval.to_value());
+        /// `fq-codel`: does CoDel mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
+        ecn: bool, Kind::Bool, Both("false");
     }
 }

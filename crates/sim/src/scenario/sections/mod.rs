@@ -31,7 +31,7 @@ pub use mobility::{MobilityKeys, MobilityModel, Start};
 pub use radio::{Errors, Fading, PathLossKind, Radio, RadioModel, complete as complete_radio, needs};
 pub use radios::RadioKeys;
 pub use routing::{RouteMetric, Routing, RoutingProtocol, complete as complete_routing};
-pub use site::{LossKeys, NodeKeys, WallKeys};
+pub use site::{LossKeys, NodeKeys, Unmeasured, WallKeys};
 pub use tcp::{AckPolicy, Tcp, complete as complete_tcp};
 pub use tcp_ap::{ApDelay, ApProfile, ApSamples, TcpAp, complete as complete_tcp_ap};
 pub use topology::{TopologyKeys, TopologyKind};

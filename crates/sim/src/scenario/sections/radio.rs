@@ -1,5 +1,6 @@
 //! `[radio]`: propagation and reception.
 
+use super::site::Unmeasured;
 use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, number, power, rate, section, time};
 use crate::scenario::quantity::Unit;
 use crate::scenario::value::{Field, Hertz, Metres, Number, Value, Values};
@@ -158,6 +159,8 @@ section! {
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
         /// Signals that are weaker than the noise by more than this are ignored.
         cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;
+        /// Beside `[[losses]]`: what nodes have of each other between which nothing was measured.
+        unmeasured: Unmeasured, Kind::Choice(Unmeasured::CHOICES), Both("path-loss");
     }
 }
 

@@ -102,6 +102,9 @@ section! {
         /// What paths are compared by. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md);
         /// `ssa-aodv` has "hops" only.
         metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
+        /// `static` with a `metric` of links, radio `sinr`: are the frames that arrive counted over all fades? Otherwise at the mean
+        /// power, as if there were no fading.
+        metric_over_fades: bool, Kind::Bool, Both("false");
         /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten count.
         probe_interval: Dur, time("10ms", "1000s"), Layer(|_| PROBES.interval.to_value());
         /// Life of a route that is not used.

@@ -1,9 +1,18 @@
 //! `[[nodes]]`, `[[losses]]` and `[[walls]]`: what is particular about a network's place.
 
-use crate::scenario::key::{Fallback::*, Kind, length, power, section};
+use crate::scenario::key::{Fallback::*, Kind, choice, length, number, power, rate, section, share, size};
 use crate::scenario::quantity::Unit;
-use crate::scenario::value::{Field, Metres, Value};
-use fourhop_units::{Db, Watt};
+use crate::scenario::value::{Field, Metres, Number, Share, Value};
+use fourhop_units::{Bytes, Db, Rate, Watt};
+
+choice! {
+    /// What nodes have of each other between which nothing was measured.
+    Unmeasured {
+        PathLoss = "path-loss", "what the law of path loss says, with walls and shadowing";
+        NoLink = "no-link", "the same, but too little for a link: they may sense and disturb each other, and no more";
+        Silent = "silent", "nothing";
+    }
+}
 
 section! {
     /// Names of single nodes; their transmitters and antennas, where they differ from those of `[radio]`.
@@ -23,15 +32,28 @@ section! {
 }
 
 section! {
-    /// Path losses that were measured, between the antennas of two nodes that stand still. They take the place of path loss, walls
-    /// and shadowing; the power and the antenna gains of the nodes still count, and fading if there is any.
+    /// What was measured between the antennas of two nodes that stand still: the path loss, or what follows from it with the radio
+    /// of the scenario, of which each entry has one. It takes the place of path loss, walls and shadowing; the power and the antenna
+    /// gains of the nodes still count with `loss` and are part of what was measured otherwise; fading, if there is any, comes on top.
     LossKeys = "losses" {
         /// Node that transmits.
         from: u32, Kind::Int(0, 1_000_000), Required;
         /// Node that receives.
         to: u32, Kind::Int(0, 1_000_000), Required;
         /// Loss between them.
-        loss: Db, Kind::Quantity(Unit::Ratio, "0dB", "300dB"), Required;
+        loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"), Computed("what `snr`, `delivery` or `etx` gives");
+        /// Power over noise at the receiver. With `sinr` only, as are the next two.
+        snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("what `loss` gives");
+        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is fading; the quality
+        /// TQ of B.A.T.M.A.N. is one.
+        delivery: Option<Share>, share("0.1%", "99.99%"), Computed("what `loss` gives");
+        /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De Couto et al.,
+        /// 2003).
+        etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
+        /// Size of the frames that `delivery` and `etx` are about, with their MAC header.
+        frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
+        /// Rate of these frames; probes and routing messages are broadcasts.
+        frame_rate: Option<Rate>, rate("100kbps", "1Gbps"), Computed("`radio.basic_rate`");
         /// Does it hold in the other direction too?
         both_ways: bool, Kind::Bool, Both("true");
     }
@@ -61,5 +83,26 @@ impl NodeKeys {
             Value::List(numbers) => numbers.iter().map(|number| u32::from_value(Some(number))).collect(),
             number => vec![u32::from_value(Some(number))],
         }
+    }
+}
+
+impl LossKeys {
+    /// The names of the keys that say how good the link is, of which one is enough.
+    pub const MEASURED: [&str; 4] = ["loss", "snr", "delivery", "etx"];
+
+    /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et al. 2003,
+    /// section 5) behind a MAC header and checksum of 28 and LLC of 8.
+    pub const PROBE: Bytes = Bytes(170);
+
+    /// Those of them that are given.
+    pub fn measured(&self) -> Vec<&'static str> {
+        let given = [self.loss.is_some(), self.snr.is_some(), self.delivery.is_some(), self.etx.is_some()];
+        Self::MEASURED.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
+    /// The share of frames that arrive in each direction, as it is written or by ETX = 1 / (there times back).
+    pub fn delivered(&self) -> Option<f64> {
+        let by_etx = self.etx.map(|Number(etx)| 1.0 / etx.sqrt());
+        self.delivery.map(|Share(percent)| percent / 100.0).or(by_etx)
     }
 }

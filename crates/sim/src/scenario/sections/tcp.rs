@@ -44,6 +44,9 @@ choice! {
 choice! {
     for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
+        RackTlp = "rack-tlp",
+            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` always recovers so, \
+             senders of ad hoc TCP never";
         PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
     }
 }
@@ -129,6 +132,8 @@ section! {
         nagle: bool, Kind::Bool => nagle;
         /// Is the timestamp option used (RFC 7323)?
         timestamps: bool, Kind::Bool => timestamps;
+        /// Do connections listen to marks of queues (RFC 3168)? `ecn` of `[link]` and of `[gateway]` lets queues mark.
+        ecn: bool, Kind::Bool => ecn;
         /// Do receivers report what they hold (RFC 2018)? Transports that recover by it switch it on.
         sack: bool, Kind::Bool => sack;
         /// SACK blocks an acknowledgement carries at most.

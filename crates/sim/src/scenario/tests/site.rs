@@ -3,7 +3,8 @@
 use super::resolved::assert_round_trip;
 use super::*;
 use crate::propagation::site::Station;
-use fourhop_units::{Db, Dbm, NodeId, Watt};
+use fourhop_proto::route::Metric;
+use fourhop_units::{Bytes, Db, Dbm, NodeId, Rate, Watt};
 
 /// The chain of four hops with `rest` behind its flow.
 fn chain(rest: &str) -> Result<Scenario, ScenarioError> {
@@ -38,6 +39,125 @@ fn what_is_written_becomes_a_site_and_reads_back() {
     assert_eq!(losses, [(0, 1, 70.5), (1, 0, 70.5), (1, 2, 80.0)]);
     assert_eq!(site.walls[0].corners, [(10.0, -5.0), (10.0, 5.0), (20.0, 5.0)]);
     assert_eq!(with(&[]).unwrap().site(), None);
+}
+
+fn mbps(mbps: u64) -> Rate {
+    Rate::from_bps(mbps * 1_000_000).unwrap()
+}
+
+/// The chain over the radio of 802.11g, which receives from 0 dB on.
+fn by_noise(rest: &str) -> String {
+    format!("[radio]\nmodel = 'sinr'\nphy = 'erp-ofdm'\nrate = '24Mbps'\npreamble_sinr = '0dB'\n{rest}")
+}
+
+#[test]
+fn what_was_measured_of_a_link_becomes_the_loss_that_gives_it() {
+    let text = by_noise(
+        "[[nodes]]\nnode = 1\nantenna_gain = '8dB'\n[[losses]]\nfrom = 0\nto = 1\nsnr = '15dB'\n\
+         [[losses]]\nfrom = 1\nto = 2\ndelivery = '60%'\nframe = '500B'\nframe_rate = '12Mbps'\nboth_ways = false\n\
+         [[losses]]\nfrom = 2\nto = 3\netx = 4\n",
+    );
+    let scenario = chain(&text).unwrap();
+    assert_round_trip(&scenario);
+    let crate::setup::Radio::Sinr(radio) = scenario.radio_setup() else { panic!("the model is sinr") };
+    let field = radio.propagation.field(1).with_site(scenario.site());
+    let power = |a, b| field.mean([(NodeId(a), (0.0, 0.0)), (NodeId(b), (200.0, 0.0))]);
+    // Antennas are part of what was measured.
+    for (a, b) in [(0, 1), (1, 0)] {
+        assert!((power(a, b).over(radio.receiver.noise).log10() * 10.0 - 15.0).abs() < 1e-9);
+    }
+    let share = |power, len, rate| radio.receiver.success(power, Bytes(len), mbps(rate));
+    assert!((share(power(1, 2), 500, 12) - 0.6).abs() < 1e-3);
+    assert!((share(power(2, 1), 500, 12) - 0.6).abs() > 0.1, "the other direction is what distance says");
+    // A transmission in four finds both data and answer through: each half of the time.
+    for (a, b) in [(2, 3), (3, 2)] {
+        assert!((share(power(a, b), 170, 6) - 0.5).abs() < 1e-3);
+    }
+}
+
+// Of Rayleigh fading the share above a threshold is exp(-threshold / mean): where nine frames of ten arrive, the mean is
+// 1 / -ln 0.9, or 9.8 dB, above what the frame needs.
+#[test]
+fn a_share_of_frames_is_one_over_all_fades() {
+    let text = by_noise("fading = 'rayleigh'\n[[losses]]\nfrom = 0\nto = 1\ndelivery = '90%'\n");
+    let crate::setup::Radio::Sinr(radio) = chain(&text).unwrap().radio_setup() else { panic!("the model is sinr") };
+    let needed = radio.receiver.power_for(0.5, Bytes(170), mbps(6));
+    let site = chain(&text).unwrap().site().unwrap();
+    let above = 20.0 - site.losses[&(NodeId(0), NodeId(1))].0 - needed.to_dbm().0;
+    assert!((above - 9.8).abs() < 0.3, "{above}");
+    // A dominant wave 6 dB above the others leaves shallower fades.
+    let steady = chain(&text.replace("rayleigh", "rician")).unwrap().site().unwrap();
+    let less = steady.losses[&(NodeId(0), NodeId(1))].0 - site.losses[&(NodeId(0), NodeId(1))].0;
+    assert!(less > 3.0 && less < 7.0, "{less}");
+    // What a receiver does not notice in the mean it notices in a good moment: any share can be had.
+    chain(&text.replace("90%", "30%").replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'")).unwrap();
+}
+
+#[test]
+fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
+    let one = "[[losses]]\nfrom = 0\nto = 1\nloss = '60dB'\n";
+    let near = |unmeasured: &str| {
+        let radio = format!("[topology]\nkind = 'chain'\nhops = 4\nspacing = '20m'\n{}", by_noise(""));
+        let text =
+            CHAIN.replace("[topology]\nkind = \"chain\"\nhops = 4\n", &format!("{radio}unmeasured = '{unmeasured}'\n"));
+        load(&format!("{text}{one}")).unwrap()
+    };
+    assert_eq!(hops(&near("path-loss")), Some(1), "80 m are near");
+    for unmeasured in ["no-link", "silent"] {
+        let scenario = near(unmeasured);
+        assert_round_trip(&scenario);
+        assert_eq!(hops(&scenario), None, "{unmeasured}");
+        let (setup, _) = crate::translate::setup(&scenario, 1, &Control::new()).unwrap();
+        let (least, heard) = setup.heard(1);
+        assert_eq!(heard.neighbours(NodeId(1)).iter().filter(|to| to.power >= least).count(), 1);
+        let crate::setup::Radio::Sinr(radio) = scenario.radio_setup() else { panic!("the model is sinr") };
+        let field = radio.propagation.field(1).with_site(scenario.site());
+        let power = field.mean([(NodeId(1), (20.0, 0.0)), (NodeId(2), (40.0, 0.0))]);
+        assert_eq!(power > radio.propagation.cutoff, unmeasured == "no-link", "it disturbs, or it does not");
+        let probe = Metric::PACKET + scenario.mac.data_overhead;
+        assert!(radio.receiver.success(power, probe, mbps(24)) < 0.1);
+    }
+    // The other radio senses what is no link.
+    let plain = chain(&format!("[radio]\nunmeasured = 'no-link'\n{one}")).unwrap();
+    let site = plain.site().unwrap();
+    let most = site.unmeasured.unwrap();
+    assert!(most < plain.receiver_config().rx_threshold && most > plain.receiver_config().cs_threshold);
+    assert_eq!(
+        problem("[radio]\nunmeasured = 'silent'\n"),
+        "chain.toml:13:14: radio.unmeasured: found \"silent\", allowed: \"path-loss\", or [[losses]] of links that were measured"
+    );
+}
+
+#[test]
+fn what_cannot_have_been_measured_is_refused() {
+    let link = "[[losses]]\nfrom = 0\nto = 1\n";
+    let said = |rest: &str| problem(&by_noise(&format!("{link}{rest}")));
+    assert!(problem(link).ends_with("losses[0].loss: missing, allowed: one of loss, snr, delivery and etx"));
+    assert!(
+        said("loss = '80dB'\nsnr = '9dB'\n")
+            .ends_with("losses[0].snr: found \"9dB\", beside loss, allowed: one of loss, snr, delivery and etx")
+    );
+    assert!(problem(&format!("{link}delivery = '90%'\n")).ends_with(
+        "losses[0].delivery: found \"90%\", allowed: `loss`, or `radio.model` \"sinr\": the other has no noise"
+    ));
+    assert!(
+        said("etx = 2\nboth_ways = false\n")
+            .ends_with("losses[0].both_ways: found false, allowed: true with `etx`, which is about both directions")
+    );
+    assert!(said("snr = '9dB'\nframe = '100B'\n").ends_with(
+        "losses[0].frame: found \"100B\", allowed: nothing, or `delivery` or `etx`, which are about frames"
+    ));
+    let rate = said("delivery = '50%'\nframe_rate = '11Mbps'\n");
+    assert!(rate.contains("losses[0].frame_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\""), "{rate}");
+    let ratio = by_noise(&format!("errors = 'ratio'\n{link}etx = 2\n"));
+    assert!(problem(&ratio).ends_with("or `radio.errors` \"by-rate\": a ratio lets all frames pass or none"));
+    // Half of the frames of 6 Mbit/s arrive at 1.7 dB or so, where a receiver that needs 4 dB is deaf.
+    let deaf = by_noise(&format!("{link}delivery = '50%'\n")).replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
+    let told = problem(&deaf);
+    assert!(
+        told.contains("losses[0].delivery: found \"50%\", allowed: a share of 100.0% at least at 6 Mbit/s"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -4,24 +4,25 @@
 //! Rows wait in the memory of their table until there are [`ROWS`] of them; how much that takes does not depend on the length of the
 //! run. What is recorded is chosen before that ([`Filter`]); numbers of frames and packets are the same whatever is chosen.
 
+mod filter;
 mod flows;
 mod meta;
+mod tap;
 mod tcp;
 mod timeline;
 
+pub use filter::Filter;
 pub use flows::FlowAbout;
 
+use super::Request;
 use super::tables::{self, Sink, Tables};
-use super::{Copy, Request, Tap, TxId};
 use crate::mobility::Mobility;
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::Setup;
 use crate::stations::Stations;
 use flows::Flows;
-use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::mac;
-use fourhop_proto::node::{Ear, Endpoint, Host, Node, Note, PacketKind, Step};
-use fourhop_proto::wire::{Frame, FrameKind, Payload};
+use fourhop_proto::drop::DropReason;
+use fourhop_proto::node::{Ear, Endpoint, Node, Note, PacketKind};
 use fourhop_units::{Dur, NodeId, Time};
 use meta::Meta;
 use std::collections::BTreeMap;
@@ -33,39 +34,6 @@ use timeline::{Clock, Interval, Known, Timeline};
 const ROWS: usize = 1 << 16;
 /// How often the places of moving nodes are noted.
 const PLACES: Dur = Dur::from_millis(100);
-
-/// What of a run is recorded.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Filter {
-    /// From when on.
-    pub from: Time,
-    /// Until when.
-    pub to: Time,
-    /// At which nodes, by their numbers in the scenario; `None`: all.
-    pub nodes: Option<Vec<u32>>,
-    /// Of which flows, by their places; `None`: all, and what belongs to none.
-    pub flows: Option<Vec<u32>>,
-}
-
-impl Default for Filter {
-    fn default() -> Filter {
-        Filter { from: Time::ZERO, to: Time::NEVER, nodes: None, flows: None }
-    }
-}
-
-impl Filter {
-    fn takes_time(&self, start: Time, end: Time) -> bool {
-        start < self.to && end >= self.from
-    }
-
-    fn takes_node(&self, node: u32) -> bool {
-        self.nodes.as_ref().is_none_or(|nodes| nodes.contains(&node))
-    }
-
-    fn takes_flow(&self, flow: Option<u32>) -> bool {
-        self.flows.as_ref().is_none_or(|flows| flow.is_some_and(|flow| flows.contains(&flow)))
-    }
-}
 
 /// What makes the events of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -434,220 +402,4 @@ fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) 
 
 fn nanos(at: Time) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)
-}
-
-impl Tap for Recorder {
-    fn looks_closely(&self) -> bool {
-        true
-    }
-
-    fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
-        self.settle(now);
-        let seen = &self.nodes[self.seen_at(node)];
-        let in_hand = || match &seen.in_hand {
-            Some(note) => About {
-                packet: Some(note.number),
-                flow: self.flows.of(note).map(|(flow, _)| flow),
-                content: Some(note.kind.name()),
-            },
-            None => About { content: Some("arp"), ..About::default() },
-        };
-        let (kind, bytes, about) = match &frame.kind {
-            FrameKind::Rts => ("rts", mac::RTS.get(), in_hand()),
-            FrameKind::Cts => ("cts", mac::CTS_OR_ACK.get(), seen.answers),
-            FrameKind::Ack => ("ack", mac::CTS_OR_ACK.get(), seen.answers),
-            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, in_hand()),
-        };
-        let (seq, retry) = match &frame.kind {
-            FrameKind::Data { seq, retry, .. } => (Some(*seq), Some(*retry)),
-            _ => (None, None),
-        };
-        let index = tx.0 as usize;
-        if self.on_air.len() <= index {
-            self.on_air.resize(index + 1, OnAir::default());
-        }
-        self.on_air[index] = OnAir { frame: self.frames, about };
-        let end = now + frame.airtime;
-        let (filter, number) = (&self.filter, self.number(node));
-        if filter.takes_time(now, end) && filter.takes_node(number) && filter.takes_flow(about.flow) {
-            self.tables.frames.push(tables::Frame {
-                frame: self.frames,
-                node: number,
-                start_ns: nanos(now),
-                end_ns: nanos(end),
-                kind,
-                dst: frame.dst.node().map(|dst| self.stations.node(dst).0),
-                rate_bps: frame.rate.bps() as i64,
-                bytes: bytes as u32,
-                nav_ns: frame.duration.as_nanos() as i64,
-                seq,
-                retry,
-                packet: about.packet,
-                flow: about.flow,
-                content: about.content,
-            });
-        }
-        self.frames += 1;
-    }
-
-    fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
-        let for_us = frame.dst == copy.node.mac();
-        if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
-            let seen_at = self.seen_at(copy.node);
-            self.nodes[seen_at].answers = self.on_air[copy.tx.0 as usize].about;
-        }
-        let fate = if for_us || frame.dst.is_broadcast() { "received" } else { "overheard" };
-        self.reception(now, copy, frame, fate);
-    }
-
-    fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
-        self.reception(now, copy, frame, reason.name());
-    }
-
-    fn ear(&mut self, now: Time, node: NodeId, ear: &Ear, receiving: bool) {
-        let sifs_ends = self.nodes[self.seen_at(node)].timeline.sifs_ends();
-        self.sight(now, node, ear, receiving, sifs_ends);
-    }
-
-    fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
-        let (station, (id, radio)) = (id, self.stations.owner(id));
-        self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
-        let in_hand = node.mac_at(radio).in_hand().and_then(|msdu| match &msdu.payload {
-            Payload::Ipv4(packet) => Some(packet.meta.number),
-            Payload::Arp(_) => None,
-        });
-        let seen_at = self.seen_at(station);
-        if self.nodes[seen_at].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
-            self.sent_from_hand(now, station);
-        }
-        // Which of several radios has taken a packet shows here.
-        if let Some(note) = self.nodes[id.index()].head.take_if(|note| in_hand == Some(note.number)) {
-            self.nodes[seen_at].in_hand = Some(note);
-        }
-        let crossing = node.wired_side().and_then(|wired| wired.crossing());
-        let waiting = [
-            (0..node.radios()).map(|radio| node.link_at(radio).queue_len() as u32).sum(),
-            node.router().held() as u32,
-            crossing.map_or(0, |crossing| crossing.held() as u32),
-        ];
-        let before = std::mem::replace(&mut self.nodes[id.index()].waiting, waiting);
-        for (queue, (was, is)) in QUEUES.into_iter().zip(before.into_iter().zip(waiting)) {
-            if was != is {
-                self.queue(now, id.0, queue, None, is);
-            }
-        }
-        self.ends(now, id.0, node.endpoints());
-    }
-
-    fn host(&mut self, now: Time, id: NodeId, host: &Host) {
-        self.ends(now, self.number(id), host.endpoints());
-    }
-
-    fn noted(&mut self, now: Time, node: NodeId, note: &Note) {
-        self.settle(now);
-        let number = self.number(node);
-        let flow = match note.step {
-            Step::Created => {
-                let (stations, radios, count) = (&self.stations, self.radios, self.nodes.len());
-                self.flows.of_new(note, |address| number_of(address, stations, radios, count))
-            }
-            _ => self.flows.of(note),
-        };
-        let seen = &mut self.nodes[number as usize];
-        if let (6, Some((flow, _)), Step::Created | Step::Delivered) = (note.protocol, flow, note.step) {
-            seen.segments.push((flow, note.step == Step::Created, *note));
-        }
-        match note.step {
-            Step::Head if self.stations.of(node).nth(1).is_some() => seen.head = Some(*note),
-            Step::Head => {
-                self.sent_from_hand(now, node);
-                self.nodes[number as usize].in_hand = Some(*note);
-            }
-            Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
-                for station in self.stations.of(node) {
-                    let seen_at = self.seen_at(station);
-                    self.nodes[seen_at].in_hand.take_if(|held| held.number == note.number);
-                }
-            }
-            _ => {}
-        }
-        let flow = flow.map(|(flow, _)| flow);
-        let done = match note.step {
-            Step::Created | Step::Emitted => ("created", None, None),
-            Step::Queued(peer) => ("queued", None, peer),
-            Step::Head => ("head", None, None),
-            Step::Failed(reason) => ("failed", Some(reason), None),
-            Step::Received(peer) => ("received", None, peer),
-            Step::WireOut(peer) => ("wire-out", None, Some(peer)),
-            Step::WireIn(peer) => ("wire-in", None, Some(peer)),
-            Step::Delivered => ("delivered", None, None),
-            Step::Absorbed => ("absorbed", None, None),
-            Step::Dropped(reason) => ("dropped", Some(reason), None),
-        };
-        self.step(now, number, note, flow, done);
-    }
-
-    fn route(&mut self, now: Time, node: NodeId, destination: Ipv4Addr, way: Option<(Ipv4Addr, u8)>) {
-        let number = self.number(node);
-        let Some(destination) = self.number_of(destination) else { return };
-        if self.filter.takes_node(number) && self.filter.takes_time(now, now) {
-            self.tables.routes.push(tables::Route {
-                node: number,
-                time_ns: nanos(now),
-                destination,
-                next_hop: way.and_then(|(next_hop, _)| self.number_of(next_hop)),
-                hops: way.map(|(_, hops)| hops.into()),
-                up: way.is_some(),
-            });
-        }
-    }
-
-    fn wire_queue(&mut self, now: Time, node: NodeId, to: NodeId, packets: usize) {
-        let (node, to, packets) = (self.number(node), self.number(to), packets as u32);
-        let before = self.wires.insert((node, to), packets).unwrap_or(0);
-        if before != packets {
-            self.queue(now, node, "wire", Some(to), packets);
-        }
-    }
-
-    fn begun(&mut self, nodes: &[Node]) {
-        self.note_static_routes(nodes);
-    }
-
-    fn passed(&mut self, now: Time) {
-        self.settle(now);
-    }
-
-    fn finish(&mut self, now: Time) -> Result<(), io::Error> {
-        self.note_places(now);
-        let Recorder { nodes, tables, filter, clock, radios, .. } = self;
-        for (node, seen) in (0..*radios).zip(nodes) {
-            let takes_node = filter.takes_node(node);
-            let mut out = |interval| push_interval(tables, filter, takes_node, node, interval);
-            seen.timeline.finish(now, *clock, &mut out);
-        }
-        self.flush();
-        let meta = self.meta.by_now(now, true, &self.flows.about, &self.tables.counts());
-        let done = self.sink.finish(&meta);
-        keep_first(&mut self.error, done);
-        self.error.take().map_or(Ok(()), Err)
-    }
-}
-
-impl Recorder {
-    fn reception(&mut self, now: Time, copy: Copy, frame: &Frame, fate: &'static str) {
-        let OnAir { frame: number, about } = self.on_air[copy.tx.0 as usize];
-        let start = Time::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
-        let (filter, node) = (&self.filter, self.number(copy.node));
-        if filter.takes_time(start, now) && filter.takes_node(node) && filter.takes_flow(about.flow) {
-            self.tables.receptions.push(tables::Reception {
-                frame: number,
-                node,
-                start_ns: nanos(start),
-                end_ns: nanos(now),
-                power_dbm: copy.power.to_dbm().0 as f32,
-                fate,
-            });
-        }
-    }
 }

@@ -1,0 +1,128 @@
+//! What the stack measures of delivery for algorithms that model the path: rate samples, and lost segments.
+//!
+//! Source: draft-ietf-ccwg-bbr-05, section 4.1 (before: draft-cheng-iccrg-delivery-rate-estimation). Amounts are in segments.
+
+use fourhop_units::Dur;
+
+/// A rate in segments a second with 16 binary digits of fraction, at most 2^20 segments a second (12 Gbit/s): times a round trip
+/// of [`crate::MAX_SAMPLE`] in microseconds it stays within 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Bandwidth(u64);
+
+impl Bandwidth {
+    /// The largest; as a bound it bounds nothing.
+    pub const MAX: Bandwidth = Bandwidth(1 << 36);
+
+    /// So many segments in that time; zero where no time passed.
+    pub fn over(segments: u32, interval: Dur) -> Bandwidth {
+        let nanos = interval.as_nanos();
+        if nanos == 0 {
+            return Bandwidth(0);
+        }
+        // 17 digits of segments, 16 of fraction and 30 of nanoseconds a second make 63.
+        let scaled = (u64::from(segments.min(1 << 17)) << 16) * 1_000_000_000;
+        Bandwidth((scaled / nanos).min(Bandwidth::MAX.0))
+    }
+
+    /// Is there none?
+    pub fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// `percent` per cent of it.
+    pub fn percent(self, percent: u32) -> Bandwidth {
+        Bandwidth((self.0 * u64::from(percent) / 100).min(Bandwidth::MAX.0))
+    }
+
+    /// Segments in that time, times `gain` per cent, rounded up.
+    pub fn segments_in(self, time: Dur, gain: u32) -> u32 {
+        let micros = time.min(crate::MAX_SAMPLE).as_nanos() / 1_000;
+        let fixed = self.0 * micros / 1_000_000 * u64::from(gain) / 100;
+        u32::try_from(fixed.div_ceil(1 << 16)).unwrap_or(u32::MAX)
+    }
+
+    /// The time between two segments at `percent` per cent of it, between a nanosecond and [`crate::MAX_SAMPLE`].
+    pub fn interval(self, percent: u32) -> Dur {
+        let rate = (self.0 * u64::from(percent)).max(1);
+        let nanos = (1_000_000_000 << 16) * 100 / rate;
+        Dur::from_nanos(nanos.max(1)).min(crate::MAX_SAMPLE)
+    }
+
+    /// Segments a second, rounded down.
+    pub fn per_second(self) -> u64 {
+        self.0 >> 16
+    }
+}
+
+/// What an acknowledgement tells of delivery: RS of section 4.1.2.1.3, by the segment sent last of those that it reports.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RateSample {
+    /// Does it report anything delivered? Then `prior_delivered` and what follows it are meant.
+    pub has_data: bool,
+    /// RS.delivery_rate; zero where the interval is shorter than any round trip was.
+    pub rate: Bandwidth,
+    /// RS.delivered: what was delivered since that segment left.
+    pub delivered: u32,
+    /// RS.prior_delivered: C.delivered as that segment left.
+    pub prior_delivered: u64,
+    /// RS.is_app_limited: had the application nothing more to send then?
+    pub is_app_limited: bool,
+    /// RS.tx_in_flight: in flight as that segment had left.
+    pub tx_in_flight: u32,
+    /// RS.lost: marked as lost since that segment left.
+    pub lost: u32,
+    /// RS.newly_acked: delivered by this acknowledgement.
+    pub newly_acked: u32,
+    /// Marked as lost at this acknowledgement.
+    pub newly_lost: u32,
+    /// C.delivered: all that was delivered on this connection.
+    pub total_delivered: u64,
+    /// C.inflight, after this acknowledgement.
+    pub in_flight: u32,
+    /// RS.rtt: round trip of that segment.
+    pub rtt: Option<Dur>,
+    /// C.is_cwnd_limited: did the window limit what was in flight?
+    pub cwnd_limited: bool,
+}
+
+/// A segment that was marked as lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// In flight as it had left, itself included.
+    pub tx_in_flight: u32,
+    /// Marked as lost since it left, itself included.
+    pub lost: u32,
+    /// Had the application nothing more to send as it left?
+    pub is_app_limited: bool,
+    /// C.delivered.
+    pub total_delivered: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 250 segments in 3 s are 83.3 a second: 8.3 in 100 ms, one each 12 ms.
+    #[test]
+    fn a_rate_becomes_segments_and_intervals() {
+        let rate = Bandwidth::over(250, Dur::from_secs(3));
+        assert_eq!(rate.per_second(), 83);
+        assert_eq!(rate.segments_in(Dur::from_millis(100), 100), 9, "rounded up");
+        assert_eq!(rate.segments_in(Dur::from_millis(100), 200), 17);
+        let micros = |percent| rate.interval(percent).as_nanos() / 1_000;
+        assert_eq!((micros(100), micros(277)), (12_000, 4_332));
+        assert_eq!(
+            (Bandwidth::over(5, Dur::ZERO), Bandwidth::default().interval(100)),
+            (Bandwidth(0), crate::MAX_SAMPLE)
+        );
+    }
+
+    #[test]
+    fn extremes_stay_within_64_bits() {
+        assert_eq!(Bandwidth::over(u32::MAX, Dur::from_nanos(1)), Bandwidth::MAX);
+        assert_eq!(Bandwidth::MAX.percent(277), Bandwidth::MAX);
+        assert_eq!(Bandwidth::MAX.segments_in(Dur::from_nanos(u64::MAX), 277), (64 << 20) / 100 * 277 + 178);
+        assert_eq!(Bandwidth::MAX.interval(277).as_nanos(), 344);
+        assert_eq!(Bandwidth::over(1, Dur::from_nanos(u64::MAX)), Bandwidth(0));
+    }
+}

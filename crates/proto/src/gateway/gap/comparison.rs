@@ -1,0 +1,92 @@
+//! What a gateway asks of its flows from time to time: the same interval for all, and goodput control.
+
+use super::super::Action;
+use super::super::even::Pool;
+use super::super::flow::Flow;
+use super::super::goodput::{Memory, Observed, Throttle};
+use super::super::packet::Packet;
+use super::{Gateway, STARVING};
+use fourhop_units::{Dur, Time};
+
+impl<P: Packet> Gateway<P> {
+    pub(super) fn unthrottle(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        let throttled = |flow: &Flow<P>| flow.down.as_ref().is_some_and(|down| down.throttle.is_some());
+        let slots: Vec<u32> = self.table.iter().filter(|(_, _, flow)| throttled(flow)).map(|(slot, ..)| slot).collect();
+        for slot in slots {
+            self.throttle(now, slot, None, out);
+        }
+    }
+
+    fn throttle(&mut self, now: Time, slot: u32, throttle: Option<Throttle>, out: &mut Vec<Action<P>>) {
+        if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
+            down.throttle = throttle;
+        }
+        self.release(now, slot, out);
+    }
+
+    /// The same interval for all flows that have data to carry.
+    pub(super) fn even(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
+        let mut pool = Pool::default();
+        for (_, key, flow) in self.table.iter() {
+            if let Some(down) = flow.down.as_deref().filter(|down| down.is_busy())
+                && let (Some(interval), Some(path)) = (down.interval, self.paths.get(&key.wireless.0))
+            {
+                pool.add(path.hops, interval);
+            }
+        }
+        let shared = self.evening.and_then(|_| pool.interval());
+        let mut waiting = Vec::new();
+        for (slot, flow) in self.table.iter_mut() {
+            if let Some(down) = flow.down.as_deref_mut() {
+                down.even = shared.filter(|_| down.interval.is_some());
+                waiting.extend((!down.queue.is_empty()).then_some(slot));
+            }
+        }
+        waiting.into_iter().for_each(|slot| self.release(now, slot, out));
+    }
+
+    /// The goodputs since the last comparison, and what goodput control makes of them.
+    pub(super) fn compare(&mut self, now: Time, since: Time, out: &mut Vec<Action<P>>) {
+        let Some(control) = &mut self.control else { return };
+        let interval = control.config().interval;
+        let mut observed = Vec::new();
+        let mut paused = Vec::new();
+        for (slot, flow) in self.table.iter_mut() {
+            let acked = flow.acked();
+            let (up, down) = (acked.0 - flow.marks.0, acked.1 - flow.marks.1);
+            flow.marks = acked;
+            let active = flow.take_activity(now);
+            let down_first = flow.down.is_some() && down >= up;
+            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be dead.
+            let active = if down_first { active } else { now.saturating_since(since) };
+            if now.saturating_since(flow.carried) > STARVING || active * 2 < interval {
+                paused.push(slot);
+                continue;
+            }
+            observed.push(Observed {
+                slot,
+                goodput: bit_rate(up + down, active),
+                down: down_first,
+                memory: flow.memory,
+                throttle: flow.down.as_ref().and_then(|down| down.throttle),
+            });
+        }
+        control.handle_interval(&mut observed);
+        self.comparison = Some((now + interval, now));
+        let seen = observed.into_iter().map(|seen| (seen.slot, seen.memory, seen.throttle));
+        for (slot, memory, throttle) in seen.chain(paused.into_iter().map(|slot| (slot, Memory::default(), None))) {
+            if let Some(flow) = self.table.get_mut(slot) {
+                flow.memory = memory;
+                if flow.down.as_ref().is_some_and(|down| down.throttle != throttle) {
+                    self.throttle(now, slot, throttle, out);
+                }
+            }
+        }
+    }
+}
+
+/// Payload in bit/s.
+fn bit_rate(bytes: u64, over: Dur) -> u64 {
+    (u128::from(bytes) * 8_000_000_000 / u128::from(over.as_nanos().max(1))) as u64
+}

@@ -1,0 +1,130 @@
+//! What can be seen of a gateway from outside.
+
+use super::super::flow::Flow;
+use super::super::goodput::{Control, ControlCounters, Throttle};
+use super::super::packet::Packet;
+use super::super::table::FlowKey;
+use super::Gateway;
+use crate::counters::counters;
+use fourhop_cc::Measurements;
+use fourhop_units::{Dur, Time};
+
+counters! {
+    /// What a gateway has done.
+    pub struct Counters {
+        /// Packets that came.
+        pub packets: u64,
+        /// Of those, TCP segments that belong to a flow in the table.
+        pub followed: u64,
+        /// Segments that passed without a place in the table because it was full.
+        pub table_full: u64,
+        /// Data that would have waited but for the buffer being full.
+        pub buffer_full: u64,
+        /// Data that left before its time because its flow held as much as it may.
+        pub early: u64,
+        /// Packets that waited.
+        pub waited: u64,
+        /// Most payload bytes that waited at the same time.
+        pub most_held: u64,
+        /// Most payload bytes that waited in one flow.
+        pub most_held_in_a_flow: u64,
+        /// Options written.
+        pub options: u64,
+        /// Acknowledgements that should have carried the option but had no room.
+        pub no_room: u64,
+        /// Acknowledgements whose window was made smaller.
+        pub held_back: u64,
+        /// Flows seen.
+        pub flows: u64,
+        /// Flows forgotten because they had ended.
+        pub ended: u64,
+        /// Flows forgotten because they were silent.
+        pub timed_out: u64,
+        /// Half-open flows that were evicted for others.
+        pub displaced: u64,
+    }
+}
+
+/// A flow as a gateway sees it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowState {
+    /// When its last packet came or left here.
+    pub seen: Time,
+    /// What pacing is computed from: the wireless round trip, the delay over four hops, the variation.
+    pub measured: Measurements,
+    /// Time between packets that adaptive pacing asks for.
+    pub interval: Option<Dur>,
+    /// What takes its place where all flows have the same.
+    pub even: Option<Dur>,
+    /// What goodput control asks for.
+    pub throttle: Option<Throttle>,
+    /// Round trip on the wired side.
+    pub wired_rtt: Option<Dur>,
+    /// Packets that wait.
+    pub waiting: usize,
+    /// Payload bytes that wait.
+    pub held: u32,
+    /// Payload bytes acknowledged: upwards, downwards.
+    pub acked: (u64, u64),
+}
+
+impl<P: Packet> Gateway<P> {
+    /// Packets that wait.
+    pub fn held(&self) -> usize {
+        self.waiting
+    }
+
+    /// Payload bytes that wait.
+    pub fn held_bytes(&self) -> u64 {
+        self.held
+    }
+
+    /// Flows in the table.
+    pub fn flows(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What goodput control has done, if it is on.
+    pub fn control_counters(&self) -> Option<&ControlCounters> {
+        self.control.as_ref().map(Control::counters)
+    }
+
+    /// Bytes of memory in use, without the packets that wait.
+    pub fn memory(&self) -> usize {
+        size_of::<Gateway<P>>()
+            + self.table.memory()
+            + self.table.iter().map(|(_, _, flow)| flow.memory()).sum::<usize>()
+    }
+
+    /// The flow between these ends, if it is known.
+    pub fn flow(&self, key: &FlowKey) -> Option<FlowState> {
+        let slot = self.table.find(key)?;
+        Some(self.state(slot, self.table.get(slot)?))
+    }
+
+    /// Every flow, in the order of their places.
+    pub fn each_flow(&self) -> impl Iterator<Item = (&FlowKey, FlowState)> {
+        self.table.iter().map(|(slot, key, flow)| (key, self.state(slot, flow)))
+    }
+
+    fn state(&self, slot: u32, flow: &Flow<P>) -> FlowState {
+        let seen = self.table.seen(slot).unwrap_or(Time::ZERO);
+        let down = flow.down.as_deref();
+        FlowState {
+            seen,
+            measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
+            interval: down.and_then(|down| down.interval),
+            even: down.and_then(|down| down.even),
+            throttle: down.and_then(|down| down.throttle),
+            wired_rtt: flow.wired_rtt,
+            waiting: down.map_or(0, |down| down.queue.len()),
+            held: down.map_or(0, |down| down.held),
+            acked: flow.acked(),
+        }
+    }
+}

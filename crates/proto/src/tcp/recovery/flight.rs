@@ -1,0 +1,180 @@
+//! What became of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it (RFC 8985
+//! section 5.1), and so do samples of the delivery rate.
+
+use super::delivery::{Arrived, Delivery, Stamp};
+use crate::tcp::position::Pos;
+use fourhop_cc::rate::Lost;
+use fourhop_units::Time;
+use std::collections::VecDeque;
+
+/// A segment between SND.UNA and SND.MAX, with the boundaries of its first transmission.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Segment {
+    pub(in crate::tcp) start: Pos,
+    pub(in crate::tcp) end: Pos,
+    /// When it last left.
+    pub(super) at: Time,
+    pub(super) retransmitted: bool,
+    /// The receiver has it.
+    pub(super) sacked: bool,
+    /// Taken for lost, and not sent again since.
+    pub(super) lost: bool,
+    stamp: Stamp,
+}
+
+impl Segment {
+    /// Is it on its way?
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.sacked && !self.lost
+    }
+}
+
+/// The segments in flight.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Flight {
+    /// In the order of the stream.
+    pub(super) segments: VecDeque<Segment>,
+    /// How many of them are on their way, reported, lost; and how many on their way were sent more than once.
+    under_way: u32,
+    pub(in crate::tcp) sacked: u32,
+    pub(in crate::tcp) lost: u32,
+    pub(super) again: u32,
+    pub(super) delivery: Delivery,
+}
+
+impl Flight {
+    pub(super) fn new() -> Flight {
+        Flight { segments: VecDeque::new(), under_way: 0, sacked: 0, lost: 0, again: 0, delivery: Delivery::new() }
+    }
+
+    /// Segments on their way.
+    pub(in crate::tcp) fn in_flight(&self) -> u32 {
+        self.under_way
+    }
+
+    /// What lies from `start` to before `end` leaves, for the first time or again.
+    pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
+        let known = self.segments.back().map_or(start, |last| last.end);
+        if start < known {
+            let first = self.segments.partition_point(|segment| segment.end <= start);
+            for segment in self.segments.range_mut(first..).take_while(|segment| segment.start < end) {
+                if segment.sacked {
+                    continue;
+                }
+                if segment.lost {
+                    segment.lost = false;
+                    self.lost -= 1;
+                } else {
+                    self.under_way -= 1;
+                    self.again -= u32::from(segment.retransmitted);
+                }
+                segment.at = now;
+                segment.retransmitted = true;
+                segment.stamp = self.delivery.stamp(now, self.under_way);
+                self.under_way += 1;
+                self.again += 1;
+            }
+        }
+        if end > known {
+            let stamp = self.delivery.stamp(now, self.under_way);
+            let (start, retransmitted) = (start.max(known), start < known);
+            self.segments.push_back(Segment { start, end, at: now, retransmitted, sacked: false, lost: false, stamp });
+            self.under_way += 1;
+            self.again += u32::from(retransmitted);
+        }
+    }
+
+    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not known to have.
+    pub(super) fn deliver(
+        &mut self,
+        now: Time,
+        ack: Pos,
+        blocks: impl Iterator<Item = (Pos, Pos)>,
+        mut visit: impl FnMut(&Segment),
+    ) {
+        while let Some(mut front) = self.segments.pop_front_if(|front| front.end <= ack) {
+            if front.sacked {
+                self.sacked -= 1;
+            } else {
+                self.arrived(&mut front, now, &mut visit);
+            }
+        }
+        if let Some(front) = self.segments.front_mut() {
+            front.start = front.start.max(ack);
+        }
+        for (from, to) in blocks {
+            let mut at = self.segments.partition_point(|segment| segment.start < from);
+            while let Some(mut segment) = self.segments.get(at).copied().filter(|segment| segment.end <= to) {
+                if !segment.sacked {
+                    self.arrived(&mut segment, now, &mut visit);
+                    segment.sacked = true;
+                    self.sacked += 1;
+                    self.segments[at] = segment;
+                }
+                at += 1;
+            }
+        }
+    }
+
+    fn arrived(&mut self, segment: &mut Segment, now: Time, visit: &mut impl FnMut(&Segment)) {
+        visit(segment);
+        if segment.lost {
+            segment.lost = false;
+            self.lost -= 1;
+        } else {
+            self.under_way -= 1;
+            self.again -= u32::from(segment.retransmitted);
+        }
+        let Segment { at, end, retransmitted, stamp, .. } = *segment;
+        self.delivery.take(now, Arrived { order: (at, end.offset()), retransmitted, stamp });
+    }
+
+    /// Takes those on their way for lost that `is_lost` says, and tells `told` of each. Returns how many.
+    pub(super) fn lose(&mut self, mut is_lost: impl FnMut(&Segment) -> bool, mut told: impl FnMut(&Lost)) -> u32 {
+        let before = self.lost;
+        for segment in &mut self.segments {
+            if segment.is_under_way() && is_lost(segment) {
+                segment.lost = true;
+                self.lost += 1;
+                self.under_way -= 1;
+                self.again -= u32::from(segment.retransmitted);
+                told(&self.delivery.lose(&segment.stamp));
+            }
+        }
+        self.lost - before
+    }
+
+    /// The receiver has dropped what it held (RFC 2018 section 8).
+    pub(super) fn forget_reports(&mut self) {
+        for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
+            segment.sacked = false;
+            self.sacked -= 1;
+            self.under_way += 1;
+            self.again += u32::from(segment.retransmitted);
+        }
+    }
+
+    /// The first segment that is lost.
+    pub(in crate::tcp) fn first_lost(&self) -> Option<Segment> {
+        if self.lost == 0 {
+            return None;
+        }
+        self.segments.iter().find(|segment| segment.lost).copied()
+    }
+
+    /// The counts are those of the list.
+    #[cfg(test)]
+    #[track_caller]
+    pub(in crate::tcp) fn check(&self) {
+        let count = |is: fn(&Segment) -> bool| self.segments.iter().filter(|segment| is(segment)).count() as u32;
+        let counts = [
+            count(Segment::is_under_way),
+            count(|s| s.sacked),
+            count(|s| s.lost),
+            count(|s| s.is_under_way() && s.retransmitted),
+        ];
+        assert_eq!([self.under_way, self.sacked, self.lost, self.again], counts);
+        assert!(self.segments.iter().all(|s| s.start < s.end && !(s.sacked && s.lost)));
+        assert!(self.segments.iter().zip(self.segments.iter().skip(1)).all(|(a, b)| a.end == b.start));
+    }
+}

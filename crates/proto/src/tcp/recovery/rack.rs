@@ -1,0 +1,268 @@
+//! RACK-TLP (RFC 8985): a segment is lost if one that left later has arrived, and if what reordering may take has passed since. A
+//! probe asks about the last segments, which nothing follows.
+//!
+//! ```text
+//!   an ACK ──► RACK.xmit_ts: the newest segment that arrived      lost: left before it, and RACK.rtt + reordering window ago
+//!                                                                 else: the timer waits for the rest of that window
+//!   nothing for two round trips ──► probe: the next segment, or the last one again
+//! ```
+//!
+//! Ours: the least round trip is that of the whole connection (section 6.2 step 1 allows it); of a retransmission that cut the window
+//! nothing is undone, even if a D-SACK shows that it was not needed.
+
+use super::flight::{Flight, Segment};
+use crate::tcp::position::Pos;
+use arrayvec::ArrayVec;
+use fourhop_cc::rate::{Lost, RateSample};
+use fourhop_units::{Dur, Time};
+
+/// Section 6.2 step 4: D-SACKs keep the window wide for so many recoveries.
+const PERSIST: u32 = 16;
+/// TLP.max_ack_delay: how long a receiver may delay its ACK of a single segment. Linux 6.18: `TCP_RTO_MIN`.
+const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
+/// Section 7.2: PTO before the first round trip was measured.
+const FIRST_PROBE: Dur = Dur::from_secs(1);
+
+/// What the timer waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::tcp) enum Awaits {
+    /// The reordering window to pass.
+    Reordering,
+    /// The probe timeout.
+    Probe,
+}
+
+/// What the stack knows about round trips.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct RoundTrips {
+    pub(in crate::tcp) min: Option<Dur>,
+    pub(in crate::tcp) srtt: Option<Dur>,
+}
+
+/// What an acknowledgement reports, as the stack has read it.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Report {
+    pub(in crate::tcp) ack: Pos,
+    /// SACK blocks without a D-SACK.
+    pub(in crate::tcp) blocks: ArrayVec<(Pos, Pos), 4>,
+    /// What arrived twice (RFC 2883).
+    pub(in crate::tcp) dsack: Option<(Pos, Pos)>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct News {
+    /// Something was reported by SACK that was not known.
+    pub(in crate::tcp) sacked: bool,
+    pub(in crate::tcp) sample: RateSample,
+}
+
+/// What the timer is to wait for after a search for losses.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Search {
+    pub(in crate::tcp) lost: u32,
+    pub(in crate::tcp) wait: Option<Dur>,
+}
+
+/// The newest segment that arrived, by the time at which it left and its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Newest {
+    at: Time,
+    end: Pos,
+}
+
+/// RACK-TLP of one connection.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Rack {
+    pub(in crate::tcp) flight: Flight,
+    /// RACK.xmit_ts and RACK.end_seq; `None` before anything arrived.
+    newest: Option<Newest>,
+    /// RACK.rtt.
+    rtt: Dur,
+    /// RACK.fack: the furthest place that arrived.
+    fack: Pos,
+    reordering_seen: bool,
+    dsack_round: Option<Pos>,
+    reo_wnd_mult: u32,
+    reo_wnd_persist: u32,
+    dup_thresh: u32,
+    pub(in crate::tcp) awaits: Awaits,
+    /// TLP.end_seq, and TLP.is_retrans.
+    probe: Option<(Pos, bool)>,
+}
+
+impl Rack {
+    pub(super) fn new(dup_thresh: u32) -> Rack {
+        Rack {
+            flight: Flight::new(),
+            newest: None,
+            rtt: Dur::ZERO,
+            fack: Pos::SYN,
+            reordering_seen: false,
+            dsack_round: None,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: PERSIST,
+            dup_thresh,
+            awaits: Awaits::Probe,
+            probe: None,
+        }
+    }
+
+    /// Section 6.1: a segment leaves.
+    pub(in crate::tcp) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
+        self.flight.note_sent(start, end, now);
+    }
+
+    /// Section 6.2, steps 1 to 3: what arrived, the newest of it, reordering. `is_stale` tells of a segment that left at some
+    /// instant whether the acknowledgement's timestamp shows that it answers a copy from before.
+    pub(in crate::tcp) fn take(
+        &mut self,
+        now: Time,
+        report: &Report,
+        min_rtt: Option<Dur>,
+        is_stale: impl Fn(Time) -> bool,
+    ) -> News {
+        let Rack { flight, newest, rtt, fack, reordering_seen, .. } = self;
+        let mut sacked = false;
+        flight.deliver(now, report.ack, report.blocks.iter().copied(), |segment: &Segment| {
+            sacked |= segment.end > report.ack;
+            // Step 3.
+            if segment.end > *fack {
+                *fack = segment.end;
+            } else if segment.end < *fack && !segment.retransmitted {
+                *reordering_seen = true;
+            }
+            // Step 2.
+            let took = now - segment.at;
+            if segment.retransmitted && (is_stale(segment.at) || min_rtt.is_some_and(|least| took < least)) {
+                return;
+            }
+            *rtt = took;
+            *newest = (*newest).max(Some(Newest { at: segment.at, end: segment.end }));
+        });
+        let sample = self.flight.delivery.sample(now, min_rtt);
+        News { sacked, sample }
+    }
+
+    /// Section 6.2 step 4, the part that D-SACKs change; `exits`: this acknowledgement ends a recovery.
+    pub(in crate::tcp) fn adapt_window(&mut self, una: Pos, nxt: Pos, dsack: bool, exits: bool) {
+        self.dsack_round = self.dsack_round.filter(|&round| una < round);
+        if self.dsack_round.is_none() && dsack {
+            self.dsack_round = Some(nxt);
+            self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+            self.reo_wnd_persist = PERSIST;
+        } else if exits {
+            self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+            if self.reo_wnd_persist == 0 {
+                self.reo_wnd_mult = 1;
+            }
+        }
+    }
+
+    /// The reordering window (section 6.2 step 4).
+    fn window(&self, trips: RoundTrips, recovering: bool) -> Dur {
+        if !self.reordering_seen && (recovering || self.flight.sacked >= self.dup_thresh) {
+            return Dur::ZERO;
+        }
+        let quarter = trips.min.unwrap_or_default() / 4;
+        quarter.saturating_mul(self.reo_wnd_mult.into()).min(trips.srtt.unwrap_or_default())
+    }
+
+    /// Section 6.2 step 5: takes for lost what is overdue, and tells `told` of each segment.
+    pub(in crate::tcp) fn detect_loss(
+        &mut self,
+        now: Time,
+        trips: RoundTrips,
+        recovering: bool,
+        told: impl FnMut(&Lost),
+    ) -> Search {
+        let Some(newest) = self.newest else { return Search { lost: 0, wait: None } };
+        if self.flight.sacked == 0 && self.flight.again == 0 {
+            // All that is under way left after all that arrived.
+            return Search { lost: 0, wait: None };
+        }
+        let patience = self.rtt + self.window(trips, recovering);
+        let mut wait: Option<Dur> = None;
+        let lost = self.flight.lose(
+            |segment| {
+                if newest <= (Newest { at: segment.at, end: segment.end }) {
+                    return false;
+                }
+                let due = segment.at + patience;
+                if due > now {
+                    wait = wait.max(Some(due - now));
+                }
+                due <= now
+            },
+            told,
+        );
+        Search { lost, wait }
+    }
+
+    /// Section 6.3: the retransmission timer expired. The first segment is lost, and each that has waited as long as detection by
+    /// time would have.
+    pub(in crate::tcp) fn lose_on_timeout(&mut self, now: Time, trips: RoundTrips, told: impl FnMut(&Lost)) {
+        self.probe = None;
+        if self.flight.segments.front().is_some_and(|front| front.sacked) {
+            self.flight.forget_reports();
+        }
+        let patience = self.rtt + self.window(trips, true);
+        let first = self.flight.segments.front().map(|front| front.start);
+        self.flight.lose(|segment| Some(segment.start) == first || segment.at + patience <= now, told);
+    }
+
+    /// All that is under way is taken for lost.
+    pub(in crate::tcp) fn lose_all(&mut self) {
+        self.probe = None;
+        self.flight.lose(|_| true, |_| {});
+    }
+
+    /// Section 7.2, `TLP_calc_PTO()`: after how long to probe, if there is something to probe for: nothing reported, nothing lost, no
+    /// other probe under way.
+    pub(in crate::tcp) fn probe_timeout(&self, srtt: Option<Dur>) -> Option<Dur> {
+        let quiet = self.probe.is_none() && self.flight.sacked == 0 && self.flight.lost == 0;
+        if !quiet || self.flight.in_flight() == 0 {
+            return None;
+        }
+        let alone = if self.flight.segments.len() == 1 { MAX_ACK_DELAY } else { Dur::ZERO };
+        Some(srtt.map_or(FIRST_PROBE, |srtt| srtt * 2 + alone))
+    }
+
+    /// Section 7.3: the segment to send again where there is nothing new, which is the last.
+    pub(in crate::tcp) fn last(&self) -> Option<Segment> {
+        self.flight.segments.back().filter(|last| !last.sacked).copied()
+    }
+
+    /// A probe has left that ends at `end`.
+    pub(in crate::tcp) fn note_probe(&mut self, end: Pos, again: bool) {
+        self.probe = Some((end, again));
+    }
+
+    /// Section 7.4, `TLP_process_ack()`. True if the probe has repaired a loss, which the window has to answer. `bare`: a
+    /// duplicate without any report.
+    pub(in crate::tcp) fn probe_repaired(&mut self, report: &Report, bare: bool) -> bool {
+        let Some((end, again)) = self.probe.filter(|&(end, _)| report.ack >= end) else { return false };
+        // Case 1: the receiver had it already, and says so.
+        let spurious = report.dsack.is_some_and(|(_, right)| right == end);
+        let over = !again || spurious || report.ack > end || bare;
+        if over {
+            self.probe = None;
+        }
+        over && again && !spurious && report.ack > end
+    }
+
+    /// See [`fourhop_cc::CongestionControl::marks_app_limited`]; or the application has run out of data.
+    pub(in crate::tcp) fn mark_app_limited(&mut self) {
+        self.flight.delivery.mark_app_limited(self.flight.in_flight());
+    }
+
+    /// Is what leaves now limited by the application?
+    pub(in crate::tcp) fn is_app_limited(&self) -> bool {
+        self.flight.delivery.is_app_limited()
+    }
+
+    /// The newest segment that arrived, for a mark.
+    pub(in crate::tcp) fn newest_arrived(&self) -> Option<Lost> {
+        self.flight.delivery.newest()
+    }
+}

@@ -1,0 +1,210 @@
+//! RACK-TLP: the rules and examples of RFC 8985.
+
+use super::script::{Script, plain};
+use crate::tcp::{Config, SackRecovery};
+use fourhop_cc::CaState;
+use fourhop_units::Time;
+
+fn rack() -> Config {
+    Config { sack_recovery: SackRecovery::RackTlp, ..plain() }
+}
+
+/// Ten segments under way, sent at 100 ms.
+fn ten() -> Script {
+    let mut s = Script::sending_with("sack", rack(), 1_000_000);
+    assert_eq!(s.out.len(), 10);
+    s.out.clear();
+    s
+}
+
+/// Section 6.2 steps 4 and 5: without reordering seen, three segments reported are enough, and there is no wait; below that a
+/// quarter of the least round trip passes. Here segment 0 is missing, 1 and 2 arrive at 200 ms: it waits until 200 + 25 ms.
+#[test]
+fn a_quarter_of_the_round_trip_is_waited_for_reordering() {
+    let mut s = ten();
+    s.sack(200, 1, &[(1, 3)]);
+    s.expect(&[". 10001:11001(1000) ack 1", ". 11001:12001(1000) ack 1"]);
+    assert_eq!(s.socket.recovery_state(), CaState::Disorder);
+    assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(225)));
+    s.wait(224);
+    s.expect_nothing();
+    s.wait(225);
+    assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Recovery, 5));
+    s.expect(&[". 1:1001(1000) ack 1"]);
+}
+
+#[test]
+fn three_reported_segments_end_the_wait() {
+    let mut s = ten();
+    s.sack(200, 1, &[(1, 4)]);
+    s.expect(&[". 1:1001(1000) ack 1"]);
+    assert_eq!((s.socket.recovery_state(), s.socket.ssthresh()), (CaState::Recovery, 5));
+    // The window has 5 segments, of which 7 are still under way; it has room again when three more have arrived.
+    s.sack(210, 1, &[(1, 6)]);
+    s.expect_nothing();
+    s.sack(211, 1, &[(1, 7)]);
+    s.expect(&[". 10001:11001(1000) ack 1"]);
+    s.ack(320, 10_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Open, 5));
+}
+
+/// Section 6.2 step 3: what arrives late without having been sent again is reordering, and from then on segments wait however
+/// many are reported.
+#[test]
+fn reordering_that_was_seen_makes_it_wait() {
+    let mut s = ten();
+    s.sack(200, 1, &[(1, 3)]);
+    s.ack(210, 3_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
+    s.out.clear();
+    // 3 is missing. The round trip of what arrived last is 120 ms, a quarter of the least one 25: until 100 + 120 + 25 ms.
+    s.sack(220, 3_001, &[(4, 9)]);
+    assert_eq!(s.socket.recovery_state(), CaState::Disorder);
+    assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(245)));
+    s.ack(230, 10_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
+}
+
+/// Section 3.3.1 (lost retransmissions): the retransmission is lost as well; what was sent after it and has arrived proves that,
+/// a round trip later and without a time-out.
+#[test]
+fn a_lost_retransmission_is_found() {
+    let mut s = ten();
+    s.sack(200, 1, &[(1, 10)]);
+    s.expect(&[
+        ". 1:1001(1000) ack 1",
+        ". 10001:11001(1000) ack 1",
+        ". 11001:12001(1000) ack 1",
+        ". 12001:13001(1000) ack 1",
+        ". 13001:14001(1000) ack 1",
+    ]);
+    s.sack(300, 1, &[(1, 11)]);
+    s.expect(&[". 1:1001(1000) ack 1", ". 14001:15001(1000) ack 1"]);
+    assert_eq!((s.socket.stats().timeouts, s.socket.stats().fast_retransmits), (0, 1));
+    s.ack(400, 14_001);
+    assert_eq!(s.socket.recovery_state(), CaState::Open);
+}
+
+/// RFC 8985 section 3.4, figure of the tail: the last three of ten are lost. After two round trips without news the last one is
+/// sent again; its report proves the others lost.
+#[test]
+fn a_probe_finds_a_lost_tail() {
+    let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
+    s.out.clear();
+    s.ack(200, 7_001);
+    // PTO: twice the smoothed round trip of 100 ms.
+    assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(400)));
+    s.wait(400);
+    s.expect(&[". 9001:10001(1000) ack 1"]);
+    assert_eq!(s.socket.stats().tail_probes, 1);
+    s.sack(500, 7_001, &[(9, 10)]);
+    // One segment is no proof before the reordering window has passed: RACK.rtt + 25 ms after the first two had left is long ago.
+    s.expect(&[". 7001:8001(1000) ack 1", ". 8001:9001(1000) ack 1"]);
+    assert_eq!((s.socket.recovery_state(), s.socket.stats().timeouts), (CaState::Recovery, 0));
+    s.ack(600, 10_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.next_timeout()), (CaState::Open, None));
+}
+
+/// Section 7.3: what was not sent goes before what was; section 7.4: an answer to it is no loss.
+#[test]
+fn a_probe_sends_new_data_if_there_is_any() {
+    let mut s = Script::sending_with("sack", Config { initial_window: 2, ..rack() }, 10_000);
+    s.expect(&[". 1:1001(1000) ack 1", ". 1001:2001(1000) ack 1"]);
+    s.wait(300);
+    s.expect(&[". 2001:3001(1000) ack 1"]);
+    s.ack(310, 3_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
+}
+
+/// Section 7.4: an ACK beyond the probe means that it has repaired the only loss, which halves the window.
+#[test]
+fn a_probe_that_repairs_the_last_segment_counts_as_a_loss() {
+    let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
+    s.ack(200, 9_001);
+    s.out.clear();
+    // One segment alone: its ACK may have been delayed, by 200 ms at most (section 7.2).
+    s.wait(599);
+    s.expect_nothing();
+    s.wait(600);
+    s.expect(&[". 9001:10001(1000) ack 1"]);
+    let before = s.socket.cwnd();
+    // Only data sent later moves the number beyond the probe.
+    s.socket.write(Time::from_millis(610), 1_000, &mut s.out);
+    s.expect(&[". 10001:11001(1000) ack 1"]);
+    s.ack(700, 11_001);
+    assert!(s.socket.cwnd() < before, "{} of {before}", s.socket.cwnd());
+    assert_eq!((s.socket.recovery_state(), s.socket.stats().timeouts), (CaState::Open, 0));
+}
+
+/// Section 7.4 case 1: the segment had arrived, only its ACK had not: a D-SACK says so, and nothing is cut.
+#[test]
+fn a_probe_that_was_not_needed_costs_nothing() {
+    let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
+    s.ack(200, 9_001);
+    s.wait(600);
+    s.out.clear();
+    let before = s.socket.cwnd();
+    s.sack(690, 10_001, &[(9, 10)]);
+    assert_eq!((s.socket.cwnd(), s.socket.recovery_state()), (before, CaState::Open));
+}
+
+/// Section 6.3: after a time-out the first segment is lost and those that have waited as long; what was sent a moment ago is not.
+#[test]
+fn a_timeout_takes_no_more_for_lost_than_has_waited() {
+    let config = Config { initial_window: 4, rto_min: fourhop_units::Dur::from_millis(200), ..rack() };
+    let mut s = Script::sending_with("sack", config, 1_000_000);
+    s.out.clear();
+    // 0 and 1 arrive; 2 and 3 do not, nor does anything after.
+    s.ack(200, 2_001);
+    s.expect(&[
+        ". 4001:5001(1000) ack 1",
+        ". 5001:6001(1000) ack 1",
+        ". 6001:7001(1000) ack 1",
+        ". 7001:8001(1000) ack 1",
+    ]);
+    s.wait(400);
+    s.expect(&[". 8001:9001(1000) ack 1"]);
+    // The probe has restarted the timer: 300 ms is SRTT + 4 RTTVAR of two samples of 100 ms.
+    let due = s.socket.next_timeout().expect("the retransmission timer");
+    s.wait(due.as_nanos() / 1_000_000 + 1);
+    assert_eq!((s.socket.recovery_state(), s.socket.cwnd(), s.socket.stats().timeouts), (CaState::Loss, 1, 1));
+    s.expect(&[". 2001:3001(1000) ack 1"]);
+    // Its ACK lets slow start send two more, of what is lost.
+    let at = due.as_nanos() / 1_000_000 + 100;
+    s.ack(at, 3_001);
+    s.expect(&[". 3001:4001(1000) ack 1", ". 4001:5001(1000) ack 1"]);
+}
+
+/// Section 6.2 step 4: each round with a D-SACK widens the window by a quarter of the least round trip.
+#[test]
+fn a_needless_retransmission_widens_the_window() {
+    let mut s = ten();
+    s.sack(200, 1, &[(1, 3)]);
+    s.wait(225);
+    s.out.clear();
+    // The original comes late, then the copy: a D-SACK.
+    s.ack(240, 12_001);
+    assert_eq!((s.out.len(), s.socket.recovery_state()), (5, CaState::Open));
+    s.sack(330, 12_001, &[(0, 1)]);
+    // Of what left at 240 ms the first is missing. Its window is 50 ms now: twice a quarter of 100.
+    s.sack(340, 12_001, &[(13, 15)]);
+    assert_eq!(s.socket.recovery_state(), CaState::Disorder);
+    assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(390)));
+}
+
+/// RFC 2883: what comes twice is reported by the first block, once, whether it lies before the acknowledgement or beyond.
+#[test]
+fn a_receiver_reports_what_comes_twice() {
+    let mut s = Script::sending_with("sack", rack(), 0);
+    let data = |n: u32| super::script::segment(".", 1 + n * 1_000, 1_000, 1);
+    s.arrives(200, data(0));
+    s.out.clear();
+    s.arrives(210, data(0));
+    s.expect(&[". 1:1(0) ack 1001 sack 1-1001"]);
+    s.arrives(220, data(2));
+    s.expect(&[". 1:1(0) ack 1001 sack 2001-3001"]);
+    s.arrives(230, data(2));
+    s.expect(&[". 1:1(0) ack 1001 sack 2001-3001 sack 2001-3001"]);
+    s.arrives(240, data(3));
+    s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
+}

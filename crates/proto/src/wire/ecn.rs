@@ -1,0 +1,97 @@
+//! Explicit congestion notification in the IP header (RFC 3168 section 5).
+
+use super::{Body, Ipv4Packet, bytes};
+
+/// The ECN field.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not-ECT: the transport does not listen to marks.
+    #[default]
+    NotEct = 0b00,
+    /// ECT(1). Here it is taken like ECT(0); RFC 8311 gives it to experiments.
+    Ect1 = 0b01,
+    /// ECT(0): what a transport sets that listens.
+    Ect0 = 0b10,
+    /// CE: a queue on the path is too long.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// From the two bits of the field; others do not count.
+    pub const fn from_bits(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// A queue marks: CE, if the transport listens. Says whether it does.
+    pub fn mark(&mut self) -> bool {
+        let listens = *self != Ecn::NotEct;
+        if listens {
+            *self = Ecn::Ce;
+        }
+        listens
+    }
+}
+
+impl Ipv4Packet {
+    /// Its ECN field. Of what is simulated here only TCP sets it.
+    pub fn ecn(&self) -> Ecn {
+        match &self.body {
+            Body::Opaque(packet) => bytes::ecn(packet.bytes()),
+            _ => self.segment().map_or(Ecn::NotEct, |segment| segment.ecn),
+        }
+    }
+
+    /// Marks it, if its transport listens; says whether it does.
+    pub fn mark_congestion(&mut self) -> bool {
+        match &mut self.body {
+            Body::Tcp(segment) => segment.ecn.mark(),
+            Body::Measured(tcp) => tcp.segment.ecn.mark(),
+            Body::Opaque(packet) => {
+                bytes::ecn(packet.bytes()) != Ecn::NotEct && packet.edit(|bytes| bytes::mark_congestion(bytes))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{PacketMeta, TcpSegment, UdpDatagram, encode};
+    use core::net::Ipv4Addr;
+
+    fn packet(body: Body) -> Ipv4Packet {
+        let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        Ipv4Packet { src, dst, ttl: 64, ident: 1, body, meta: PacketMeta::default() }
+    }
+
+    /// RFC 3168 section 5: ECT(0), ECT(1) and CE become CE; Not-ECT stays, and is for the queue to drop.
+    #[test]
+    fn what_listens_is_marked() {
+        for (before, after) in
+            [(Ecn::NotEct, Ecn::NotEct), (Ecn::Ect1, Ecn::Ce), (Ecn::Ect0, Ecn::Ce), (Ecn::Ce, Ecn::Ce)]
+        {
+            let mut simulated = packet(Body::Tcp(TcpSegment { ecn: before, ..TcpSegment::default() }));
+            let mut bytes = Vec::new();
+            encode::packet(&simulated, &mut bytes);
+            assert_eq!((bytes::ecn(&bytes), bytes[1]), (before, before as u8));
+            let mut foreign = Ipv4Packet::from_bytes(&bytes).expect("a packet");
+            assert_eq!(simulated.mark_congestion(), before != Ecn::NotEct);
+            assert_eq!((foreign.mark_congestion(), foreign.ecn()), (before != Ecn::NotEct, after));
+            assert_eq!(simulated.ecn(), after);
+            // The checksum is that of the packet that is encoded anew.
+            let (mut marked, mut expected) = (Vec::new(), Vec::new());
+            encode::packet(&foreign, &mut marked);
+            encode::packet(&simulated, &mut expected);
+            assert_eq!(marked, expected);
+        }
+        let mut datagram = packet(Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 8 }));
+        assert!(!datagram.mark_congestion());
+    }
+}

@@ -1,0 +1,114 @@
+"""`fourhop import`: a community's network as a scenario."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.community.choose import Part
+
+
+def command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="meshviewer.json; nodes.json with graph.json; GeoJSON points; CSV of places; CSV matrix of links. "
+            "Several files are put together.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The scenario; the first FILE's name with .toml.")
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option(metavar="KIND", help="What a matrix holds: snr (dB), etx, loss (dB) or tq (0 to 1).")
+    ] = None,
+    component: Annotated[
+        str,
+        typer.Option(metavar="N", help="Number of the part that hangs together, the largest first; all: everything."),
+    ] = "1",
+    near: Annotated[str | None, typer.Option(metavar="NODE", help="Only nodes near this one.")] = None,
+    hops: Annotated[int, typer.Option(metavar="N", help="How near: links from there, with --near.")] = 3,
+    box: Annotated[
+        str | None, typer.Option(metavar="S,W,N,E", help="Only nodes within these degrees (metres with x and y).")
+    ] = None,
+    gateway: Annotated[
+        list[str] | None, typer.Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
+    ] = None,
+    radio: Annotated[str, typer.Option(metavar="NAME", help="Radio of all nodes: 11g or 11a.")] = "11g",
+    traffic: Annotated[str, typer.Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
+    flows: Annotated[int, typer.Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
+    unmeasured: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="Pairs without a measured link: no-link (they only disturb each other, by distance), path-loss "
+            "(distance decides all), silent. no-link if not given, silent without places.",
+        ),
+    ] = None,
+    set_: common.Set = None,
+    json: common.Json = False,
+) -> None:
+    """Turn what a community publishes of its network into a scenario, and say what was missing and assumed."""
+    with common.errors():
+        from fourhop import community, store
+        from fourhop.community import scenario, tables
+
+        target = out or Path(files[0].with_suffix(".toml").name)
+        options = community.Options(
+            _part(component, near, hops, box),
+            gateway or (),
+            radio,
+            _one_of("--traffic", traffic, scenario.TRAFFIC),  # type: ignore[arg-type]
+            flows,
+            None if unmeasured is None else _one_of("--unmeasured", unmeasured, ("no-link", "path-loss", "silent")),  # type: ignore[arg-type]
+            set_ or (),
+            target.stem,
+        )
+        kind = None if values is None else _one_of("--values", values, tables.BOUNDS)
+        network = community.read(files, kind)  # type: ignore[arg-type]
+        made = community.to_scenario(network, options, ", ".join(file.name for file in files))
+        store.replace(target, lambda aside: aside.write_text(made.toml, encoding="utf-8"))
+    if json:
+        typer.echo(json_.dumps({"scenario": str(target), **made.to_dict()}))
+        return
+    for note in made.notes:
+        typer.echo(str(note))
+    gateways = ", ".join(made.network.named(made.gateways))
+    typer.echo(f"{len(made.network.nodes)} nodes, {len(made.network.links)} links, gateways: {gateways}")
+    typer.echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
+
+
+def _part(component: str, near: str | None, hops: int, box: str | None) -> Part:
+    from fourhop.community.choose import Part
+    from fourhop.errors import FourhopError
+
+    if component != "all" and not (component.isdigit() and int(component) > 0):
+        raise FourhopError(f"--component: found {component!r}, allowed: a whole number from 1 on, or all")
+    if hops < 1:
+        raise FourhopError(f"--hops: found {hops}, allowed: a whole number from 1 on")
+    corners = None
+    if box is not None:
+        try:
+            south, west, north, east = map(float, box.split(","))
+        except ValueError:
+            raise FourhopError(f"--box: found {box!r}, allowed: four numbers, south,west,north,east") from None
+        if south >= north or west >= east:
+            raise FourhopError(f"--box: found {box!r}, allowed: south below north and west below east")
+        corners = (south, west, north, east)
+    return Part(None if component == "all" else int(component), near, hops, corners)
+
+
+def _one_of(option: str, found: str, allowed: object) -> str:
+    from fourhop.errors import FourhopError
+
+    names = list(allowed)  # type: ignore[call-overload]
+    if found not in names:
+        raise FourhopError(f"{option}: found {found!r}, allowed: {', '.join(names)}")
+    return found

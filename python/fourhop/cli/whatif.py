@@ -1,0 +1,86 @@
+"""`fourhop whatif`: would it help my mesh?"""
+
+from __future__ import annotations
+
+import json as json_
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourhop.cli import common
+
+if TYPE_CHECKING:
+    from fourhop.whatif import Answer
+
+
+def command(
+    file: common.File,
+    runs: Annotated[int, typer.Option(metavar="N", help="Runs of each change.")] = 10,
+    places: Annotated[int, typer.Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the first run; the scenario's if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where page and runs go; `whatif-` and the scenario's name.")
+    ] = None,
+    set_: common.Set = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    json: common.Json = False,
+) -> None:
+    """Try other TCPs, a pacing gateway and other places for it on a mesh, and say who gains, who loses, and how much.
+
+    Runs are kept in DIR: the same command goes on where it was interrupted. The page is DIR/index.html.
+    """
+    with common.errors():
+        from fourhop.cli.display import SweepDisplay
+        from fourhop.study import execute
+        from fourhop.whatif import ask, page
+
+        scenario = common.load(file, set_, None, None)
+        folder = out or Path(f"whatif-{file.stem}")
+        with SweepDisplay() as display:
+            answer = ask(
+                scenario, runs=runs, places=places, seed=seed, out=folder / execute.STORE, jobs=jobs,
+                progress=display.update,
+            )  # fmt: skip
+        written = page.write(answer, folder, _notes(file))
+    if json:
+        typer.echo(json_.dumps({"page": str(written), **answer.to_dict()}))
+        return
+    typer.echo("\n".join([*told(answer), "", f"page: {written}"]))
+
+
+def told(answer: Answer) -> list[str]:
+    """The answer as lines for a terminal."""
+    from fourhop.whatif import words
+
+    lines: list[str] = []
+
+    def say(text: str, indent: str = "") -> None:
+        lines.extend(textwrap.wrap(text, 88, initial_indent=indent, subsequent_indent=indent))
+
+    say(words.headline(answer))
+    lines.append("")
+    say(f"{answer.tried.today.label}: {answer.tried.today.what}")
+    for sentence in words.today(answer):
+        say(sentence, "  ")
+    for change in answer.ranked:
+        lines += ["", f"{change.label}: {words.VERDICTS[words.verdict(answer.effects[change.name])]}"]
+        for sentence in words.sentences(answer, change):
+            say(sentence, "  ")
+    lines.append("")
+    for label, why in answer.tried.left_out:
+        say(f"not tried: {label}: {why}")
+    return lines
+
+
+def _notes(file: Path) -> list[str]:
+    """The comment that a scenario file begins with: what `fourhop import` had to assume."""
+    notes = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        notes.append(line.lstrip("# ").strip())
+    return notes

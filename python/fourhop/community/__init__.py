@@ -1,0 +1,7 @@
+"""Networks as communities publish them, and the scenarios that `fourhop import` makes of them."""
+
+from fourhop.community.network import Link, Network, Node, Note
+from fourhop.community.read import read
+from fourhop.community.scenario import Imported, Options, to_scenario
+
+__all__ = ["Imported", "Link", "Network", "Node", "Note", "Options", "read", "to_scenario"]

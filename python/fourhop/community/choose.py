@@ -1,0 +1,136 @@
+"""What of a network is simulated: nodes that are on the air and hang together, or a part that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fourhop.community.network import Link, Network, Node, Note, components, hops_from
+from fourhop.errors import FourhopError
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a network is wanted."""
+
+    component: int | None = 1
+    """Number of the part that hangs together, the largest first; `None`: all of them."""
+    near: str | None = None
+    """Only nodes within `hops` of this one."""
+    hops: int = 3
+    box: tuple[float, float, float, float] | None = None
+    """Only nodes in south, west, north, east: degrees, or metres where places are in metres."""
+
+
+def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Network:
+    """The network that is simulated, with notes of what was left out. Raises `FourhopError` if nothing is left."""
+    # Tunnels, too, say that links are known, and that a node without a radio link has none.
+    known = bool(network.links)
+    network = _on_the_air(_with_uplinks(network), known)
+    network = _cables_merged(network)
+    for name in gateways:
+        id_ = _find(network, name, "--gateway")
+        network = replace(network, nodes={**network.nodes, id_: replace(network.nodes[id_], uplink=True)})
+    if part.box is not None:
+        network = _in_box(network, part.box)
+    if part.near is not None:
+        near = hops_from(network.neighbours(), [_find(network, part.near, "--near")])
+        network = network.only([id_ for id_, hops in near.items() if hops <= part.hops])
+    if part.component is not None and network.links and network.nodes:
+        network = _component(network, part.component)
+    if len(network.nodes) < 2:
+        raise FourhopError(f"what was chosen: found {len(network.nodes)} nodes, allowed: at least two")
+    return network
+
+
+def _find(network: Network, name: str, option: str) -> str:
+    found = [id_ for id_, node in network.nodes.items() if name in (id_, node.name)]
+    if len(found) != 1:
+        what = f"{len(found)} nodes called {name!r}" if found else repr(name)
+        some = ", ".join(sorted(node.name for node in network.nodes.values())[:8])
+        raise FourhopError(
+            f"{option}: found {what}, allowed: the name or id of one node that is on the air, such as {some}"
+        )
+    return found[0]
+
+
+def _with_uplinks(network: Network) -> Network:
+    """Nodes with a tunnel have an Internet access of their own."""
+    tunnelled = {id_ for link in network.links if link.medium == "tunnel" for id_ in link.ends}
+    new = [id_ for id_ in network.nodes if id_ in tunnelled and not network.nodes[id_].uplink]
+    nodes = {id_: replace(node, uplink=node.uplink or id_ in tunnelled) for id_, node in network.nodes.items()}
+    links = tuple(link for link in network.links if link.medium != "tunnel")
+    said = (Note("assumed", f"{len(new)} nodes with a tunnel have a way to the Internet of their own"),) if new else ()
+    return replace(network, nodes=nodes, links=links, notes=(*network.notes, *said))
+
+
+def _on_the_air(network: Network, links_known: bool) -> Network:
+    """Without nodes that are off, and, where links are known, without those that have none."""
+    off = [id_ for id_, node in network.nodes.items() if not node.online]
+    if off:
+        note = Note("left out", f"{len(off)} nodes that are offline", network.named(off))
+        network = network.only(network.nodes.keys() - off, note)
+    if links_known:
+        linked = {id_ for link in network.links for id_ in link.ends}
+        alone = [id_ for id_ in network.nodes if id_ not in linked]
+        if alone:
+            text = f"{len(alone)} nodes without a link to another node of the mesh"
+            network = network.only(linked, Note("left out", text, network.named(alone)))
+    return network
+
+
+def _cables_merged(network: Network) -> Network:
+    """Nodes joined by cable as one, since a cable is fast beside any radio of the mesh."""
+    joined = [part for part in components(network.neighbours(("cable",))) if len(part) > 1]
+    if not joined:
+        return network
+    to = {id_: part[0] for part in joined for id_ in part}
+    nodes: dict[str, Node] = {}
+    for id_, node in network.nodes.items():
+        first = to.get(id_, id_)
+        nodes[first] = _one(nodes[first], node) if first in nodes else node
+    found: dict[frozenset[str], Link] = {}
+    for link in network.links:
+        moved = replace(link, source=to.get(link.source, link.source), target=to.get(link.target, link.target))
+        if moved.medium == "radio" and moved.source != moved.target:
+            other = found.get(moved.ends)
+            found[moved.ends] = moved if other is None or (moved.there or 0) > (other.there or 0) else other
+    text = f"{len(to)} nodes that are joined by cable are {len(joined)} nodes"
+    note = Note("assumed", text, tuple(network.nodes[part[0]].name for part in joined))
+    return replace(network, nodes=nodes, links=tuple(found.values()), notes=(*network.notes, note))
+
+
+def _one(first: Node, other: Node) -> Node:
+    clients = [node.clients for node in (first, other) if node.clients is not None]
+    return replace(
+        first,
+        place=first.place or other.place,
+        uplink=first.uplink or other.uplink,
+        clients=sum(clients) if clients else None,
+    )
+
+
+def _in_box(network: Network, box: tuple[float, float, float, float]) -> Network:
+    south, west, north, east = box
+
+    def inside(node: Node) -> bool:
+        if node.place is None:
+            return False
+        # Metres are to the east and to the north, degrees the other way round.
+        up, right = reversed(node.place) if network.in_metres else node.place
+        return south <= up <= north and west <= right <= east
+
+    return network.only([id_ for id_, node in network.nodes.items() if inside(node)])
+
+
+def _component(network: Network, number: int) -> Network:
+    parts = components(network.neighbours())
+    # A part without a way to the Internet is no network that people use, unless all are so.
+    parts = [part for part in parts if any(network.nodes[id_].uplink for id_ in part)] or parts
+    if number > len(parts):
+        raise FourhopError(f"--component: found {number}, allowed: a whole number from 1 to {len(parts)}")
+    others = len(network.nodes) - len(parts[number - 1])
+    if not others:
+        return network
+    text = f"{others} nodes in other parts, which radio links do not join to this one"
+    return network.only(parts[number - 1], Note("left out", text))

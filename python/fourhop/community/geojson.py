@@ -1,0 +1,59 @@
+"""GeoJSON (RFC 7946): a FeatureCollection whose points are nodes. Everything else in it is left out, and said to be."""
+
+from __future__ import annotations
+
+from fourhop.community.network import Network, Node, Note
+from fourhop.community.place import Place
+
+_NAMES = ("name", "hostname", "title", "id", "node_id")
+
+
+def recognised(root: Place) -> bool:
+    """Is it one?"""
+    return isinstance(root.value, dict) and root.value.get("type") in ("FeatureCollection", "Feature")
+
+
+def read(root: Place) -> Network:
+    """The points in it."""
+    collection = root.value["type"] == "FeatureCollection"
+    features = root.need("features", "a list of features").items("a list of features") if collection else iter([root])
+    nodes: dict[str, Node] = {}
+    others = 0
+    for each in features:
+        geometry = each.get("geometry")
+        if geometry is None or geometry.need("type", "the kind of geometry").text() != "Point":
+            others += 1
+            continue
+        node = _node(each, geometry, len(nodes))
+        if node.id in nodes:
+            each.refuse("each name once", f"{node.id!r} for the second time")
+        nodes[node.id] = node
+    notes = [Note("left out", f"{others} features that are no points")] if others else []
+    return Network(nodes, notes=tuple(notes))
+
+
+def _node(each: Place, geometry: Place, number: int) -> Node:
+    at = list(geometry.need("coordinates", "longitude and latitude").items("longitude and latitude"))
+    if len(at) not in (2, 3):
+        geometry.need("coordinates", "").refuse("longitude, latitude and perhaps a height")
+    place = (at[1].number(-90, 90, "degrees"), at[0].number(-180, 180, "degrees"))
+    said = each.get("properties")
+    if said is None:
+        return Node(f"point-{number + 1}", f"point-{number + 1}", place)
+
+    def of(*keys: str) -> Place | None:
+        return next((found for key in keys if (found := said.get(key)) is not None), None)
+
+    name, uplink, clients = of(*_NAMES), of("gateway", "is_gateway", "uplink"), of("clients")
+    channel, antenna = of("channel"), of("antenna", "antenna_gain", "antenna_dbi")
+    id_ = f"point-{number + 1}" if name is None else name.text()
+    return Node(
+        id_,
+        id_,
+        place,
+        (online := of("online", "is_online")) is None or online.flag(),
+        uplink is not None and uplink.flag(),
+        None if clients is None else clients.whole(0, 100_000),
+        None if channel is None else channel.whole(1, 196),
+        None if antenna is None else antenna.number(-30, 60, "dBi"),
+    )

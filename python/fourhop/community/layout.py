@@ -1,0 +1,79 @@
+"""Places for nodes that have none. They draw the map; what was measured decides what nodes have of each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from fourhop.community.network import Network, Note, hops_from
+
+_RING_M = 100.0
+"""Distance between two rings."""
+_BESIDE_M = 15.0
+"""How far from its neighbours' middle a node is put."""
+_DEGREE_M = 111_195.0
+"""Of latitude."""
+
+
+def placed(network: Network, roots: list[str]) -> Network:
+    """The same with a place for every node."""
+    lacking = [id_ for id_, node in network.nodes.items() if node.place is None]
+    if not lacking:
+        return network
+    if len(lacking) == len(network.nodes):
+        note = Note("missing", "places of all nodes; they are drawn in rings, by the hops to the nearest gateway")
+        return replace(_rings(network, roots), in_metres=True, notes=(*network.notes, note))
+    named = network.named(lacking)
+    note = Note("missing", f"places of {len(lacking)} nodes; they are drawn amid their neighbours", named)
+    return replace(_amid(network, lacking), notes=(*network.notes, note))
+
+
+def _amid(network: Network, lacking: list[str]) -> Network:
+    nodes = dict(network.nodes)
+    neighbours = network.neighbours()
+    known = [node.place for node in nodes.values() if node.place is not None]
+    middle = (sum(a for a, _ in known) / len(known), sum(b for _, b in known) / len(known))
+    # Those beside placed ones first, then those beside them.
+    found = {id_: node.place for id_, node in nodes.items() if node.place is not None}
+    order = hops_from(neighbours, list(found))
+    for number, id_ in enumerate(sorted(lacking, key=lambda id_: order.get(id_, len(order)))):
+        near = [found[other] for other in neighbours[id_] if other in found] or [middle]
+        a, b = (sum(values) / len(near) for values in zip(*near, strict=True))
+        scale = 1.0 if network.in_metres else 1.0 / _DEGREE_M
+        # Turned by the golden angle each, so that no two fall on each other.
+        angle = number * math.pi * (3.0 - math.sqrt(5.0))
+        found[id_] = (a + _BESIDE_M * scale * math.cos(angle), b + _BESIDE_M * scale * math.sin(angle))
+    return replace(network, nodes={id_: replace(node, place=found[id_]) for id_, node in nodes.items()})
+
+
+def _rings(network: Network, roots: list[str]) -> Network:
+    """A tree of shortest paths: each node on the ring of its hops, within the sector of the one it hangs on."""
+    neighbours = network.neighbours()
+    hops = hops_from(neighbours, roots)
+    # Parts that hang on nothing stand on a ring of their own.
+    outer = max(hops.values(), default=0) + 1
+    below: dict[str | None, list[str]] = {None: list(roots)}
+    for id_ in network.nodes:
+        if id_ not in hops:
+            hops[id_] = outer
+            below[None].append(id_)
+        elif hops[id_]:
+            below.setdefault(next(x for x in neighbours[id_] if hops.get(x) == hops[id_] - 1), []).append(id_)
+    leaves: dict[str, int] = {}
+    for id_ in sorted(network.nodes, key=lambda id_: -hops[id_]):
+        leaves[id_] = max(1, sum(leaves[child] for child in below.get(id_, []) if hops[child] > hops[id_]))
+    places: dict[str, tuple[float, float]] = {}
+
+    def spread(parent: str | None, start: float, end: float) -> None:
+        children = below.get(parent, [])
+        total = sum(leaves[child] for child in children)
+        for child in children:
+            share = (end - start) * leaves[child] / total
+            angle, radius = 2.0 * math.pi * (start + share / 2.0), _RING_M * hops[child]
+            radius += _RING_M / 2.0 if parent is None and len(children) > 1 else 0.0
+            places[child] = (radius * math.cos(angle), radius * math.sin(angle))
+            spread(child, start, start + share)
+            start += share
+
+    spread(None, 0.0, 1.0)
+    return replace(network, nodes={id_: replace(node, place=places[id_]) for id_, node in network.nodes.items()})

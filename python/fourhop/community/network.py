@@ -1,0 +1,145 @@
+"""A mesh as it was found in files: nodes, links with what was measured of them, and what had to be said about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Quality = Literal["tq", "etx", "snr", "loss"]
+"""What was measured of a link: the share of frames that arrive, expected transmissions, a ratio in dB, a loss in dB."""
+
+Medium = Literal["radio", "cable", "tunnel"]
+"""What a link goes over; a tunnel leads through somebody's Internet access."""
+
+EARTH_M = 6_371_008.8
+"""Mean radius of the earth (IUGG), for distances alone: the simulator projects by the ellipsoid, see docs/radio.md."""
+
+_NAMED = 5
+"""Most names that a note shows."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a mesh."""
+
+    id: str
+    name: str
+    place: tuple[float, float] | None = None
+    """Degrees of latitude and longitude, or metres to the east and north, see `Network.in_metres`."""
+    online: bool = True
+    uplink: bool = False
+    """Has it a way to the Internet that is not the mesh?"""
+    clients: int | None = None
+    channel: int | None = None
+    antenna_dbi: float | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """What was measured of the way between two nodes; each direction may have something else, or nothing."""
+
+    source: str
+    target: str
+    medium: Medium = "radio"
+    quality: Quality = "tq"
+    there: float | None = None
+    """From source to target."""
+    back: float | None = None
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """Both nodes."""
+        return frozenset((self.source, self.target))
+
+    @property
+    def turned(self) -> Link:
+        """The same, seen from the other end."""
+        return replace(self, source=self.target, target=self.source, there=self.back, back=self.there)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was missing, left out or assumed."""
+
+    kind: Literal["left out", "missing", "assumed"]
+    text: str
+    nodes: tuple[str, ...] = ()
+    """Names of what it is about, if it is about some."""
+
+    def __str__(self) -> str:
+        """A line for people."""
+        if not self.nodes:
+            return f"{self.kind}: {self.text}"
+        more = f" and {len(self.nodes) - _NAMED} more" if len(self.nodes) > _NAMED else ""
+        return f"{self.kind}: {self.text}: {', '.join(self.nodes[:_NAMED])}{more}"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes by their ids, and the links between them."""
+
+    nodes: dict[str, Node]
+    links: tuple[Link, ...] = ()
+    in_metres: bool = False
+    """Are places metres rather than degrees?"""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+
+    def only(self, ids: Iterable[str], *notes: Note) -> Network:
+        """These nodes and the links between them, in the order there is; with more to be said about it."""
+        kept = set(ids)
+        nodes = {id_: node for id_, node in self.nodes.items() if id_ in kept}
+        links = tuple(link for link in self.links if link.ends <= kept)
+        return replace(self, nodes=nodes, links=links, notes=(*self.notes, *notes))
+
+    def named(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """The names of nodes."""
+        return tuple(self.nodes[id_].name for id_ in ids)
+
+    def neighbours(self, media: tuple[Medium, ...] = ("radio",)) -> dict[str, list[str]]:
+        """For each node those it has a link to."""
+        found: dict[str, list[str]] = {id_: [] for id_ in self.nodes}
+        for link in self.links:
+            if link.medium in media:
+                found[link.source].append(link.target)
+                found[link.target].append(link.source)
+        return found
+
+    def distance_m(self, one: str, other: str) -> float | None:
+        """Between two nodes that have a place: great circle by haversines (Sinnott 1984), or straight in metres."""
+        a, b = self.nodes[one].place, self.nodes[other].place
+        if a is None or b is None:
+            return None
+        if self.in_metres:
+            return math.dist(a, b)
+        (lat1, lon1), (lat2, lon2) = (tuple(map(math.radians, place)) for place in (a, b))
+        half = math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
+        return 2.0 * EARTH_M * math.asin(min(1.0, math.sqrt(half)))
+
+
+def hops_from(neighbours: dict[str, list[str]], starts: Iterable[str]) -> dict[str, int]:
+    """For each node that can be reached the links to the nearest of `starts`."""
+    found = dict.fromkeys(starts, 0)
+    front = list(found)
+    while front:
+        following = []
+        for id_ in front:
+            for other in neighbours[id_]:
+                if other not in found:
+                    found[other] = found[id_] + 1
+                    following.append(other)
+        front = following
+    return found
+
+
+def components(neighbours: dict[str, list[str]]) -> list[list[str]]:
+    """The parts that hang together, the largest first."""
+    seen: set[str] = set()
+    parts = []
+    for id_ in neighbours:
+        if id_ not in seen:
+            part = list(hops_from(neighbours, [id_]))
+            seen.update(part)
+            parts.append(part)
+    return sorted(parts, key=len, reverse=True)

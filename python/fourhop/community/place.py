@@ -1,0 +1,106 @@
+"""A value of a file together with where it stands, so that whatever is wrong with it is said with file and key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from fourhop.errors import FourhopError
+
+_SHOWN = 40
+"""Most characters of a value in a message."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value and its path in a file, such as `nodes[3].location`."""
+
+    file: str
+    path: str
+    value: Any
+
+    def refuse(self, allowed: str, found: str | None = None) -> NoReturn:
+        """Raise what is wrong, as `FILE: KEY: found X, allowed: Y`."""
+        shown = found or shown_value(self.value)
+        where = f"{self.file}: {self.path}" if self.path else self.file
+        raise FourhopError(f"{where}: found {shown}, allowed: {allowed}")
+
+    def get(self, key: str) -> Place | None:
+        """What stands under a key; nothing if it is not there or null."""
+        if not isinstance(self.value, dict):
+            self.refuse("a table of keys")
+        found = self.value.get(key)
+        return None if found is None else Place(self.file, f"{self.path}.{key}" if self.path else key, found)
+
+    def need(self, key: str, allowed: str) -> Place:
+        """What stands under a key that must be there."""
+        found = self.get(key)
+        if found is None:
+            Place(self.file, f"{self.path}.{key}" if self.path else key, None).refuse(allowed, "nothing")
+        return found
+
+    def items(self, allowed: str) -> Iterator[Place]:
+        """Each of a list."""
+        if not isinstance(self.value, list):
+            self.refuse(allowed)
+        for i, value in enumerate(self.value):
+            yield Place(self.file, f"{self.path}[{i}]", value)
+
+    def entries(self, allowed: str) -> Iterator[tuple[str, Place]]:
+        """Each of a table."""
+        if not isinstance(self.value, dict):
+            self.refuse(allowed)
+        for key, value in self.value.items():
+            yield str(key), Place(self.file, f"{self.path}.{key}" if self.path else str(key), value)
+
+    def text(self) -> str:
+        """A text; a number is one, too."""
+        if isinstance(self.value, bool) or not isinstance(self.value, str | int | float) or not str(self.value).strip():
+            self.refuse("a text")
+        return str(self.value).strip()
+
+    def number(self, low: float, high: float, unit: str = "") -> float:
+        """A number within bounds; a text that holds one is one."""
+        span = f"a number from {low:g} to {high:g}{f' {unit}' if unit else ''}"
+        if isinstance(self.value, bool):
+            self.refuse(span)
+        try:
+            found = float(self.value)
+        except (TypeError, ValueError):
+            self.refuse(span)
+        if not (math.isfinite(found) and low <= found <= high):
+            self.refuse(span)
+        return found
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number within bounds."""
+        found = self.number(low, high)
+        if found != int(found):
+            self.refuse(f"a whole number from {low} to {high}")
+        return int(found)
+
+    def flag(self) -> bool:
+        """True or false, as JSON has it or as people write it in tables."""
+        if isinstance(self.value, bool):
+            return self.value
+        word = str(self.value).strip().lower()
+        if word not in _FLAGS:
+            self.refuse("true or false")
+        return _FLAGS[word]
+
+
+_FLAGS = {"true": True, "yes": True, "1": True, "x": True, "false": False, "no": False, "0": False, "": False}
+
+
+def shown_value(value: object) -> str:
+    """A value in a message."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -1,0 +1,93 @@
+"""Reads files of any of the formats, by what is in them, and puts what several say about the same nodes together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fourhop.community import ffmap, geojson, meshviewer, tables
+from fourhop.community.network import Link, Network, Node, Quality
+from fourhop.community.place import Place
+from fourhop.errors import FourhopError
+
+FORMATS = (
+    "meshviewer.json, nodes.json, graph.json, GeoJSON, a CSV with `name` and `x`, `y` or `lat`, `lon`, or a CSV matrix"
+)
+
+
+def read(files: Sequence[Path], values: Quality | None = None) -> Network:
+    """What is in the files together; `values` is what a matrix holds. Raises `FourhopError`, naming file and key."""
+    networks = [_read(file, values) for file in files]
+    whole = networks[0]
+    for file, more in zip(files[1:], networks[1:], strict=True):
+        whole = _together(whole, more, file)
+    if not whole.nodes:
+        raise FourhopError(f"{', '.join(map(str, files))}: found no node, allowed: at least two")
+    return whole
+
+
+def _read(file: Path, values: Quality | None) -> Network:
+    name = str(file)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FourhopError(f"{name}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise FourhopError(f"{name}: found bytes that are no UTF-8 at {error.start}, allowed: {FORMATS}") from error
+    if text.lstrip()[:1] in ("{", "["):
+        return _of_json(name, text)
+    table = tables.rows(text)
+    return tables.read_matrix(name, table, values) if tables.is_matrix(table) else tables.read_places(name, table)
+
+
+def _of_json(name: str, text: str) -> Network:
+    try:
+        root = Place(name, "", json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise FourhopError(f"{name}: found no JSON ({error}), allowed: {FORMATS}") from None
+    if geojson.recognised(root):
+        return geojson.read(root)
+    if ffmap.graph_recognised(root):
+        return ffmap.read_graph(root)
+    if meshviewer.recognised(root):
+        return meshviewer.read(root)
+    if ffmap.nodes_recognised(root):
+        return ffmap.read_nodes(root)
+    keys = ", ".join(root.value) if isinstance(root.value, dict) else "a list"
+    raise FourhopError(f"{name}: found JSON with {keys[:80] or 'nothing'}, allowed: {FORMATS}")
+
+
+def _together(one: Network, more: Network, file: Path) -> Network:
+    placed = [any(node.place is not None for node in network.nodes.values()) for network in (one, more)]
+    if all(placed) and one.in_metres != more.in_metres:
+        raise FourhopError(
+            f"{file}: found places in other units than in the files before, allowed: metres or degrees in all"
+        )
+    nodes = dict(one.nodes)
+    # Tables of places and matrices know names, maps know ids.
+    by_name = {node.name: id_ for id_, node in one.nodes.items()}
+    known = {id_: id_ if id_ in nodes else by_name.get(node.name, id_) for id_, node in more.nodes.items()}
+    for id_, node in more.nodes.items():
+        nodes[known[id_]] = _merged(nodes.get(known[id_]), node, known[id_])
+    links = [replace(link, source=known[link.source], target=known[link.target]) for link in more.links]
+    ends = {link.ends for link in links}
+    # The same link twice: what is read later counts.
+    kept: list[Link] = [link for link in one.links if link.ends not in ends]
+    return Network(nodes, (*kept, *links), more.in_metres if placed[1] else one.in_metres, (*one.notes, *more.notes))
+
+
+def _merged(known: Node | None, node: Node, id_: str) -> Node:
+    if known is None:
+        return replace(node, id=id_)
+    return Node(
+        id_,
+        node.name if known.name == known.id else known.name,
+        known.place or node.place,
+        known.online and node.online,
+        known.uplink or node.uplink,
+        node.clients if known.clients is None else known.clients,
+        node.channel if known.channel is None else known.channel,
+        node.antenna_dbi if known.antenna_dbi is None else known.antenna_dbi,
+    )

@@ -1,0 +1,339 @@
+"""A network as a scenario: places, measured links, gateways, a radio, and the traffic of a busy hour."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from fourhop.community import layout, links
+from fourhop.community.choose import Part, choose
+from fourhop.community.network import Network, Note, components, hops_from
+from fourhop.errors import FourhopError
+from fourhop.scenario import Scenario
+
+Traffic = Literal["downloads", "uploads", "web"]
+Unmeasured = Literal["path-loss", "no-link", "silent"]
+
+TRAFFIC: dict[str, str] = {
+    "downloads": "an endless download of each chosen node",
+    "uploads": "an endless upload of each chosen node",
+    "web": "files of 500 kB on average to each chosen node, with pauses that are shorter the more clients it has",
+}
+
+FLOWS = 12
+"""Nodes with traffic at the same time, unless told otherwise."""
+
+HOST = "internet"
+"""Name of the host on the other side."""
+
+RADIOS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "11g": (
+        "802.11g at 2.4 GHz",
+        {"phy": "erp-ofdm", "rate": "54Mbps", "basic_rate": "6Mbps", "frequency": "2437MHz"},
+        {"rate_control": "aarf", "answer_rate": "mandatory"},
+    ),
+    "11a": (
+        "802.11a at 5 GHz",
+        {"phy": "ofdm", "rate": "54Mbps", "basic_rate": "6Mbps", "frequency": "5240MHz"},
+        {"rate_control": "aarf", "answer_rate": "mandatory"},
+    ),
+}
+"""By name what they are, and keys of `[radio]` and `[mac]`."""
+
+_AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB", "doppler": "2Hz"}
+TRIES = 20
+"""Of a frame before it is given up. The standard's 7 may end within one fade; Linux tries four rates several times."""
+
+_WIRED = {"rate": "50Mbps", "delay": "15ms"}
+_MARGIN_US = 2
+"""`mac.propagation_margin` unless distances ask for more: 600 m."""
+_LIGHT_M_US = 299.8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the file does not say."""
+
+    part: Part = field(default_factory=Part)
+    gateways: Sequence[str] = ()
+    """Nodes, by name or id, that have a way to the Internet besides those that the file names."""
+    radio: str = "11g"
+    traffic: Traffic = "downloads"
+    flows: int = FLOWS
+    unmeasured: Unmeasured | None = None
+    """`None`: `no-link` where links were measured and places are known, `silent` without places."""
+    overrides: Sequence[str] = ()
+    """`key=value`, as for `--set`."""
+    name: str = "community"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario made of a network."""
+
+    toml: str
+    """As it is written into the file, with what was assumed in comments."""
+    scenario: Scenario
+    network: Network
+    """What of the network is in it, in the order of its nodes."""
+    gateways: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What became of it, for machines."""
+        return {
+            "nodes": [node.name for node in self.network.nodes.values()],
+            "links": len(self.network.links),
+            "gateways": list(self.network.named(self.gateways)),
+            "flows": [flow["name"] for flow in self.scenario.resolved["flows"]],
+            "notes": [{"kind": note.kind, "text": note.text, "nodes": list(note.nodes)} for note in self.notes],
+        }
+
+
+def to_scenario(network: Network, options: Options | None = None, sources: str = "") -> Imported:
+    """The scenario of a network, `sources` being where it came from. Raises `FourhopError`."""
+    options = options or Options()
+    if options.radio not in RADIOS:
+        raise FourhopError(f"--radio: found {options.radio!r}, allowed: {', '.join(RADIOS)}")
+    if not 1 <= options.flows <= 1000:
+        raise FourhopError(f"--flows: found {options.flows}, allowed: a whole number from 1 to 1000")
+    network = choose(network, options.part, options.gateways)
+    measured = bool(network.links)
+    if not measured and any(node.place is None for node in network.nodes.values()):
+        lacking = [node.name for node in network.nodes.values() if node.place is None]
+        raise FourhopError(
+            f"{sources}: found no links, and no place of {lacking[0]}, allowed: one of the two for each node"
+        )
+    if not measured:
+        network = _linked_by_distance(network, options)
+    neighbours = network.neighbours()
+    network, gateways = _gateways(network, neighbours)
+    everywhere = all(node.place is None for node in network.nodes.values())
+    budget = links.Budget.of(_probe(options).resolved["radio"])
+    entries, more = links.entries(network, budget) if measured else ([], [])
+    farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
+    network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways)
+    unmeasured = (options.unmeasured or ("silent" if everywhere else "no-link")) if measured else "path-loss"
+    notes = [*network.notes, *_about_air(options, measured, unmeasured), *_about_channels(network)]
+    hops = hops_from(neighbours, gateways)
+    flows, about = _flows(network, hops, options)
+    document = _document(network, gateways, entries, flows, options, unmeasured, farthest_m)
+    for override in options.overrides:
+        _put(document, override)
+    text = _toml(document, [*notes, about], sources)
+    return Imported(text, Scenario(text, f"{options.name}.toml"), network, tuple(gateways), (*notes, about))
+
+
+def _radio(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    _, radio, mac = RADIOS[options.radio]
+    return {**_AIR, **radio}, {**mac, "rts_threshold": "3kB", "short_retry_limit": TRIES}
+
+
+def _probe(
+    options: Options, places: Sequence[Sequence[float]] = ((0.0, 0.0), (0.0, 1e-4)), metres: bool = False
+) -> Scenario:
+    """A scenario with these nodes alone, by which the simulator says what its radio does."""
+    radio, mac = _radio(options)
+    kind, key = ("positions", "positions") if metres else ("coordinates", "coordinates")
+    listed = [[f"{a}m", f"{b}m"] for a, b in places] if metres else [list(place) for place in places]
+    document: dict[str, Any] = {
+        "profile": "standard",
+        "duration": "10s",
+        "topology": {"kind": kind, key: listed},
+        "radio": radio,
+        "mac": mac,
+        "flows": [{"from": 0, "to": 1, "transport": "cubic"}],
+    }
+    for override in options.overrides:
+        if override.startswith(("radio.", "mac.")):
+            _put(document, override)
+    return Scenario.from_dict(document)
+
+
+def _linked_by_distance(network: Network, options: Options) -> Network:
+    """The part that hangs together by the links that the simulator finds; they are in it for their hops alone."""
+    from fourhop.community.network import Link
+    from fourhop.picture import Network as Survey
+
+    places = [node.place for node in network.nodes.values() if node.place is not None]
+    ids = list(network.nodes)
+    found = Survey.of(_probe(options, places, network.in_metres).resolved_json)
+    linked = replace(network, links=tuple(Link(ids[a], ids[b]) for (a, b) in found.pairs))
+    parts = components(linked.neighbours())
+    parts = [part for part in parts if any(network.nodes[id_].uplink for id_ in part)] or parts
+    note = Note("assumed", "no links were measured: distance alone decides who hears whom")
+    if len(parts[0]) == len(ids) or options.part.component is None:
+        return replace(linked, notes=(*linked.notes, note))
+    if len(parts[0]) < 2:
+        raise FourhopError("what was chosen: found no two nodes in reach of each other, allowed: at least two")
+    if options.part.component > len(parts):
+        raise FourhopError(
+            f"--component: found {options.part.component}, allowed: a whole number from 1 to {len(parts)}"
+        )
+    part = parts[options.part.component - 1]
+    left = Note("left out", f"{len(ids) - len(part)} nodes out of reach of the others")
+    return linked.only([id_ for id_ in ids if id_ in set(part)], note, left)
+
+
+def _gateways(network: Network, neighbours: dict[str, list[str]]) -> tuple[Network, list[str]]:
+    """The nodes with a way to the Internet, or the most central one."""
+    found = [id_ for id_, node in network.nodes.items() if node.uplink]
+    if found:
+        return network, found
+
+    def far(id_: str) -> tuple[int, int]:
+        hops = hops_from(neighbours, [id_])
+        return -len(hops), sum(hops.values())
+
+    centre = min(network.nodes, key=far)
+    name = network.nodes[centre].name
+    note = Note("missing", "a gateway; the node with the fewest hops to all others is taken for one", (name,))
+    return replace(network, notes=(*network.notes, note)), [centre]
+
+
+def _flows(network: Network, hops: dict[str, int], options: Options) -> tuple[list[dict[str, Any]], Note]:
+    """Traffic of some nodes, which are spread evenly over all distances from the gateways."""
+    reached = [id_ for id_ in network.nodes if hops.get(id_, 0) > 0]
+    used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached
+    if not used:
+        raise FourhopError("what was chosen: found only gateways, allowed: other nodes that reach one by radio links")
+    ordered = sorted(used, key=lambda id_: hops[id_])
+    count = min(options.flows, len(ordered))
+    chosen = [ordered[(2 * i + 1) * len(ordered) // (2 * count)] for i in range(count)]
+    numbers = {id_: number for number, id_ in enumerate(network.nodes)}
+    names = _names(network)
+    made = []
+    for id_ in chosen:
+        ends = (numbers[id_], HOST) if options.traffic == "uploads" else (HOST, numbers[id_])
+        flow: dict[str, Any] = {"name": names[id_], "from": ends[0], "to": ends[1], "transport": "cubic"}
+        if options.traffic == "web":
+            clients = max(1, network.nodes[id_].clients or 1)
+            pause = f"{max(1.0, 30.0 / clients):.1f}s"
+            flow |= {"app": "files", "mean_size": "500kB", "mean_pause": pause, "connection": "fresh"}
+        made.append(flow)
+    text = f"traffic: {TRAFFIC[options.traffic]}; {count} of {len(reached)} nodes, spread over all distances"
+    return made, Note("assumed", text)
+
+
+def _about_air(options: Options, measured: bool, unmeasured: str) -> list[Note]:
+    radio = (
+        f"all radios are {RADIOS[options.radio][0]} with 20 dBm, choose rates by AARF and try a frame {TRIES} times, "
+        "unless --set says otherwise"
+    )
+    how = {
+        "path-loss": "distance decides about pairs without a measured link",
+        "no-link": "pairs without a measured link disturb each other by their distance, but carry nothing",
+        "silent": "pairs without a measured link have nothing of each other",
+    }
+    routes = "routes are those of the least expected time and stand still; neighbours know each other's addresses"
+    return [Note("assumed", radio), Note("assumed", routes), *([Note("assumed", how[unmeasured])] if measured else [])]
+
+
+def _about_channels(network: Network) -> list[Note]:
+    channels = sorted({node.channel for node in network.nodes.values() if node.channel is not None})
+    if len(channels) < 2:
+        return []
+    return [Note("assumed", f"all nodes share one channel, though {', '.join(map(str, channels))} were named")]
+
+
+def _names(network: Network) -> dict[str, str]:
+    """Names as a scenario takes them: letters, digits and hyphens, at most 32, each once, and not `n3`."""
+    taken: set[str] = set()
+    names = {}
+    for number, (id_, node) in enumerate(network.nodes.items()):
+        plain = re.sub(r"[^A-Za-z0-9]+", "-", node.name).strip("-")[:28].strip("-") or f"node-{number}"
+        plain = f"node-{plain}" if re.fullmatch(r"n\d+|localhost", plain) or plain == HOST else plain
+        name, again = plain, 2
+        while name in taken:
+            name, again = f"{plain}-{again}", again + 1
+        taken.add(name)
+        names[id_] = name
+    return names
+
+
+def _document(
+    network: Network,
+    gateways: list[str],
+    entries: list[dict[str, Any]],
+    flows: list[dict[str, Any]],
+    options: Options,
+    unmeasured: str,
+    farthest_m: float,
+) -> dict[str, Any]:
+    radio, mac = _radio(options)
+    numbers = {id_: number for number, id_ in enumerate(network.nodes)}
+    names = _names(network)
+    places = [node.place for node in network.nodes.values() if node.place is not None]
+    if network.in_metres:
+        topology: dict[str, Any] = {"kind": "positions", "positions": [[f"{a:.1f}m", f"{b:.1f}m"] for a, b in places]}
+    else:
+        topology = {"kind": "coordinates", "coordinates": [[round(a, 6), round(b, 6)] for a, b in places]}
+    margin_us = int(farthest_m / _LIGHT_M_US) + 1
+    if margin_us > _MARGIN_US:
+        mac["propagation_margin"] = f"{margin_us}us"
+    nodes: list[dict[str, Any]] = []
+    for id_, node in network.nodes.items():
+        gain = {} if node.antenna_dbi is None else {"antenna_gain": f"{node.antenna_dbi:g}dB"}
+        nodes.append({"node": numbers[id_], "name": names[id_], **gain})
+    return {
+        "name": options.name,
+        "profile": "standard",
+        "duration": "40s",
+        "warmup": "10s",
+        "topology": topology,
+        "radio": radio | ({"unmeasured": unmeasured} if entries and unmeasured != "path-loss" else {}),
+        "mac": mac,
+        "link": {"arp": False},
+        "routing": {"protocol": "static", "metric": "ett", "metric_over_fades": True},
+        "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
+        "gateway": {"kind": "fq-codel"},
+        "nodes": nodes,
+        "losses": entries,
+        "flows": flows,
+    }
+
+
+def _put(document: dict[str, Any], override: str) -> None:
+    """Put `section.key=value` into a document; what the value is, the checker of scenarios says."""
+    path, mark, written = override.partition("=")
+    *sections, key = path.strip().split(".")
+    if not mark or not key or len(sections) > 1 or isinstance(document.get(sections[0] if sections else key), list):
+        raise FourhopError(f"--set: found {override!r}, allowed: SECTION.KEY=VALUE, as radio.exponent=2.5")
+    try:
+        value = tomllib.loads(f"value = {written}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = written.strip()
+    (document.setdefault(sections[0], {}) if sections else document)[key] = value
+
+
+def _toml(document: dict[str, Any], notes: Sequence[Note], sources: str) -> str:
+    """The document as people would write it, a line an entry of the lists."""
+    lines = [
+        f"# {line}"
+        for line in (f"Made by `fourhop import` from {sources}." if sources else "Made by `fourhop import`.",)
+    ]
+    lines += [f"# {note}" for note in notes]
+    lines += [f"{key} = {_value(value)}" for key, value in document.items() if not isinstance(value, dict | list)]
+    for section, keys in document.items():
+        if isinstance(keys, dict):
+            lines += ["", f"[{section}]"]
+            for key, value in keys.items():
+                if key in ("coordinates", "positions"):
+                    lines += [f"{key} = [", *(f"    {_value(each)}," for each in value), "]"]
+                else:
+                    lines.append(f"{key} = {_value(value)}")
+    for section, listed in document.items():
+        if isinstance(listed, list):
+            for each in listed:
+                lines += ["", f"[[{section}]]", *(f"{key} = {_value(value)}" for key, value in each.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,180 @@
+"""What was measured, in sentences for people who run a mesh. A difference within its interval is not said as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from fourhop.study.estimate import Estimate, number
+
+if TYPE_CHECKING:
+    from fourhop.whatif.ask import Answer, Effect, Group
+    from fourhop.whatif.tries import Try
+
+Verdict = Literal["helps", "mixed", "hurts", "no difference"]
+
+VERDICTS: dict[Verdict, str] = {
+    "helps": "helps",
+    "mixed": "helps some, costs others",
+    "hurts": "costs",
+    "no difference": "no difference seen",
+}
+
+_TIMES = 1.5
+"""From this factor on people are told how many times as fast, below it how many per cent."""
+
+
+def verdict(effects: Sequence[Effect]) -> Verdict:
+    """By the speeds of all groups of nodes; faster for longer round trips or for starving nodes is mixed, too.
+
+    Where no speed differs it is the rest that counts.
+    """
+    speeds = {effect.good for effect in effects if effect.measure.group is not None} - {None}
+    rest = {effect.good for effect in effects if effect.measure.name in ("delay", "starving")} - {None}
+    found = speeds or rest
+    if not found:
+        return "no difference"
+    if found == {True} and False in rest:
+        return "mixed"
+    return "mixed" if len(found) == 2 else "helps" if True in found else "hurts"
+
+
+def sentences(answer: Answer, change: Try) -> list[str]:
+    """What a change does: speeds of groups, then waiting, then sharing."""
+    effects = answer.effects[change.name]
+    speeds = [effect for effect in effects if effect.measure.group is not None]
+    what = _transfers(answer)
+    said = []
+    # Thirds say more than the whole, where they differ.
+    thirds = [effect for effect in speeds[1:] if effect.differs]
+    told = [_speed(effect, what) for effect in reversed(thirds)]
+    if told:
+        said.append("; ".join([told[0], *(_again(each, what) for each in told[1:])]) + ".")
+    whole = speeds[0]
+    if whole.differs:
+        said.append(_speed(whole, f"All {what.lower()} together", together=True) + ".")
+    elif not thirds:
+        said.append(f"{what} change by no more than these runs can tell ({_within(whole)}).")
+    else:
+        said.append(f"All together they carry about as much as today ({_within(whole)}).")
+    by_name = {effect.measure.name: effect for effect in effects}
+    if (delay := by_name.get("delay")) is not None and delay.differs:
+        said.append(_delay(delay))
+    if (starving := by_name.get("starving")) is not None and starving.differs:
+        fewer = "Fewer" if starving.good else "More"
+        said.append(f"{fewer} nodes starve: {_mean(starving.ours.mean)} of {len(answer.groups[0].flows)} instead of "
+                    f"{_mean(starving.today.mean)}.")  # fmt: skip
+    if (fairness := by_name.get("fairness")) is not None and fairness.differs:
+        word = "more" if fairness.good else "less"
+        said.append(
+            f"Speeds are {word} even (Jain's index {fairness.ours.mean:.2f} instead of {fairness.today.mean:.2f})."
+        )
+    return said
+
+
+def today(answer: Answer) -> list[str]:
+    """What the network gives without a change."""
+    what = _transfers(answer)
+    by_name = {each.name: answer.today(each).mean for each in answer.measures}
+    groups = answer.groups[1:] or answer.groups
+    parts = [f"{_rate(by_name[f'speed-{group.name}'])} at {group.label}{_hops(group)}" for group in groups]
+    said = [f"{what} run at {_and(parts)}, each on average."]
+    delay = by_name.get("delay", math.nan)
+    if math.isfinite(delay):
+        said.append(f"A round trip takes {_mean(delay)} ms.")
+    if by_name.get("starving", 0.0) >= 0.5:
+        said.append(
+            f"{_mean(by_name['starving'])} of {len(answer.groups[0].flows)} nodes get less than a tenth of an equal "
+            "share."
+        )
+    return said
+
+
+def headline(answer: Answer) -> str:
+    """The answer in a sentence."""
+    best = [change for change in answer.ranked if verdict(answer.effects[change.name]) == "helps"]
+    mixed = [change for change in answer.ranked if verdict(answer.effects[change.name]) == "mixed"]
+    hurts = [change for change in answer.ranked if verdict(answer.effects[change.name]) == "hurts"]
+    total = len(answer.tried.changes)
+    if best:
+        many = "one helps and costs" if len(best) == 1 else f"{len(best)} help and cost"
+        most = "" if len(best) == 1 else "most helpful "
+        return f"Yes: of {total} changes {many} nobody anything that shows: {most}{best[0].label}."
+    if mixed:
+        return f"For some: of {total} changes none helps everybody; {mixed[0].label} helps some and costs others."
+    if hurts:
+        return f"No: none of {total} changes helps, {len(hurts)} cost something."
+    return f"Nothing that shows: none of {total} changes makes a difference that these runs could tell from chance."
+
+
+def _speed(effect: Effect, what: str, *, together: bool = False) -> str:
+    group = effect.measure.group
+    assert group is not None
+    whom = what if together else f"{what} at {group.label}"
+    ratio = effect.ratio
+    if not math.isfinite(ratio.value) or ratio.low is None or ratio.high is None:
+        return f"{whom} have {_rate(effect.ours.mean)} instead of {_rate(effect.today.mean)}"
+    if ratio.value >= _TIMES:
+        return f"{whom} become {ratio.value:.1f} times {_span(ratio.low, ratio.high, '.1f')} as fast"
+    if ratio.value >= 1.0:
+        return f"{whom} gain {_per_cent(ratio, 1.0)}"
+    return f"{whom} lose {_per_cent(ratio, -1.0)}"
+
+
+def _per_cent(ratio: Estimate, sign: float) -> str:
+    assert ratio.low is not None
+    assert ratio.high is not None
+    low, high = sorted(100.0 * sign * (end - 1.0) for end in (ratio.low, ratio.high))
+    return f"{100.0 * sign * (ratio.value - 1.0):.0f} % {_span(low, high, '.0f')}"
+
+
+def _span(low: float, high: float, digits: str) -> str:
+    return f"[{low:{digits}}, {high:{digits}}]"
+
+
+def _again(sentence: str, what: str) -> str:
+    """The beginning of a sentence is not said twice."""
+    rest = sentence.removeprefix(f"{what} at ")
+    return rest if rest != sentence else sentence
+
+
+def _delay(effect: Effect) -> str:
+    word = "shorter" if effect.good else "longer"
+    return f"Round trips are {word}: {_mean(effect.ours.mean)} ms instead of {_mean(effect.today.mean)} ms."
+
+
+def _within(effect: Effect) -> str:
+    ratio = effect.ratio
+    if ratio.low is None or ratio.high is None:
+        return "no interval"
+    return f"between {100.0 * (ratio.low - 1.0):+.0f} % and {100.0 * (ratio.high - 1.0):+.0f} %"
+
+
+def _transfers(answer: Answer) -> str:
+    flows = answer.tried.network.flows
+    if all(flow["from"] is None for flow in flows):
+        return "Downloads"
+    if all(flow["to"] is None for flow in flows):
+        return "Uploads"
+    return "Transfers"
+
+
+def _hops(group: Group) -> str:
+    if group.hops is None:
+        return ""
+    low, high = group.hops
+    one = low == high == 1
+    return f" ({low if low == high else f'{low} to {high}'} hop{'' if one else 's'})"
+
+
+def _rate(mbps: float) -> str:
+    return f"{number(mbps)} Mbit/s" if mbps >= 1.0 else f"{number(1e3 * mbps)} kbit/s"
+
+
+def _mean(value: float) -> str:
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.1f}".removesuffix(".0")
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Write the worked example of docs/mesh.md anew: its numbers and the picture of its page.
+
+    scripts/mesh_example.py FOLDER
+
+imports scenarios/community/meshviewer.json, runs `fourhop whatif` on it with its runs in FOLDER, and writes
+docs/img/mesh.json, docs/img/mesh.png and, on the screen, what the document shows. Some minutes of one processor.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from fourhop import community  # noqa: E402
+from fourhop.cli.whatif import told  # noqa: E402
+from fourhop.whatif import Answer, ask, page  # noqa: E402
+
+EXAMPLE = ROOT / "scenarios" / "community" / "meshviewer.json"
+IMAGES = ROOT / "docs" / "img"
+RUNS = 8
+PLACES = 2
+_WIDTH, _HEIGHT = 1280, 1120
+
+
+def imported() -> community.Imported:
+    """The scenario of the example, as `fourhop import` makes it."""
+    return community.to_scenario(community.read([EXAMPLE]), community.Options(name="mesh"), EXAMPLE.name)
+
+
+def main() -> None:
+    """Write everything."""
+    folder = Path(sys.argv[1])
+    made = imported()
+    answer = ask(made.scenario, runs=RUNS, places=PLACES, out=folder / "store", jobs=1)
+    (IMAGES / "mesh.json").write_text(json.dumps(answer.to_dict()) + "\n", encoding="utf-8")
+    photograph(page.write(answer, folder, map(str, made.notes)), IMAGES / "mesh.png")
+    show(answer)
+
+
+def photograph(written: Path, target: Path) -> None:
+    """The upper part of the page, as wide screens show it."""
+    import base64
+
+    from tests.browser import Chromium
+
+    with Chromium() as browser:
+        browser.open(written, width=_WIDTH, height=_HEIGHT)
+        target.write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
+
+
+def show(answer: Answer) -> None:
+    """What a terminal shows."""
+    print("\n".join(told(answer)))
+
+
+if __name__ == "__main__":
+    main()

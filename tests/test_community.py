@@ -1,0 +1,500 @@
+"""`fourhop import`: every format by a small file, what is wrong with others, what comes back of what was written."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fourhop import Scenario
+from fourhop.community import Imported, Options, read, to_scenario
+from fourhop.community.choose import Part
+from fourhop.community.links import Budget
+from fourhop.community.network import Network, components, hops_from
+from fourhop.errors import FourhopError
+from fourhop.picture import Network as Survey
+from tests.conftest import ROOT, Command
+
+EXAMPLE = ROOT / "scenarios" / "community" / "meshviewer.json"
+
+
+def node(id_: str, latitude: Any = 50.0, longitude: float = 7.0, **more: Any) -> dict[str, Any]:
+    place = {} if latitude is None else {"location": {"latitude": latitude, "longitude": longitude}}
+    return {
+        "node_id": id_,
+        "hostname": f"host {id_}",
+        "is_online": True,
+        "is_gateway": False,
+        "clients": 2,
+        **place,
+        **more,
+    }
+
+
+def link(a: str, b: str, there: float = 0.8, back: float = 0.8, kind: str = "wifi") -> dict[str, Any]:
+    return {"type": kind, "source": a, "target": b, "source_tq": there, "target_tq": back}
+
+
+MAP: dict[str, Any] = {
+    "timestamp": "2026-01-01T00:00:00+0000",
+    "nodes": [
+        node("a"),
+        node("b", 50.001),
+        node("c", 50.002),
+        node("d", None),
+        node("twin", 50.0, 7.00001, clients=3),
+        node("off", 50.0001, is_online=False),
+        node("alone", 51.0),
+        node("server", None, is_gateway=True),
+        node("e", 52.0),
+        node("f", 52.001),
+    ],
+    "links": [
+        link("a", "b", 1.0, 1.0),
+        link("b", "c", 0.9, 0.5),
+        link("c", "d", 0.7, 0.0),
+        link("a", "off"),
+        link("a", "twin", 1.0, 1.0, "other"),
+        link("a", "server", 1.0, 1.0, "vpn"),
+        link("alone", "server", 1.0, 1.0, "vpn"),
+        link("e", "f"),
+        link("b", "nobody"),
+    ],
+}
+
+
+def put(folder: Path, name: str, content: Any) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def imported(*files: Path, values: Any = None, **options: Any) -> Imported:
+    return to_scenario(read(files, values), Options(**options), "files")
+
+
+def said(made: Imported, kind: str) -> str:
+    return "\n".join(str(note) for note in made.notes if note.kind == kind)
+
+
+def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
+    made = imported(put(tmp_path, "meshviewer.json", MAP))
+    document = tomllib.loads(made.toml)
+    assert [each["name"] for each in document["nodes"]] == ["host-a", "host-b", "host-c", "host-d"]
+    assert document["topology"]["coordinates"][:2] == [[50.0, 7.0], [50.001, 7.0]]
+    assert document["wired"]["gateways"] == [0]
+    assert document["radio"]["unmeasured"] == "no-link"
+    # The first link is as good as can be: its distance of 111 m decides. The next has two directions, the last but one.
+    (full, there, back, one) = document["losses"]
+    budget = Budget.of(made.scenario.resolved["radio"])
+    assert float(full["snr"].removesuffix("dB")) == pytest.approx(budget.snr_db(111.2), abs=0.1)
+    assert (there["delivery"], back["delivery"], there["both_ways"], back["from"]) == ("90.0%", "50.0%", False, 2)
+    assert (one["delivery"], "both_ways" in one) == ("70.0%", False)
+    assert [(flow["from"], flow["to"]) for flow in document["flows"]] == [
+        ("internet", 1),
+        ("internet", 2),
+        ("internet", 3),
+    ]
+    left, missing, assumed = (said(made, kind) for kind in ("left out", "missing", "assumed"))
+    assert "1 nodes that are offline: host off" in left
+    assert "1 links whose ends are not among the nodes: b-nobody" in left
+    assert "nodes without a link to another node of the mesh: host alone, host server" in left
+    assert "2 nodes in other parts" in left
+    assert "places of 1 nodes; they are drawn amid their neighbours: host d" in missing
+    assert "1 links measured in one direction; the other is taken as alike: host c-host d" in missing
+    assert "2 nodes that are joined by cable are 1 nodes: host a" in assumed
+    assert "1 links whose directions differ by more than 20 % stay so: host b-host c" in assumed
+    # All of it stands in the file, too.
+    assert all(f"# {note}" in made.toml for note in made.notes)
+    # Clients of what is joined by cable are added up, those of the gateway have no way over the air.
+    assert made.network.nodes["a"].clients == 5
+
+
+def test_distances_in_the_simulator_are_those_on_the_ground(tmp_path: Path) -> None:
+    made = imported(put(tmp_path, "meshviewer.json", MAP))
+    places = Survey.of(made.scenario.resolved_json).places
+    far = made.network.distance_m("a", "b")
+    assert far == pytest.approx(111.195, abs=0.01)
+    assert math.dist(places[0], places[1]) == pytest.approx(far, rel=0.003)
+
+
+NODES_2 = {
+    "version": 2,
+    "nodes": [
+        {
+            "nodeinfo": {
+                "node_id": id_,
+                "hostname": id_.upper(),
+                "location": {"latitude": 50.0 + i / 1000, "longitude": 7.0},
+            },
+            "flags": {"online": id_ != "z", "gateway": id_ == "x"},
+            "statistics": {"clients": i},
+        }
+        for i, id_ in enumerate(("x", "y", "z", "w"))
+    ],
+}
+GRAPH = {
+    "version": 1,
+    "batadv": {
+        "directed": False,
+        "nodes": [{"id": "02:0" + str(i), "node_id": id_} for i, id_ in enumerate(("x", "y", "w"))] + [{"id": "02:ff"}],
+        "links": [
+            {"source": 0, "target": 1, "tq": 1.25, "vpn": False, "bidirect": True},
+            {"source": 1, "target": 2, "tq": 1.0, "type": "wireless"},
+            {"source": 0, "target": 2, "tq": 1.0, "vpn": True},
+            {"source": 3, "target": 0, "tq": 1.0, "vpn": False},
+        ],
+    },
+}
+
+
+def test_the_pair_of_older_files_says_the_same(tmp_path: Path) -> None:
+    listed = put(tmp_path, "nodes.json", NODES_2)
+    graph = put(tmp_path, "graph.json", GRAPH)
+    by_id = {each["nodeinfo"]["node_id"]: each for each in NODES_2["nodes"]}  # type: ignore[attr-defined]
+    older = put(tmp_path, "older.json", {"version": 1, "nodes": by_id})
+    two, one = read([listed, graph]), read([older, graph])
+    assert two == one
+    assert [(node.name, node.online, node.uplink, node.clients) for node in two.nodes.values()] == [
+        ("X", True, True, 0), ("Y", True, False, 1), ("Z", False, False, 2), ("W", True, False, 3),
+    ]  # fmt: skip
+    assert [(x.source, x.target, x.medium, x.there, x.back) for x in two.links] == [
+        ("x", "y", "radio", 0.8, 0.8), ("y", "w", "radio", 1.0, 1.0), ("x", "w", "tunnel", 1.0, 1.0),
+    ]  # fmt: skip
+    assert [note.text for note in two.notes] == ["1 links of devices that are no nodes"]
+    made = to_scenario(two)
+    assert [made.network.nodes[id_].name for id_ in made.gateways] == ["X", "W"]
+
+
+def test_points_of_geojson_are_linked_by_distance(tmp_path: Path) -> None:
+    def point(name: str | None, longitude: float, **more: Any) -> dict[str, Any]:
+        geometry = {"type": "Point", "coordinates": [longitude, 50.0, 12.0]}
+        return {"type": "Feature", "geometry": geometry, "properties": None if name is None else {"name": name, **more}}
+
+    line = {"type": "Feature", "geometry": {"type": "LineString", "coordinates": [[7, 50], [8, 50]]}, "properties": {}}
+    features = [point("one", 7.0, gateway=True), point("two", 7.002), point(None, 7.004), point("far", 7.5), line]
+    made = imported(put(tmp_path, "points.geojson", {"type": "FeatureCollection", "features": features}))
+    assert [node.name for node in made.network.nodes.values()] == ["one", "two", "point-3"]
+    assert "losses" not in tomllib.loads(made.toml)
+    assert "1 features that are no points" in said(made, "left out")
+    assert "1 nodes out of reach of the others" in said(made, "left out")
+    assert "no links were measured" in said(made, "assumed")
+    assert made.scenario.flows_without_path() == []
+
+
+def test_a_table_of_places(tmp_path: Path) -> None:
+    text = "name;x;y;gateway;channel;antenna;colour\nroof;0;0;yes;1;8;red\nshop;150;0;;6;;blue\nbarn;300;20;no;;;\n"
+    made = imported(put(tmp_path, "places.csv", text))
+    document = tomllib.loads(made.toml)
+    assert document["topology"] == {
+        "kind": "positions",
+        "positions": [["0.0m", "0.0m"], ["150.0m", "0.0m"], ["300.0m", "20.0m"]],
+    }
+    assert document["nodes"][0] == {"node": 0, "name": "roof", "antenna_gain": "8dB"}
+    assert document["wired"]["gateways"] == [0]
+    assert "columns that mean nothing here: colour" in said(made, "left out")
+    assert "all nodes share one channel, though 1, 6 were named" in said(made, "assumed")
+
+
+def test_a_matrix_of_measurements(tmp_path: Path) -> None:
+    snr = put(tmp_path, "snr.csv", "to,a,b,c\na,,25,\nb,20,,9.5\nc,-,9.5,\n")
+    made = imported(snr, values="snr", gateways=["a"])
+    document = tomllib.loads(made.toml)
+    assert [(x["from"], x["to"], x["snr"], x.get("both_ways", True)) for x in document["losses"]] == [
+        (0, 1, "25.0dB", False), (1, 0, "20.0dB", False), (1, 2, "9.5dB", True),
+    ]  # fmt: skip
+    assert document["radio"]["unmeasured"] == "silent"
+    assert "places of all nodes" in said(made, "missing")
+    etx = put(tmp_path, "etx.csv", "x,a,b\na,,2\nb,3,\n")
+    (entry,) = tomllib.loads(imported(etx, values="etx").toml)["losses"]
+    assert entry == {"from": 0, "to": 1, "etx": 2.5}
+    assert "a gateway; the node with the fewest hops" in said(imported(etx, values="etx"), "missing")
+
+
+def test_places_and_a_matrix_are_put_together(tmp_path: Path) -> None:
+    places = put(tmp_path, "places.csv", "name,x,y\nb,100,0\na,0,0\n")
+    loss = put(tmp_path, "loss.csv", "from,a,b\na,,80\nb,82,\n")
+    made = imported(places, loss, values="loss")
+    document = tomllib.loads(made.toml)
+    assert [(x["from"], x["to"], x["loss"]) for x in document["losses"]] == [(1, 0, "80.0dB"), (0, 1, "82.0dB")]
+    assert document["topology"]["positions"] == [["100.0m", "0.0m"], ["0.0m", "0.0m"]]
+
+
+def test_a_part_can_be_chosen(tmp_path: Path) -> None:
+    path = put(tmp_path, "meshviewer.json", MAP)
+
+    def names(**part: Any) -> list[str]:
+        return [node.id for node in imported(path, part=Part(**part)).network.nodes.values()]
+
+    assert names() == ["a", "b", "c", "d"]
+    assert names(near="b", hops=1) == ["a", "b", "c"]
+    assert names(near="host c", hops=1, component=None) == ["b", "c", "d"]
+    assert names(box=(49.9995, 6.9, 50.0015, 7.1)) == ["a", "b"]
+    assert names(component=None) == ["a", "b", "c", "d", "e", "f"]
+    # A second way to the Internet makes the other part one that people use.
+    made = imported(path, part=Part(component=2), gateways=["e"])
+    assert list(made.network.nodes) == ["e", "f"]
+
+
+@pytest.mark.parametrize("traffic", ["downloads", "uploads", "web"])
+def test_traffic(tmp_path: Path, traffic: Any) -> None:
+    made = imported(put(tmp_path, "meshviewer.json", MAP), traffic=traffic, flows=2)
+    flows = made.scenario.resolved["flows"]
+    assert len(flows) == 2
+    assert all((flow["to"] if traffic == "uploads" else flow["from"]) == "internet" for flow in flows)
+    assert all(flow["app"] == ("files" if traffic == "web" else "bulk") for flow in flows)
+
+
+def test_options_reach_the_file(tmp_path: Path) -> None:
+    path = put(tmp_path, "meshviewer.json", MAP)
+    made = imported(path, radio="11a", overrides=["radio.exponent=2.5", "duration=20s"], unmeasured="path-loss")
+    resolved = made.scenario.resolved
+    assert (resolved["radio"]["phy"], resolved["radio"]["exponent"], resolved["duration"]) == ("ofdm", "2.5", "20s")
+    assert "unmeasured" not in tomllib.loads(made.toml)["radio"]
+    # With another exponent the links that are as good as can be are better.
+    first = float(tomllib.loads(made.toml)["losses"][0]["snr"].removesuffix("dB"))
+    assert first > float(tomllib.loads(imported(path, radio="11a").toml)["losses"][0]["snr"].removesuffix("dB"))
+
+
+WRONG: list[tuple[str, Any, str]] = [
+    ("m.json", {"nodes": [{"hostname": "x"}], "links": []}, "m.json: nodes[0].node_id: found nothing, allowed: the"),
+    (
+        "m.json", {"nodes": [node("a", "north")], "links": []},
+        "m.json: nodes[0].location.latitude: found 'north', allowed: a number from -90 to 90 degrees",
+    ),
+    (
+        "m.json", {"nodes": [node("a"), node("a")], "links": []},
+        "m.json: nodes[1].node_id: found 'a' for the second time, allowed: each node once",
+    ),
+    (
+        "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "b", 1.5)]},
+        "m.json: links[0].source_tq: found 1.5, allowed: a number from 0 to 1",
+    ),
+    (
+        "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "b", kind="fibre")]},
+        "m.json: links[0].type: found 'fibre', allowed: wifi or vpn or other",
+    ),
+    (
+        "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "a")]},
+        "m.json: links[0].target: found 'a', allowed: another node than `source`",
+    ),
+    ("m.json", {"nodes": 7, "links": []}, "m.json: nodes: found 7, allowed: a list of nodes"),
+    ("m.json", "{]", "m.json: found no JSON ("),
+    ("m.json", {"version": 1}, "m.json: found JSON with version, allowed: meshviewer.json, nodes.json"),
+    ("n.json", {"version": 3, "nodes": []}, "n.json: version: found 3, allowed: 1 or 2"),
+    ("n.json", {"nodes": [{"flags": {}}]}, "n.json: nodes[0].nodeinfo: found nothing, allowed: what the node"),
+    (
+        "g.json", {"batadv": {"nodes": [{"node_id": "a"}], "links": [{"source": 0, "target": 4}]}},
+        "g.json: batadv.links[0].target: found 4, allowed: a number from 0 to 0",
+    ),
+    (
+        "p.json", {"type": "Feature", "geometry": {"type": "Point", "coordinates": [200, 0]}, "properties": {}},
+        "p.json: geometry.coordinates[0]: found 200, allowed: a number from -180 to 180 degrees",
+    ),
+    ("t.csv", "a,b\n1,2\n", "t.csv: line 1: found a, b, allowed: columns `name` and `x`, `y` or `lat`, `lon`; or"),
+    ("t.csv", "name,x,y\na,0\n", "t.csv: line 2: found 2 fields, allowed: 3, as in line 1"),
+    ("t.csv", "name,x,y\na,0,zero\n", "t.csv: line 2, y: found 'zero', allowed: a number from -1e+06 to 1e+06 m"),
+    ("t.csv", "name,x,y\na,0,\n", "t.csv: line 2, y: found nothing, allowed: both of x and y, or none"),
+    ("t.csv", "name,x,y\na,0,0\na,1,1\n", "t.csv: line 3, name: found 'a' for the second time, allowed: each"),
+    ("s.csv", "x,a,b\na,,200\nb,3,\n", "s.csv: line 2, column b: found '200', allowed: a number from -30 to 100 dB"),
+    ("s.csv", "x,a,a\na,,2\na,3,\n", "s.csv: line 1: found 'a' twice, allowed: each name once"),
+    ("e.csv", "", "e.csv: line 1: found nothing, allowed: columns"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "message"), WRONG, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(WRONG)])
+def test_what_is_wrong_is_said_with_file_and_key(name: str, content: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(FourhopError) as caught:
+        read([put(tmp_path, name, content)], "snr")
+    assert str(caught.value).removeprefix(f"{tmp_path}/").startswith(message)
+
+
+def test_what_cannot_be_chosen_is_said(tmp_path: Path) -> None:
+    path = put(tmp_path, "meshviewer.json", MAP)
+
+    def refused(**options: Any) -> str:
+        with pytest.raises(FourhopError) as caught:
+            imported(path, **options)
+        return str(caught.value)
+
+    assert refused(part=Part(near="mars")).startswith("--near: found 'mars', allowed: the name or id of one node")
+    assert refused(gateways=["off"]).startswith("--gateway: found 'off'")
+    assert refused(part=Part(component=2)) == "--component: found 2, allowed: a whole number from 1 to 1"
+    assert refused(part=Part(box=(0.0, 0.0, 1.0, 1.0))) == "what was chosen: found 0 nodes, allowed: at least two"
+    assert refused(overrides=["exponent"]).startswith("--set: found 'exponent', allowed: SECTION.KEY=VALUE")
+    assert 'radio.doppler: found a key that does not belong to "threshold"' in refused(
+        overrides=["radio.model=threshold"]
+    )
+    matrix = put(tmp_path, "matrix.csv", "x,a,b\na,,2\nb,3,\n")
+    with pytest.raises(FourhopError, match=r"matrix\.csv: found a matrix, allowed: with --values"):
+        read([matrix])
+    with pytest.raises(FourhopError, match=r"found no links, and no place of a"):
+        imported(put(tmp_path, "bare.csv", "name,x,y\na,,\nb,1,1\n"))
+    with pytest.raises(FourhopError, match=r"cannot be read: No such file"):
+        read([tmp_path / "none.json"])
+
+
+names = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=2, max_size=7, unique=True)
+
+
+def written(network: Network) -> dict[str, Any]:
+    """A network as a meshviewer file has it."""
+    nodes = [
+        {
+            "node_id": node.id, "hostname": node.name, "is_online": node.online, "is_gateway": node.uplink,
+            "clients": node.clients,
+            **({} if node.place is None else {"location": {"latitude": node.place[0], "longitude": node.place[1]}}),
+        }
+        for node in network.nodes.values()
+    ]  # fmt: skip
+    kinds = {"radio": "wifi", "tunnel": "vpn", "cable": "other"}
+    links = [
+        {
+            "type": kinds[x.medium], "source": x.source, "target": x.target,
+            "source_tq": x.there or 0, "target_tq": x.back or 0,
+        }
+        for x in network.links
+    ]  # fmt: skip
+    return {"nodes": nodes, "links": links}
+
+
+@settings(max_examples=12)
+@given(data=st.data())
+def test_what_was_written_reads_back_and_every_network_becomes_a_sound_scenario(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ids = data.draw(names)
+    share = st.sampled_from([0.0, 0.05, 0.4, 0.9, 0.99, 1.0])
+    pairs = [(a, b) for i, a in enumerate(ids) for b in ids[:i]]
+    chosen = data.draw(st.lists(st.sampled_from(pairs), unique=True, min_size=1))
+    links = [
+        link(a, b, data.draw(share), data.draw(share), data.draw(st.sampled_from(["wifi", "wifi", "vpn", "other"])))
+        for a, b in chosen
+    ]
+    nodes = [
+        node(id_, data.draw(st.sampled_from([None, 50.0 + i / 2000])), is_gateway=data.draw(st.booleans()))
+        for i, id_ in enumerate(ids)
+    ]
+    folder = tmp_path_factory.getbasetemp()
+    network = read([put(folder, "a.json", {"nodes": nodes, "links": links})])
+    assert read([put(folder, "b.json", written(network))]) == network
+    made, refused = None, ""
+    try:
+        made = to_scenario(network)
+    except FourhopError as error:
+        refused = str(error)
+    if made is None:
+        # Too little is left: nodes without radio links, or gateways alone.
+        assert refused.startswith("what was chosen: found")
+        return
+    document = tomllib.loads(made.toml)
+    assert Scenario(made.toml) == made.scenario
+    assert len(document["topology"].get("coordinates", document["topology"].get("positions"))) == len(
+        made.network.nodes
+    )
+    # Every measured link is there in both directions, and everybody with traffic reaches a gateway.
+    directions = {(x["from"], x["to"]) for x in document["losses"]}
+    directions |= {(b, a) for a, b in directions if {"from": a, "to": b} in [
+        {"from": x["from"], "to": x["to"]} for x in document["losses"] if x.get("both_ways", True)
+    ]}  # fmt: skip
+    numbers = {id_: n for n, id_ in enumerate(made.network.nodes)}
+    for each in made.network.links:
+        assert {
+            (numbers[each.source], numbers[each.target]),
+            (numbers[each.target], numbers[each.source]),
+        } <= directions
+    hops = hops_from(made.network.neighbours(), made.gateways)
+    ends = [flow["to"] for flow in document["flows"]]
+    assert ends
+    assert all(hops[list(made.network.nodes)[end]] > 0 for end in ends)
+
+
+POINT = {"type": "Point", "coordinates": [7.0, 50.0]}
+POINTS = {
+    "type": "FeatureCollection",
+    "features": [{"type": "Feature", "geometry": POINT, "properties": {"name": "a"}}],
+}
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_whatever_stands_in_a_file_it_is_a_network_or_a_message(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    document = json.loads(json.dumps(data.draw(st.sampled_from([MAP, NODES_2, GRAPH, POINTS]))))
+    at: Any = document
+    while True:
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        if not (isinstance(at[key], dict | list) and at[key]) or data.draw(st.integers(0, 4)) == 0:
+            break
+        at = at[key]
+    if isinstance(at, dict) and data.draw(st.booleans()):
+        del at[key]
+    else:
+        at[key] = data.draw(anything)
+    path = put(tmp_path_factory.getbasetemp(), "any.json", document)
+    try:
+        found: object = read([path])
+    except FourhopError as error:
+        found = str(error)
+    assert isinstance(found, Network) or "found" in str(found)
+
+
+def test_parts_and_hops_are_found() -> None:
+    neighbours = {"a": ["b"], "b": ["a", "c"], "c": ["b"], "x": ["y"], "y": ["x"], "z": []}
+    assert components(neighbours) == [["a", "b", "c"], ["x", "y"], ["z"]]
+    assert hops_from(neighbours, ["a"]) == {"a": 0, "b": 1, "c": 2}
+
+
+def test_the_example_is_what_its_script_draws_and_says_that_it_is_synthetic() -> None:
+    spec = importlib.util.spec_from_file_location("synthetic_mesh", ROOT / "scripts" / "synthetic_mesh.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert EXAMPLE.read_text(encoding="utf-8") == script.text()
+    assert "no such network exists" in json.loads(EXAMPLE.read_text(encoding="utf-8"))["synthetic"]
+    assert EXAMPLE.stat().st_size < 40_000
+
+
+def test_the_command(fourhop: Command, tmp_path: Path) -> None:
+    path = put(tmp_path, "meshviewer.json", MAP)
+    done = fourhop("import", path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: 1 nodes that are offline: host off" in done.stdout
+    assert "4 nodes, 3 links, gateways: host a" in done.stdout
+    assert fourhop("check", "meshviewer.toml").returncode == 0
+    machine = fourhop("import", path, "--json", "--out", "other.toml", "--near", "b", "--hops", "1")
+    told = json.loads(machine.stdout)
+    assert (told["scenario"], told["nodes"], told["gateways"]) == (
+        "other.toml",
+        ["host a", "host b", "host c"],
+        ["host a"],
+    )
+    assert {"kind": "left out", "text": "1 nodes that are offline", "nodes": ["host off"]} in told["notes"]
+    for wrong, message in (
+        (["--component", "0"], "--component: found '0', allowed: a whole number from 1 on, or all"),
+        (["--box", "1,2,3"], "--box: found '1,2,3', allowed: four numbers, south,west,north,east"),
+        (["--box", "3,2,1,4"], "allowed: south below north and west below east"),
+        (["--traffic", "mail"], "--traffic: found 'mail', allowed: downloads, uploads, web"),
+        (["--values", "rssi"], "--values: found 'rssi', allowed: snr, etx, loss, tq"),
+        (["--radio", "wimax"], "--radio: found 'wimax', allowed: 11g, 11a"),
+        (["--flows", "0"], "--flows: found 0, allowed: a whole number from 1 to 1000"),
+        (["--hops", "0"], "--hops: found 0, allowed: a whole number from 1 on"),
+        (["--unmeasured", "x"], "--unmeasured: found 'x', allowed: no-link, path-loss, silent"),
+    ):
+        refused = fourhop("import", path, *wrong)
+        assert refused.returncode == 2, wrong
+        assert message in refused.stderr

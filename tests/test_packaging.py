@@ -1,0 +1,62 @@
+"""What is installed beside the daemons: units for systemd, the script for OpenWrt."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+UNITS = [*sorted((ROOT / "packaging").glob("*.service")), *sorted((ROOT / "crates").glob("*/systemd/*.service"))]
+needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+
+
+@needs_systemd
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_systemd_understands_each_line_of_a_unit(unit: Path, tmp_path: Path) -> None:
+    text = unit.read_text(encoding="utf-8")
+    # Programs and manual pages are not installed here.
+    text = re.sub(r"^(Exec\w+=[+-]?)/usr/local/\S+", r"\g<1>/bin/true", text, flags=re.M)
+    text = re.sub(r"^Documentation=.*$", "", text, flags=re.M)
+    copy = tmp_path / unit.name
+    copy.write_text(text, encoding="utf-8")
+    done = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_systemd
+@pytest.mark.parametrize(
+    "unit", [unit for unit in UNITS if "packaging" in unit.parts], ids=lambda unit: unit.stem
+)
+def test_a_unit_lets_its_program_do_little(unit: Path) -> None:
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=45", "--no-pager", unit],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout.splitlines()[-1:]
+
+
+def test_the_script_for_openwrt_starts_what_it_says(tmp_path: Path) -> None:
+    script = ROOT / "packaging" / "fourhop-gateway.init"
+    # procd's functions say what they are told; the program is one that writes its words down.
+    program = tmp_path / "fourhop-gateway"
+    program.write_text(f'#!/bin/sh\necho "program $*" >> {tmp_path}/said\n', encoding="utf-8")
+    program.chmod(0o755)
+    procd = "\n".join(
+        f'{name}() {{ echo "{name} $*" >> {tmp_path}/said; }}'
+        for name in ("procd_open_instance", "procd_set_param", "procd_close_instance", "procd_send_signal")
+    )
+    text = f". {script}; PROG={program}; start_service; reload_service; stop_service"
+    done = subprocess.run(["sh", "-eu", "-c", f"{procd}\n{text}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = (tmp_path / "said").read_text(encoding="utf-8").splitlines()
+    assert said[0] == "program check --config /etc/fourhop/gateway.toml"
+    assert said[1] == "procd_open_instance "
+    assert f"procd_set_param command {program} run --config /etc/fourhop/gateway.toml" in said
+    assert said[-3:] == ["procd_close_instance ", "procd_send_signal fourhop-gateway * HUP", "program clean"]

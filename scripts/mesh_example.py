@@ -23,7 +23,7 @@ from fourhop.whatif import Answer, ask, page  # noqa: E402
 EXAMPLE = ROOT / "scenarios" / "community" / "meshviewer.json"
 IMAGES = ROOT / "docs" / "img"
 RUNS = 8
-PLACES = 2
+PLACES = 1
 _WIDTH, _HEIGHT = 1280, 1120
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     """Write everything."""
     folder = Path(sys.argv[1])
     made = imported()
-    answer = ask(made.scenario, runs=RUNS, places=PLACES, out=folder / "store", jobs=1)
+    answer = ask(made.scenario, runs=RUNS, places=PLACES, out=folder / "store", jobs=2)
     (IMAGES / "mesh.json").write_text(json.dumps(answer.to_dict()) + "\n", encoding="utf-8")
     photograph(page.write(answer, folder, map(str, made.notes)), IMAGES / "mesh.png")
     show(answer)

@@ -29,9 +29,7 @@ def test_systemd_understands_each_line_of_a_unit(unit: Path, tmp_path: Path) -> 
 
 
 @needs_systemd
-@pytest.mark.parametrize(
-    "unit", [unit for unit in UNITS if "packaging" in unit.parts], ids=lambda unit: unit.stem
-)
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if "packaging" in unit.parts], ids=lambda unit: unit.stem)
 def test_a_unit_lets_its_program_do_little(unit: Path) -> None:
     done = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", "--threshold=45", "--no-pager", unit],

@@ -137,3 +137,26 @@ def test_captures_without_c3tcp_have_no_options(tmp_path: Path) -> None:
     snap = bytes([0xAA, 0xAA, 3, 0, 0, 0])
     assert snap + b"\x08\x00" in (tmp_path / "node-0.pcap").read_bytes()
     assert snap + b"\x88\xb5" not in (tmp_path / "node-0.pcap").read_bytes()
+
+
+@needs_tshark
+def test_tshark_sees_marks_and_their_answers(tmp_path: Path) -> None:
+    """RFC 3168: the handshake, ECT(0), a mark, its echo and the answer, with sound checksums."""
+    red = {"red": True, "red_low": "0", "red_high": "0.5", "ecn": True}
+    tcp = {"ecn": True, "window": 64}
+    chain = fourhop.Scenario.chain(4, transport="cubic", duration="20s", profile="standard", link=red, tcp=tcp)
+    result = fourhop.run(chain, pcap=tmp_path, pcap_merged=True)
+    assert result.counters.filter(pl.col("name") == "marked")["count"].sum() > 0
+    file = tmp_path / "capture.pcapng"
+    handshake = "tcp.flags.syn == 1 && tcp.flags.ece == 1 && ip.dsfield.ecn == 0"
+    for shown in (
+        f"{handshake} && tcp.flags.cwr == 1 && tcp.flags.ack == 0",
+        f"{handshake} && tcp.flags.cwr == 0 && tcp.flags.ack == 1",
+        "ip.dsfield.ecn == 2 && tcp.len > 0",
+        "ip.dsfield.ecn == 3 && tcp.len > 0",
+        "tcp.flags.ece == 1 && tcp.flags.syn == 0 && tcp.len == 0",
+        "tcp.flags.cwr == 1 && tcp.flags.syn == 0 && tcp.len > 0",
+    ):
+        assert tshark(file, shown), shown
+    assert not tshark(file, "ip.dsfield.ecn != 0 && (udp || tcp.len == 0)")
+    assert not tshark(file, "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0")

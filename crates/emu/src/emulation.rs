@@ -23,6 +23,7 @@ use fourhop_live::Tried;
 use fourhop_live::device::Kind;
 use fourhop_live::poll::Poller;
 use fourhop_proto::mac;
+use fourhop_proto::route::{Aodv, Babel, Router};
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::NetworkFlow;
 use fourhop_sim::scenario::Scenario;
@@ -32,7 +33,7 @@ use fourhop_sim::trace::{CaptureForm, Folder, Kind as TraceKind, PcapFolder, Rec
 use fourhop_sim::translate;
 use fourhop_sim::wired::Plan as WiredPlan;
 use fourhop_sim::world::World;
-use fourhop_units::{Bytes, Dur, NodeId};
+use fourhop_units::{Bytes, Dur, NodeId, Purpose, Stream};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -60,7 +61,7 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
     pub radio: Option<PathBuf>,
-    /// Nodes whose host is the simulator's AODV, in mode `link`, by name.
+    /// Nodes whose host is the simulator's AODV or Babel, in mode `link`, by name.
     pub hosted: Vec<String>,
 }
 
@@ -357,7 +358,7 @@ fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     mac.difs() + before + data
 }
 
-/// The nodes that the simulator's AODV hosts.
+/// The nodes that the simulator's routing hosts.
 fn hosted(
     options: &Options,
     mode: Mode,
@@ -366,16 +367,26 @@ fn hosted(
     seed: u64,
 ) -> Result<Vec<Hosted>, EmulationError> {
     let unsuited = |what: String| EmulationError::Unsuited(format!("--hosted: {what}"));
-    let config = match (&setup.routing, mode) {
-        _ if options.hosted.is_empty() => return Ok(Vec::new()),
-        (_, Mode::Routed) => return Err(unsuited("found it without --tap, allowed: with it".to_owned())),
-        (Routing::Aodv(config), Mode::Link) => **config,
-        _ => return Err(unsuited("found routing.protocol without AODV, allowed: \"aodv\" or \"ssa-aodv\"".to_owned())),
+    let jitter = |node| Stream::new(seed, node, Purpose::RoutingJitter);
+    let router = |node: NodeId| match &setup.routing {
+        Routing::Aodv(config) => Some(Router::Aodv(Box::new(Aodv::new(node.ipv4(), **config, jitter(node))))),
+        Routing::Babel(config) => Some(Router::Babel(Box::new(Babel::new(node.ipv4(), *config, jitter(node))))),
+        Routing::Static | Routing::Cheapest(_) | Routing::Outside => None,
     };
+    if options.hosted.is_empty() {
+        return Ok(Vec::new());
+    }
+    if mode == Mode::Routed {
+        return Err(unsuited("found it without --tap, allowed: with it".to_owned()));
+    }
     let host = |name: &String| {
         let found = members.iter().find(|member| member.name == *name && member.node.wired_number().is_none());
         let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
-        Ok(Hosted::new(found.ok_or_else(missing)?.node, config, seed))
+        let node = found.ok_or_else(missing)?.node;
+        let allowed = || {
+            unsuited("found static routes, allowed: routing.protocol \"aodv\", \"ssa-aodv\" or \"babel\"".to_owned())
+        };
+        Ok(Hosted::new(node, router(node).ok_or_else(allowed)?))
     };
     options.hosted.iter().map(host).collect()
 }

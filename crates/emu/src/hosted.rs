@@ -1,40 +1,44 @@
-//! Nodes whose host is the simulator's AODV, in mode `link`: beside the nodes whose kernels and routing daemons route. Such a node
-//! speaks to them by the same frames: ARP, messages of RFC 3561 as bytes, packets that it passes on, and echoes that it answers.
+//! Nodes whose host is the simulator's AODV or Babel, in mode `link`: beside the nodes whose kernels and routing daemons route. Such
+//! a node speaks to them by the same frames: ARP, messages of RFC 3561 or RFC 8966 as bytes, packets that it passes on, and echoes
+//! that it answers. Babel's packets are within IPv6, as daemons send them.
 //!
 //! Its parameters are those of `[routing]` of the scenario, its time is that of the network. What a packet has not, simulated AODV
 //! does without (`Aodv::with_notes`). It has no programs, and no queue of its own: that of its radio is the network's.
 
+mod ipv6;
+
 use etherparse::{Icmpv4Type, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::route::{Action, Aodv, Config, NextHop};
+use fourhop_proto::route::{Action, NextHop, Router};
 use fourhop_proto::wire::bytes::Ipv4Head;
-use fourhop_proto::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, decode, encode};
-use fourhop_units::{Dbm, MacAddr, NodeId, Purpose, Stream, Time};
+use fourhop_proto::wire::{AodvMessage, BabelMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
+use fourhop_units::{Dbm, MacAddr, NodeId, Time};
+use ipv6::Arrived;
 use std::net::Ipv4Addr;
 
 /// An Ethernet header, and the types that matter.
 const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const ARP: [u8; 2] = [0x08, 0x06];
+const IPV6: [u8; 2] = [0x86, 0xdd];
 /// UDP (IANA), and its header.
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
 /// ARP for IPv4 over Ethernet, a request (RFC 826).
 const ASKS: [u8; 8] = [0, 1, 8, 0, 6, 4, 0, 1];
 
-/// A node that the simulator's AODV hosts.
+/// A node that the simulator's routing hosts.
 #[derive(Debug)]
 pub struct Hosted {
     node: NodeId,
-    aodv: Aodv,
+    router: Router,
     actions: Vec<Action>,
 }
 
 impl Hosted {
-    /// The host of a node.
-    pub fn new(node: NodeId, config: Config, seed: u64) -> Hosted {
-        let aodv = Aodv::new(node.ipv4(), config, Stream::new(seed, node, Purpose::RoutingJitter));
-        Hosted { node, aodv, actions: Vec::new() }
+    /// The host of a node, with its router.
+    pub fn new(node: NodeId, router: Router) -> Hosted {
+        Hosted { node, router, actions: Vec::new() }
     }
 
     /// The node.
@@ -42,19 +46,19 @@ impl Hosted {
         self.node
     }
 
-    /// Its AODV, for inspection.
-    pub fn aodv(&self) -> &Aodv {
-        &self.aodv
+    /// Its routing, for inspection.
+    pub fn router(&self) -> &Router {
+        &self.router
     }
 
     /// When [`Hosted::handle_timeout`] has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.aodv.next_timeout()
+        self.router.next_timeout()
     }
 
     /// Does what is due; frames to send are appended.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Vec<u8>>) {
-        self.call(out, |aodv, actions| aodv.handle_timeout(now, actions));
+        self.call(out, |router, actions| router.handle_timeout(now, actions));
     }
 
     /// A frame has arrived, with this strength. What is none of a host's business is dropped.
@@ -67,8 +71,26 @@ impl Hosted {
                 let (Some(neighbour), Ok(head)) = (from.node(), Ipv4Head::read(content)) else { return };
                 self.handle_ipv4(now, &head, content, neighbour.ipv4(), strength, out);
             }
+            IPV6 => {
+                let Some(neighbour) = from.node() else { return };
+                match ipv6::read(self.node, content) {
+                    Some(Arrived::Babel(message)) => self.handle_babel(now, message, neighbour.ipv4(), out),
+                    Some(Arrived::Answer(packet)) => {
+                        let mut frame = self.header(from, IPV6);
+                        frame.extend(packet);
+                        out.push(frame);
+                    }
+                    None => {}
+                }
+            }
             _ => {}
         }
+    }
+
+    fn handle_babel(&mut self, now: Time, message: BabelMessage, from: Ipv4Addr, out: &mut Vec<Vec<u8>>) {
+        let (dst, body) = (BabelMessage::GROUP, Body::Routing(message.into()));
+        let packet = Ipv4Packet { src: from, dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+        self.call(out, |router, actions| router.handle_message(now, packet, from, actions));
     }
 
     fn handle_ipv4(
@@ -85,41 +107,49 @@ impl Hosted {
         let aodv = head.protocol == UDP && payload.get(2..4) == Some(&AodvMessage::PORT.to_be_bytes());
         if aodv && (head.dst == own || head.dst.is_broadcast()) {
             let Ok(message) = decode::aodv(payload.get(UDP_HEADER..).unwrap_or_default()) else { return };
-            self.aodv.handle_signal(from, strength);
+            self.router.handle_signal(from, strength);
             let (src, dst, ttl, body) = (head.src, head.dst, head.ttl, Body::Routing(message.into()));
             let packet = Ipv4Packet { src, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
-            self.call(out, |aodv, actions| aodv.handle_message(now, packet, src, actions));
+            self.call(out, |router, actions| router.handle_message(now, packet, src, actions));
         } else if head.dst == own {
             if let Some(packet) = echo(bytes).and_then(|bytes| Ipv4Packet::from_bytes(&bytes).ok()) {
-                self.call(out, |aodv, actions| aodv.handle_outgoing(now, packet, actions));
+                self.call(out, |router, actions| router.handle_outgoing(now, packet, actions));
             }
         } else if !head.dst.is_broadcast()
             && !head.dst.is_multicast()
             && let Ok(packet) = Ipv4Packet::from_bytes(bytes)
         {
-            self.call(out, |aodv, actions| aodv.handle_transit(now, packet, Some(from), actions));
+            self.call(out, |router, actions| router.handle_transit(now, packet, Some(from), actions));
         }
     }
 
     /// The radio has given up a frame to a neighbour.
     pub fn handle_failure(&mut self, now: Time, to: Ipv4Addr, out: &mut Vec<Vec<u8>>) {
         let reason = DropReason::DataRetryLimit;
-        self.call(out, |aodv, actions| aodv.handle_link_failure(now, None, to, reason, actions));
+        self.call(out, |router, actions| router.handle_link_failure(now, None, to, reason, actions));
     }
 
-    fn call(&mut self, out: &mut Vec<Vec<u8>>, call: impl FnOnce(&mut Aodv, &mut Vec<Action>)) {
+    fn call(&mut self, out: &mut Vec<Vec<u8>>, call: impl FnOnce(&mut Router, &mut Vec<Action>)) {
         let mut actions = std::mem::take(&mut self.actions);
-        call(&mut self.aodv, &mut actions);
+        call(&mut self.router, &mut actions);
         for action in actions.drain(..) {
             // There is no kernel whose table would follow, and nobody to whom a lost packet would be reported.
             let Action::Send { packet, next_hop } = action else { continue };
             let to = match next_hop {
-                NextHop::Broadcast => Some(MacAddr::BROADCAST),
-                NextHop::Unicast(neighbour) => NodeId::from_ipv4(neighbour).map(NodeId::mac),
+                NextHop::Broadcast => None,
+                NextHop::Unicast(neighbour) => match NodeId::from_ipv4(neighbour) {
+                    None => continue,
+                    to => to,
+                },
             };
-            let Some(to) = to else { continue };
-            let mut frame = self.header(to, IPV4);
-            encode::packet(&packet, &mut frame);
+            let mut frame;
+            if let Body::Routing(RoutingMessage::Babel(message)) = &packet.body {
+                frame = self.header(to.map_or(ipv6::GROUP_MAC, NodeId::mac), IPV6);
+                frame.extend(ipv6::write(self.node, to, message));
+            } else {
+                frame = self.header(to.map_or(MacAddr::BROADCAST, NodeId::mac), IPV4);
+                encode::packet(&packet, &mut frame);
+            }
             out.push(frame);
         }
         self.actions = actions;
@@ -162,13 +192,17 @@ fn echo(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourhop_proto::route::babel::{self, Babel};
+    use fourhop_proto::route::{Aodv, Config};
+    use fourhop_units::{Purpose, Stream};
 
     fn frame(from: NodeId, to: MacAddr, kind: [u8; 2], content: &[u8]) -> Vec<u8> {
         [&to.0[..], &from.mac().0, &kind, content].concat()
     }
 
     fn hosted() -> Hosted {
-        Hosted::new(NodeId(1), Config::standard(), 1)
+        let jitter = Stream::new(1, NodeId(1), Purpose::RoutingJitter);
+        Hosted::new(NodeId(1), Router::Aodv(Box::new(Aodv::new(NodeId(1).ipv4(), Config::standard(), jitter))))
     }
 
     #[test]
@@ -236,6 +270,33 @@ mod tests {
         assert!(matches!(decode::aodv(&out[0][HEADER + 28..]), Ok(AodvMessage::Rerr(_))));
     }
 
+    /// Two nodes that hear each other's frames know the ways to each other.
+    #[test]
+    fn two_nodes_of_babel_become_neighbours_over_ipv6() {
+        let host = |n| {
+            let jitter = Stream::new(1, NodeId(n), Purpose::RoutingJitter);
+            let babel = Babel::new(NodeId(n).ipv4(), babel::Config::standard(), jitter);
+            Hosted::new(NodeId(n), Router::Babel(Box::new(babel)))
+        };
+        let mut hosts = [host(0), host(1)];
+        while let Some(now) = hosts.iter().filter_map(Hosted::next_timeout).min().filter(|&at| at < Time::from_secs(20))
+        {
+            for n in 0..2 {
+                let mut frames = Vec::new();
+                hosts[n].handle_timeout(now, &mut frames);
+                for frame in frames {
+                    assert_eq!(frame[12..14], IPV6);
+                    hosts[1 - n].handle_frame(now, &frame, Dbm(-50.0), &mut Vec::new());
+                }
+            }
+        }
+        for n in 0..2 {
+            let other = NodeId(1 - n).ipv4();
+            assert_eq!(hosts[n as usize].router().next_hop(other), Some(other));
+            assert_eq!(hosts[n as usize].router().hops(other), Some(1));
+        }
+    }
+
     #[test]
     fn any_bytes_are_taken_or_dropped() {
         let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);
@@ -260,6 +321,6 @@ mod tests {
             host.handle_frame(now, &bytes, Dbm(-50.0), &mut out);
             host.handle_timeout(now, &mut out);
         }
-        assert!(host.aodv().counters().rreq_received > 100 && out.len() > 100);
+        assert!(host.router().counters().rreq_received > 100 && out.len() > 100);
     }
 }

@@ -9,7 +9,7 @@
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
 //! | [`wires`] | wires between nodes whose kernels route |
-//! | [`hosted`] | nodes whose host is the simulator's AODV, beside routing daemons |
+//! | [`hosted`] | nodes whose host is the simulator's AODV or Babel, beside routing daemons |
 //! | [`radio`] | what radios hear, for routing daemons |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |

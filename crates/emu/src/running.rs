@@ -318,7 +318,7 @@ impl Running {
         self.emulation.hosted.iter().any(|host| host.node() == node)
     }
 
-    /// Hands a packet to the simulator's AODV, as the frame that a device would have got.
+    /// Hands a packet to the simulator's routing, as the frame that a device would have got.
     fn hand_to_host(&mut self, node: NodeId, packet: &Ipv4Packet, strength: Dbm) {
         let (now, mut frame, mut frames) = (self.now(), Vec::new(), Vec::new());
         if self.emulation.carry.leave(now, node, packet, &mut frame)

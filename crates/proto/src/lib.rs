@@ -9,7 +9,7 @@
 //! | [`mac`] | the 802.11 DCF |
 //! | [`aqm`] | queues of flows, kept short: CoDel, FQ-CoDel |
 //! | [`net`] | ARP, link delay, interface queue |
-//! | [`route`] | static shortest paths and AODV |
+//! | [`route`] | static shortest paths, AODV and Babel |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
 //! | [`atp`] | ATP, a transport of its own |

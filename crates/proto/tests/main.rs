@@ -2,6 +2,7 @@
 
 mod aodv;
 mod aodv_daemon;
+mod babel;
 mod c3tcp;
 mod gateway;
 mod gateway_device;

@@ -347,11 +347,18 @@ fn drops(world: &World) -> Named {
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut routing = route::Counters::default();
+    let mut babel: Option<route::babel::Counters> = None;
     for node in world.nodes() {
         (0..node.radios()).for_each(|radio| dcf.add(node.mac_at(radio).counters()));
         routing.add(&node.router().counters());
+        if let Some(counted) = node.router().babel_counters() {
+            babel.get_or_insert_default().add(counted);
+        }
     }
     let mut named = Named::from([("mac".into(), dcf.named().collect()), ("route".into(), routing.named().collect())]);
+    if let Some(babel) = babel {
+        named.insert("babel".into(), babel.named().collect());
+    }
     if !world.stations().share_one_channel() {
         count_radios(world, &mut named);
     }
@@ -379,7 +386,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
 }
 
 /// What probes and marks come to: nothing where neither is in use.
-fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 5] {
+fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 6] {
     let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
     let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {
         sum.add(&stats);
@@ -394,6 +401,7 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
     });
     [
         ("tcp", "tail_probes", sum.tail_probes),
+        ("tcp", "timeouts_undone", sum.timeouts_undone),
         ("tcp", "marks_received", sum.marks_received),
         ("tcp", "marks_answered", sum.marks_answered),
         ("link", "marked", early.chain(fair).sum()),

@@ -26,7 +26,7 @@ use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
 use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, OnChannel, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, sinr};
-use fourhop_proto::route::{self, Aodv, Metric, Router, ShortestPaths, StaticRoutes};
+use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{Bytes, NodeId, Purpose, Rate, Seq, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,6 +141,8 @@ pub enum Routing {
     Cheapest(Metric),
     /// On demand.
     Aodv(Box<route::Config>),
+    /// Known before it is needed.
+    Babel(babel::Config),
     /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
     Outside,
 }
@@ -513,6 +515,16 @@ impl Setup {
                         Some(plan) => aodv.with_plan(plan.addresses()),
                         None => aodv,
                     }))
+                })
+                .collect(),
+            Routing::Babel(config) => (0..count)
+                .zip(std::iter::repeat(Arc::new(*config)))
+                .map(|(n, config)| {
+                    let id = NodeId(n as u32);
+                    let babel = Babel::new(id.ipv4(), config, Stream::new(seed, id, Purpose::RoutingJitter));
+                    let is_gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
+                    let outside = is_gateway.then_some(Plan::OUTSIDE);
+                    Router::Babel(Box::new(babel.with_gateway(outside)))
                 })
                 .collect(),
         }

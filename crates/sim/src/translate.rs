@@ -39,6 +39,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
                 Some(metric) => Routing::Cheapest(metric),
             },
             RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => Routing::Aodv(Box::new(scenario.aodv_config())),
+            RoutingProtocol::Babel => Routing::Babel(scenario.babel_config()),
         },
         wired: scenario.wired_plan(&network.gateways),
         crossing: scenario.crossing_config(),

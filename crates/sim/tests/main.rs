@@ -8,6 +8,7 @@ mod ages;
 mod agreement;
 mod aodv_messages;
 mod atp;
+mod babel;
 mod bianchi;
 mod bits;
 mod c3tcp;

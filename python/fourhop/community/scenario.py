@@ -112,12 +112,12 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         network = _linked_by_distance(network, options)
     neighbours = network.neighbours()
     network, gateways = _gateways(network, neighbours)
-    everywhere = all(node.place is None for node in network.nodes.values())
+    placeless = all(node.place is None for node in network.nodes.values())
     budget = links.Budget.of(_probe(options).resolved["radio"])
     entries, more = links.entries(network, budget) if measured else ([], [])
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways)
-    unmeasured = (options.unmeasured or ("silent" if everywhere else "no-link")) if measured else "path-loss"
+    unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"
     notes = [*network.notes, *_about_air(options, measured, unmeasured), *_about_channels(network)]
     hops = hops_from(neighbours, gateways)
     flows, about = _flows(network, hops, options)
@@ -138,12 +138,12 @@ def _probe(
 ) -> Scenario:
     """A scenario with these nodes alone, by which the simulator says what its radio does."""
     radio, mac = _radio(options)
-    kind, key = ("positions", "positions") if metres else ("coordinates", "coordinates")
-    listed = [[f"{a}m", f"{b}m"] for a, b in places] if metres else [list(place) for place in places]
+    kind = "positions" if metres else "coordinates"
+    listed = [[f"{a}m", f"{b}m"] if metres else [a, b] for a, b in places]
     document: dict[str, Any] = {
         "profile": "standard",
         "duration": "10s",
-        "topology": {"kind": kind, key: listed},
+        "topology": {"kind": kind, kind: listed},
         "radio": radio,
         "mac": mac,
         "flows": [{"from": 0, "to": 1, "transport": "cubic"}],

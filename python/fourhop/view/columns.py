@@ -10,7 +10,7 @@ import polars as pl
 KINDS = ("rts", "cts", "data", "ack")
 CONTENTS = (
     *("arp", "tcp-data", "tcp-ack", "tcp-syn", "tcp-fin", "tcp-rst", "udp", "atp-data", "atp-feedback"),
-    *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "rrep-ack", "hello", "probe", "other"),
+    *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "rrep-ack", "hello", "probe", "babel", "other"),
 )
 FATES = ("received", "overheard", "undecodable", "collision", "captured", "half-duplex", "frame-error")
 STATES = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs", "ifs", "counting", "frozen")

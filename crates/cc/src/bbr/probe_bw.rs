@@ -74,11 +74,7 @@ impl Bbr {
                 self.bw_probe_samples = true;
                 self.start_up(win, rs);
             }
-            State::Up => {
-                if self.is_time_to_go_down(win, rs) {
-                    self.start_down(now, rs);
-                }
-            }
+            State::Up => self.check_up_done(win, now, rs),
             _ => {}
         }
     }
@@ -94,13 +90,13 @@ impl Bbr {
         rs.in_flight <= self.inflight_with_headroom() && rs.in_flight <= self.inflight_at(self.max_bw.get(), 100)
     }
 
-    /// `BBRIsTimeToGoDown()`.
-    fn is_time_to_go_down(&mut self, win: &Window, rs: &RateSample) -> bool {
+    /// `BBRIsTimeToGoDown()`, and going.
+    fn check_up_done(&mut self, win: &Window, now: Time, rs: &RateSample) {
         if rs.cwnd_limited && win.cwnd >= self.inflight_longterm {
             self.reset_full_bw(rs.rate);
-            return false;
+        } else if self.full_bw_now {
+            self.start_down(now, rs);
         }
-        self.full_bw_now
     }
 
     /// `BBRRaiseInflightLongtermSlope()`: in every round of UP twice as much as in the one before.

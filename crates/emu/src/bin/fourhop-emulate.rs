@@ -109,7 +109,7 @@ mod program {
         /// With --tap: tell routing daemons here how strongly their nodes hear each frame, and what was given up.
         #[arg(long, value_name = "PATH", requires = "tap")]
         radio: Option<PathBuf>,
-        /// With --tap: these nodes are hosted by the simulator's AODV beside routing daemons in the others, by the keys of `routing`.
+        /// With --tap: these nodes are hosted by the simulator's AODV or Babel beside routing daemons in the others, by the scenario's keys.
         #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "tap")]
         hosted: Vec<String>,
         /// Print the report as JSON when it ends.

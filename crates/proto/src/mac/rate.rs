@@ -7,7 +7,7 @@
 //! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each failed
 //!   trial doubles the number of ACKs required before the next one; two failures in a row reset it to ten.
 //!
-//! - Minstrel: [`minstrel`](super::minstrel).
+//! - Minstrel: [`super::minstrel`].
 //!
 //! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate
 //! of data. Left out: rate selection by signal strength. The timer of 1997 is counted in frames, as in the AARF paper.

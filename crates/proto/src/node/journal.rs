@@ -74,6 +74,8 @@ pub enum PacketKind {
     Hello,
     /// Probe of links.
     Probe,
+    /// A packet of Babel.
+    Babel,
     /// Another packet of a host outside.
     Other,
 }
@@ -98,6 +100,7 @@ impl PacketKind {
             PacketKind::RrepAck => "rrep-ack",
             PacketKind::Hello => "hello",
             PacketKind::Probe => "probe",
+            PacketKind::Babel => "babel",
             PacketKind::Other => "other",
         }
     }
@@ -165,15 +168,17 @@ impl Note {
             }
             Body::Routing(message) => {
                 (note.protocol, note.src.1, note.dst.1) = (17, message.port(), message.port());
-                let RoutingMessage::Aodv(aodv) = message;
                 note.payload = message.len();
-                (note.kind, note.seq) = match aodv {
-                    AodvMessage::Rreq(rreq) => (PacketKind::Rreq, rreq.rreq_id),
-                    AodvMessage::Rrep(rrep) if packet.is_for_all() => (PacketKind::Hello, rrep.destination_seqno),
-                    AodvMessage::Rrep(rrep) => (PacketKind::Rrep, rrep.destination_seqno),
-                    AodvMessage::Rerr(_) => (PacketKind::Rerr, 0),
-                    AodvMessage::RrepAck => (PacketKind::RrepAck, 0),
-                    AodvMessage::Probe(_) => (PacketKind::Probe, 0),
+                (note.kind, note.seq) = match message {
+                    RoutingMessage::Aodv(aodv) => match aodv {
+                        AodvMessage::Rreq(rreq) => (PacketKind::Rreq, rreq.rreq_id),
+                        AodvMessage::Rrep(rrep) if packet.is_for_all() => (PacketKind::Hello, rrep.destination_seqno),
+                        AodvMessage::Rrep(rrep) => (PacketKind::Rrep, rrep.destination_seqno),
+                        AodvMessage::Rerr(_) => (PacketKind::Rerr, 0),
+                        AodvMessage::RrepAck => (PacketKind::RrepAck, 0),
+                        AodvMessage::Probe(_) => (PacketKind::Probe, 0),
+                    },
+                    RoutingMessage::Babel(_) => (PacketKind::Babel, 0),
                 };
             }
             Body::Echo(echo) => {

@@ -6,7 +6,7 @@ use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 
 /// The addresses that begin with the same bits (RFC 4632).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Prefix {
     /// Its bits behind `len` are zero.
     addr: Ipv4Addr,

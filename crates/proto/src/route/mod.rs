@@ -1,7 +1,7 @@
 //! Routing: which neighbour a packet goes to next.
 //!
 //! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
-//! outside, and [`Aodv`], on-demand routing by RFC 3561. Both answer with [`Action`]s: the routing layer owns no queue
+//! outside, [`Aodv`], on-demand routing by RFC 3561, and [`Babel`], which knows all routes beforehand (RFC 8966). All answer with [`Action`]s: the routing layer owns no queue
 //! to the link and delivers nothing; it tells its node what to send where, what is lost and why, and which next hop has
 //! failed.
 //!
@@ -18,14 +18,17 @@
 
 mod address_plan;
 pub mod aodv;
+pub mod babel;
 mod counters;
 mod metric;
 mod static_routes;
+mod told;
 mod usage;
 mod wired_routes;
 
 pub use address_plan::{AddressPlan, Prefix};
 pub use aodv::{Aodv, Config};
+pub use babel::Babel;
 pub use counters::Counters;
 pub use metric::Metric;
 pub use static_routes::{ShortestPaths, StaticRoutes};
@@ -121,6 +124,8 @@ pub enum Router {
     Static(StaticRoutes),
     /// RFC 3561.
     Aodv(Box<Aodv>),
+    /// RFC 8966.
+    Babel(Box<Babel>),
 }
 
 impl Router {
@@ -129,6 +134,7 @@ impl Router {
     pub fn with_route_changes(self) -> Router {
         match self {
             Router::Aodv(aodv) => Router::Aodv(Box::new(aodv.with_route_changes())),
+            Router::Babel(babel) => Router::Babel(Box::new(babel.with_route_changes())),
             fixed @ Router::Static(_) => fixed,
         }
     }
@@ -138,6 +144,7 @@ impl Router {
         match self {
             Router::Static(_) => {}
             Router::Aodv(r) => r.add_interface(addr),
+            Router::Babel(r) => r.add_interface(addr),
         }
     }
 
@@ -146,6 +153,7 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_outgoing(now, packet, out),
             Router::Aodv(r) => r.handle_outgoing(now, packet, out),
+            Router::Babel(r) => r.handle_outgoing(packet, out),
         }
     }
 
@@ -155,6 +163,7 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_transit(now, packet, out),
             Router::Aodv(r) => r.handle_transit(now, packet, from, out),
+            Router::Babel(r) => r.handle_transit(packet, out),
         }
     }
 
@@ -162,7 +171,7 @@ impl Router {
     #[inline]
     pub fn wants_signals(&self) -> bool {
         match self {
-            Router::Static(_) => false,
+            Router::Static(_) | Router::Babel(_) => false,
             Router::Aodv(r) => r.wants_signals(),
         }
     }
@@ -171,7 +180,7 @@ impl Router {
     /// [`Router::wants_signals`].
     pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
         match self {
-            Router::Static(_) => {}
+            Router::Static(_) | Router::Babel(_) => {}
             Router::Aodv(r) => r.handle_signal(neighbour, strength),
         }
     }
@@ -180,7 +189,7 @@ impl Router {
     #[inline]
     pub fn wants_rates(&self) -> bool {
         match self {
-            Router::Static(_) => false,
+            Router::Static(_) | Router::Babel(_) => false,
             Router::Aodv(r) => r.wants_rates(),
         }
     }
@@ -188,7 +197,7 @@ impl Router {
     /// Data to `neighbour`, whose message comes next, is sent at this rate at present; only where [`Router::wants_rates`].
     pub fn handle_rate(&mut self, now: Time, neighbour: Ipv4Addr, rate: Rate) {
         match self {
-            Router::Static(_) => {}
+            Router::Static(_) | Router::Babel(_) => {}
             Router::Aodv(r) => r.handle_rate(now, neighbour, rate),
         }
     }
@@ -199,6 +208,7 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_outgoing(now, packet, out),
             Router::Aodv(r) => r.handle_entering(now, packet, out),
+            Router::Babel(r) => r.handle_outgoing(packet, out),
         }
     }
 
@@ -206,7 +216,7 @@ impl Router {
     /// used. Its source is `src`, the neighbour that brought it `from`, where known.
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         match self {
-            Router::Static(_) => {}
+            Router::Static(_) | Router::Babel(_) => {}
             Router::Aodv(r) => r.handle_used(now, dst, src, from),
         }
     }
@@ -216,6 +226,7 @@ impl Router {
         match self {
             Router::Static(_) => {}
             Router::Aodv(r) => r.handle_message(now, packet, from, out),
+            Router::Babel(r) => r.handle_message(now, packet, from, out),
         }
     }
 
@@ -231,6 +242,7 @@ impl Router {
         match self {
             Router::Static(r) => r.handle_link_failure(packet, out),
             Router::Aodv(r) => r.handle_link_failure(now, packet, next_hop, reason, out),
+            Router::Babel(r) => r.handle_link_failure(packet, out),
         }
     }
 
@@ -239,6 +251,7 @@ impl Router {
         match self {
             Router::Static(_) => {}
             Router::Aodv(r) => r.handle_timeout(now, out),
+            Router::Babel(r) => r.handle_timeout(now, out),
         }
     }
 
@@ -247,29 +260,38 @@ impl Router {
         match self {
             Router::Static(_) => None,
             Router::Aodv(r) => r.next_timeout(),
+            Router::Babel(r) => Some(r.next_timeout()),
         }
     }
 
     /// Data packets handed in that have not left yet.
     pub fn held(&self) -> usize {
         match self {
-            Router::Static(_) => 0,
+            Router::Static(_) | Router::Babel(_) => 0,
             Router::Aodv(r) => r.held(),
         }
     }
 
-    /// What routing has done; static routes do nothing that is counted.
+    /// What AODV has done; other routing does nothing that these would count.
     pub fn counters(&self) -> Counters {
         match self {
-            Router::Static(_) => Counters::default(),
+            Router::Static(_) | Router::Babel(_) => Counters::default(),
             Router::Aodv(r) => *r.counters(),
+        }
+    }
+
+    /// What Babel has done, if it routes.
+    pub fn babel_counters(&self) -> Option<&babel::Counters> {
+        match self {
+            Router::Static(_) | Router::Aodv(_) => None,
+            Router::Babel(r) => Some(r.counters()),
         }
     }
 
     /// How strongly a neighbour's routing messages are received, where routing looks at that.
     pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
         match self {
-            Router::Static(_) => None,
+            Router::Static(_) | Router::Babel(_) => None,
             Router::Aodv(r) => r.signal(neighbour),
         }
     }
@@ -279,6 +301,7 @@ impl Router {
         match self {
             Router::Static(_) => Usage::default(),
             Router::Aodv(r) => r.usage(dst),
+            Router::Babel(r) => r.usage(dst),
         }
     }
 
@@ -287,6 +310,7 @@ impl Router {
         match self {
             Router::Static(r) => r.next_hop(dst),
             Router::Aodv(r) => r.next_hop(dst),
+            Router::Babel(r) => r.next_hop(dst),
         }
     }
 
@@ -295,6 +319,7 @@ impl Router {
         match self {
             Router::Static(r) => r.hops(dst),
             Router::Aodv(r) => r.route(dst).filter(|route| route.is_valid()).map(|route| route.hops),
+            Router::Babel(r) => r.route(dst).map(|route| route.hops),
         }
     }
 }

@@ -70,6 +70,9 @@ impl Socket {
         });
         let repaired = rack.probe_repaired(&report, bare);
         let advanced = ack > self.snd.una;
+        if advanced {
+            self.take_back_timeout(now, echo);
+        }
         self.stats.duplicate_acks += u64::from(!advanced && news.sacked);
 
         let exits = advanced && self.is_repairing() && ack >= self.recovery.recover;

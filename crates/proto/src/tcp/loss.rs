@@ -94,6 +94,7 @@ impl Socket {
         }
         let again = self.recovery.state == CaState::Loss && self.recovery.timeouts > 1;
         self.recovery.inflation = 0;
+        self.remember_window(now, again);
         self.lose_by_timeout(now);
         if self.transport.owns_window() {
             self.set_ca_state(now, CaState::Loss);

@@ -16,6 +16,7 @@
 //! | `receive` | reassembly, advertised window, SACK blocks |
 //! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
+//! | `eifel` | takes back a time-out that was not needed (RFC 3522) |
 //! | `ecn` | explicit congestion notification (RFC 3168) |
 //! | `freezing` | connects the frozen state to the socket |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
@@ -35,6 +36,7 @@ pub mod adhoc;
 mod by_time;
 mod config;
 mod ecn;
+mod eifel;
 mod freezing;
 mod input;
 mod loss;

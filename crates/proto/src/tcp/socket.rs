@@ -5,6 +5,7 @@ use super::action::Action;
 use super::adhoc::Freeze;
 use super::config::{Config, Release, SackRecovery};
 use super::ecn::EcnState;
+use super::eifel::BeforeTimeout;
 use super::pacer::Pacer;
 use super::position::Pos;
 use super::receive::Receiver;
@@ -69,6 +70,8 @@ pub struct Socket {
     pub(super) ack_due: bool,
     /// Marks of queues.
     pub(super) ecn: EcnState,
+    /// The window before the last time-out, until something new is acknowledged.
+    pub(super) before_timeout: Option<BeforeTimeout>,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: Pos,
     /// Hops travelled by the last packet, if its driver reports them.
@@ -123,6 +126,7 @@ impl Socket {
             probes: 0,
             ack_due: false,
             ecn: EcnState::OFF,
+            before_timeout: None,
             last_ack_sent: Pos::SYN,
             hops: None,
             round_trip: None,

@@ -27,6 +27,8 @@ counters! {
         pub window_probes: u64,
         /// Probes of the last segments (RFC 8985 section 7).
         pub tail_probes: u64,
+        /// Expiries that were found needless and taken back (RFC 3522).
+        pub timeouts_undone: u64,
         /// Segments that arrived with a mark (RFC 3168).
         pub marks_received: u64,
         /// Reductions of the window because of marks.

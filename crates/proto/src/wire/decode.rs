@@ -7,8 +7,11 @@
 //! subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section 3.2.1.3), such as
 //! broadcast, extensions that may not be skipped (section 9), bytes behind the end.
 //!
+//! Babel packets are read by [`babel`].
+//!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
+pub use super::decode_babel::{BabelError, babel};
 use super::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 use core::net::Ipv4Addr;
 use thiserror::Error;

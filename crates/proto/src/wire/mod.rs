@@ -5,8 +5,10 @@
 
 mod aodv;
 mod atp;
+mod babel;
 pub mod bytes;
 pub mod decode;
+mod decode_babel;
 mod ecn;
 pub mod encode;
 mod frame;
@@ -17,6 +19,7 @@ mod tcp;
 
 pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
 pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BLOCKS};
+pub use babel::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, RouterId};
 pub use ecn::Ecn;
 pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
 pub use opaque::Opaque;

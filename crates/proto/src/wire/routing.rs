@@ -1,13 +1,16 @@
 //! Messages of routing protocols: one class of packets, whatever the protocol. The layers between routing and the radio ask
 //! for the class (interface queues put it first, accounts count it apart) and never for the protocol.
 
-use super::{AodvMessage, encode};
+use super::packet::IPV4_HEADER;
+use super::{AodvMessage, BabelMessage, encode};
 
 /// A message of a routing protocol, over UDP. Another protocol is a variant here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RoutingMessage {
     /// RFC 3561.
     Aodv(AodvMessage),
+    /// RFC 8966.
+    Babel(BabelMessage),
 }
 
 impl RoutingMessage {
@@ -15,6 +18,7 @@ impl RoutingMessage {
     pub const fn port(&self) -> u16 {
         match self {
             RoutingMessage::Aodv(_) => AodvMessage::PORT,
+            RoutingMessage::Babel(_) => BabelMessage::PORT,
         }
     }
 
@@ -22,6 +26,7 @@ impl RoutingMessage {
     pub fn len(&self) -> u32 {
         match self {
             RoutingMessage::Aodv(message) => message.len(),
+            RoutingMessage::Babel(message) => message.len(),
         }
     }
 
@@ -34,6 +39,8 @@ impl RoutingMessage {
     pub fn ns2_packet_len(&self) -> u32 {
         match self {
             RoutingMessage::Aodv(message) => message.ns2_packet_len(),
+            // ns-2.35 has no Babel; it counts no UDP header.
+            RoutingMessage::Babel(message) => IPV4_HEADER + message.len(),
         }
     }
 
@@ -41,6 +48,7 @@ impl RoutingMessage {
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             RoutingMessage::Aodv(message) => encode::aodv(message, out),
+            RoutingMessage::Babel(message) => message.encode(out),
         }
     }
 }
@@ -48,5 +56,11 @@ impl RoutingMessage {
 impl From<AodvMessage> for RoutingMessage {
     fn from(message: AodvMessage) -> RoutingMessage {
         RoutingMessage::Aodv(message)
+    }
+}
+
+impl From<BabelMessage> for RoutingMessage {
+    fn from(message: BabelMessage) -> RoutingMessage {
+        RoutingMessage::Babel(message)
     }
 }

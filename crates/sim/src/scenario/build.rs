@@ -9,7 +9,7 @@ use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
 use super::sections::{
-    AdhocTcp, Atp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
+    AdhocTcp, Atp, Babel, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
     RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys,
     complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
 };
@@ -103,6 +103,7 @@ impl Builder {
             self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
         }
         let atp = self.section::<Atp>();
+        let babel = self.section::<Babel>();
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -158,6 +159,7 @@ impl Builder {
             mac: mac?.1,
             link: link.as_ref()?.1.clone(),
             routing: routing?,
+            babel: babel?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
             adhoc_tcp: adhoc_tcp?.1,
@@ -218,6 +220,10 @@ impl Builder {
             if !routing.hello {
                 self.problems.push(resolved.problem("hello", "false", "true for \"ssa-aodv\""));
             }
+        }
+        if routing.protocol == RoutingProtocol::Babel && routing.metric == RouteMetric::Ett {
+            let allowed = "\"etx\" or \"hops\" for \"babel\", whose Hellos tell no rates";
+            self.problems.push(resolved.problem("metric", resolved.show("metric"), allowed));
         }
         Some(routing)
     }

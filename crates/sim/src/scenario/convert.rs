@@ -3,11 +3,11 @@
 
 use super::key::Section;
 use super::layer::Profiled;
-use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RoutingProtocol, Tcp};
+use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, RoutingProtocol, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
-use fourhop_proto::route::{Metric, aodv};
+use fourhop_proto::route::{Metric, aodv, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{atp, ccm, mac, net, route, tcp};
 use fourhop_units::{Bytes, Dur};
@@ -69,6 +69,15 @@ impl Scenario {
             },
             ..self.configured(routing)
         }
+    }
+
+    /// What Babel of every node is given, if that is the routing protocol.
+    pub fn babel_config(&self) -> babel::Config {
+        let quality = match self.routing.metric {
+            RouteMetric::Hops => babel::LinkQuality::TwoOutOfThree,
+            _ => babel::LinkQuality::Etx,
+        };
+        babel::Config { quality, ..self.configured(&self.babel) }
     }
 
     /// What the modules of C3TCP are given.

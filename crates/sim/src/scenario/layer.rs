@@ -4,6 +4,7 @@
 use super::sections::Profile;
 use super::value::{Number, Share};
 use fourhop_cc::tcp_ap;
+use fourhop_proto::route::babel;
 use fourhop_proto::{atp, ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
 
@@ -40,6 +41,7 @@ profiled! {
     tcp_ap::Params: tcp_ap::Params::paper(), tcp_ap::Params::paper();
     gateway::Config: gateway::Config::paper(), gateway::Config::paper();
     atp::Config: atp::Config::published(), atp::Config::published();
+    babel::Config: babel::Config::standard(), babel::Config::standard();
     ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
 }
 
@@ -79,6 +81,7 @@ const GIVEN: &str = "INVARIANT: keys of the model are present";
 
 held! {
     u32 as usize: field => *field as u32, key => *key as usize;
+    u32 as u16: field => u32::from(*field), key => u16::try_from(*key).unwrap_or(u16::MAX);
     Bytes as u32: field => Bytes(u64::from(*field)), key => key.get() as u32;
     Bytes as u64: field => Bytes(*field), key => key.get();
     Share as u32: field => Share::thousandths(*field), key => key.per_mille();

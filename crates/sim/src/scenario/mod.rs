@@ -45,7 +45,7 @@ pub use overrides::{Overrides, keys_meant};
 pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
-pub use sections::{AdhocTcp, Atp, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, Atp, Babel, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
@@ -94,6 +94,8 @@ pub struct Scenario {
     pub link: Link,
     /// Routing.
     pub routing: Routing,
+    /// Babel.
+    pub babel: Babel,
     /// What all TCP connections have in common.
     pub tcp: Tcp,
     /// Adaptive pacing.

@@ -4,8 +4,8 @@ use super::key::{Choice, Fallback, Key, Kind, Section};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    AdhocTcp, Atp, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile, Radio,
-    RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
+    AdhocTcp, Atp, Babel, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile,
+    Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
 };
 use super::write::json as json_of;
 use schemars::{Schema, json_schema};
@@ -27,7 +27,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 21] {
+pub fn tables() -> [Table; 22] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -40,6 +40,7 @@ pub fn tables() -> [Table; 21] {
         table::<Mac>(),
         table::<Link>(),
         table::<Routing>(),
+        table::<Babel>(),
         table::<Tcp>(),
         table::<TcpAp>(),
         table::<AdhocTcp>(),

@@ -78,6 +78,7 @@ impl Scenario {
             table(&self.mac, None),
             table(&self.link, None),
             table(&self.routing, None),
+            table(&self.babel, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
             table(&self.adhoc_tcp, None),

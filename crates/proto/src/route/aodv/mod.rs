@@ -75,6 +75,7 @@ pub use metric::{Distance, MetricConfig};
 pub use signal::SignalConfig;
 pub use table::{Route, RouteState, is_newer};
 
+use super::told::Told;
 use super::usage::{Usage, Usages};
 use super::{Action, AddressPlan, Counters, NextHop, Prefix};
 use crate::drop::DropReason;
@@ -92,7 +93,6 @@ use seen::SeenRequests;
 use signal::Signals;
 use std::sync::Arc;
 use table::Table;
-use told::Told;
 
 /// How a message arrived.
 #[derive(Clone, Copy)]

@@ -1,12 +1,7 @@
-//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table.
+//! Route changes for a driver that mirrors them.
 
-use super::{Action, Aodv};
-use core::net::Ipv4Addr;
+use super::{Action, Aodv, Told};
 use fourhop_units::Time;
-
-/// The valid routes as last reported: destination, next hop, hops, by destination.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Told(Vec<(Ipv4Addr, Ipv4Addr, u8)>);
 
 impl Aodv {
     /// The same, which reports every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What
@@ -17,29 +12,9 @@ impl Aodv {
 
     /// Reports the differences to the last report, before the actions from `begun` on.
     pub(super) fn tell_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
-        let Some(Told(told)) = &mut self.told else { return };
-        let mut before = told.iter().copied().peekable();
-        let mut changes = Vec::new();
-        for route in self.table.iter().filter(|route| route.is_valid()) {
-            while let Some((destination, ..)) = before.next_if(|&(dst, ..)| dst < route.dst) {
-                changes.push(Action::RouteDown { destination });
-            }
-            let known = before.next_if(|&(dst, ..)| dst == route.dst);
-            if known != Some((route.dst, route.next_hop, route.hops)) {
-                changes.push(Action::RouteUp {
-                    destination: route.dst,
-                    next_hop: route.next_hop,
-                    hops: route.hops,
-                    lifetime: route.expires.saturating_since(now),
-                });
-            }
-        }
-        changes.extend(before.map(|(destination, ..)| Action::RouteDown { destination }));
-        if !changes.is_empty() {
-            let valid = self.table.iter().filter(|route| route.is_valid());
-            told.clear();
-            told.extend(valid.map(|route| (route.dst, route.next_hop, route.hops)));
-            out.splice(begun..begun, changes);
-        }
+        let Some(told) = &mut self.told else { return };
+        let valid = self.table.iter().filter(|route| route.is_valid());
+        let ways = valid.map(|route| ((route.dst, route.next_hop, route.hops), route.expires.saturating_since(now)));
+        told.report(ways, begun, out);
     }
 }

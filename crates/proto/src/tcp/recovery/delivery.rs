@@ -71,11 +71,13 @@ impl Delivery {
         }
     }
 
-    /// `UpdateRateSample()`.
-    pub(super) fn take(&mut self, now: Time, arrived: Arrived) {
+    /// `UpdateRateSample()`. `None` arrives without a sample, because an earlier copy of it did than the one whose times are known
+    /// (section 4.1.3.4, the second choice).
+    pub(super) fn take(&mut self, now: Time, arrived: Option<Arrived>) {
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_acked += 1;
+        let Some(arrived) = arrived else { return };
         if self.newest.is_none_or(|newest| arrived.order > newest.order) {
             self.newest = Some(arrived);
         }
@@ -160,7 +162,7 @@ mod tests {
                 let from = samples.len() as u64 * 2;
                 for n in from..=k {
                     let (at, stamp) = stamps[n as usize];
-                    delivery.take(MS(ms), Arrived { order: (at, n), retransmitted: false, stamp });
+                    delivery.take(MS(ms), Some(Arrived { order: (at, n), retransmitted: false, stamp }));
                 }
                 samples.push(delivery.sample(MS(ms), Some(Dur::from_millis(100))));
             }
@@ -187,12 +189,12 @@ mod tests {
     fn compressed_acknowledgements_do_not_count() {
         let mut delivery = Delivery::new();
         let stamps: Vec<_> = (0..10).map(|n| (MS(n * 10), delivery.stamp(MS(n * 10), n as u32))).collect();
-        delivery.take(MS(100), Arrived { order: (stamps[0].0, 0), retransmitted: false, stamp: stamps[0].1 });
+        delivery.take(MS(100), Some(Arrived { order: (stamps[0].0, 0), retransmitted: false, stamp: stamps[0].1 }));
         let first = delivery.sample(MS(100), Some(Dur::from_millis(100)));
         assert_eq!((first.delivered, first.rate.per_second()), (1, 10));
         for n in 1..10 {
             let (at, stamp) = stamps[n as usize];
-            delivery.take(MS(101), Arrived { order: (at, n), retransmitted: false, stamp });
+            delivery.take(MS(101), Some(Arrived { order: (at, n), retransmitted: false, stamp }));
         }
         // Ten delivered; the last left 90 ms after the first, and the ACKs took 101 ms.
         let all = delivery.sample(MS(101), Some(Dur::from_millis(100)));
@@ -200,7 +202,7 @@ mod tests {
         // The interval of a spurious retransmission is shorter than any round trip.
         assert!(Delivery::sample(&mut delivery, MS(102), None).rate.is_zero());
         let stamp = delivery.stamp(MS(103), 0);
-        delivery.take(MS(110), Arrived { order: (MS(103), 11), retransmitted: true, stamp });
+        delivery.take(MS(110), Some(Arrived { order: (MS(103), 11), retransmitted: true, stamp }));
         let short = delivery.sample(MS(110), Some(Dur::from_millis(100)));
         assert!(short.has_data && short.rate.is_zero() && short.rtt.is_none());
     }
@@ -213,7 +215,7 @@ mod tests {
         let marked: Vec<bool> = (0..5)
             .map(|n| {
                 let stamp = delivery.stamp(MS(n), 1);
-                delivery.take(MS(n + 1), Arrived { order: (MS(n), n), retransmitted: false, stamp });
+                delivery.take(MS(n + 1), Some(Arrived { order: (MS(n), n), retransmitted: false, stamp }));
                 delivery.sample(MS(n + 1), None).is_app_limited
             })
             .collect();

@@ -84,13 +84,14 @@ impl Flight {
         }
     }
 
-    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not known to have.
+    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not known to have;
+    /// it answers whether the times of that segment may be trusted.
     pub(super) fn deliver(
         &mut self,
         now: Time,
         ack: Pos,
         blocks: impl Iterator<Item = (Pos, Pos)>,
-        mut visit: impl FnMut(&Segment),
+        mut visit: impl FnMut(&Segment) -> bool,
     ) {
         while let Some(mut front) = self.segments.pop_front_if(|front| front.end <= ack) {
             if front.sacked {
@@ -116,8 +117,8 @@ impl Flight {
         }
     }
 
-    fn arrived(&mut self, segment: &mut Segment, now: Time, visit: &mut impl FnMut(&Segment)) {
-        visit(segment);
+    fn arrived(&mut self, segment: &mut Segment, now: Time, visit: &mut impl FnMut(&Segment) -> bool) {
+        let trusted = visit(segment);
         if segment.lost {
             segment.lost = false;
             self.lost -= 1;
@@ -126,7 +127,8 @@ impl Flight {
             self.again -= u32::from(segment.retransmitted);
         }
         let Segment { at, end, retransmitted, stamp, .. } = *segment;
-        self.delivery.take(now, Arrived { order: (at, end.offset()), retransmitted, stamp });
+        let arrived = Arrived { order: (at, end.offset()), retransmitted, stamp };
+        self.delivery.take(now, Some(arrived).filter(|_| trusted));
     }
 
     /// Takes those on their way for lost that `is_lost` says, and tells `told` of each. Returns how many.
@@ -142,6 +144,16 @@ impl Flight {
             }
         }
         self.lost - before
+    }
+
+    /// Nothing was lost: what was taken for lost and not sent again is on its way.
+    pub(in crate::tcp) fn forgive(&mut self) {
+        for segment in self.segments.iter_mut().filter(|segment| segment.lost) {
+            segment.lost = false;
+            self.lost -= 1;
+            self.under_way += 1;
+            self.again += u32::from(segment.retransmitted);
+        }
     }
 
     /// The receiver has dropped what it held (RFC 2018 section 8).

@@ -135,10 +135,11 @@ impl Rack {
             // Step 2.
             let took = now - segment.at;
             if segment.retransmitted && (is_stale(segment.at) || min_rtt.is_some_and(|least| took < least)) {
-                return;
+                return false;
             }
             *rtt = took;
             *newest = (*newest).max(Some(Newest { at: segment.at, end: segment.end }));
+            true
         });
         let sample = self.flight.delivery.sample(now, min_rtt);
         News { sacked, sample }

@@ -208,3 +208,31 @@ fn a_receiver_reports_what_comes_twice() {
     s.arrives(240, data(3));
     s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
 }
+
+/// RFC 3522: the first acknowledgement after a time-out echoes the original's timestamp: nothing was lost, and the window comes back.
+/// One that echoes the retransmission's leaves it cut.
+#[test]
+fn a_needless_timeout_is_taken_back() {
+    for (echoes_original, cwnd, state) in [(true, 10, CaState::Open), (false, 2, CaState::Loss)] {
+        let mut s = Script::active_with(
+            fourhop_cc::Transport::find("sack").expect("known"),
+            Config { timestamps: true, ..rack() },
+        );
+        s.socket.open(Time::ZERO, &mut s.out);
+        let stamp = |value, echo| Some(crate::wire::Timestamps { value, echo });
+        let mut answer = super::script::segment("S.", 0, 0, 1);
+        (answer.options.sack_permitted, answer.options.timestamps) = (true, stamp(1, 0));
+        s.arrives(100, answer);
+        s.socket.write(Time::from_millis(100), 1_000_000, &mut s.out);
+        let sent = |s: &Script| s.last_segment().options.timestamps.expect("agreed").value;
+        let original = sent(&s);
+        s.wait(2_000);
+        assert_eq!((s.socket.stats().timeouts, s.socket.cwnd()), (1, 1));
+        let echo = if echoes_original { original } else { sent(&s) };
+        let mut ack = super::script::segment(".", 1, 0, 989);
+        ack.options.timestamps = stamp(2, echo);
+        s.arrives(2_010, ack);
+        assert_eq!((s.socket.cwnd().min(10), s.socket.recovery_state()), (cwnd, state));
+        assert_eq!(s.socket.stats().timeouts_undone, u64::from(echoes_original));
+    }
+}

@@ -4,6 +4,7 @@
 
 mod adhoc_tcp;
 mod atp;
+mod babel;
 mod c3tcp;
 mod gateway;
 mod general;
@@ -22,6 +23,7 @@ mod wired;
 
 pub use adhoc_tcp::{AdhocTcp, ProbeBound};
 pub use atp::Atp;
+pub use babel::Babel;
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use gateway::{GatewayKeys, GatewayKind};
 pub use general::{General, Profile};

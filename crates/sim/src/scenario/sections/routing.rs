@@ -23,6 +23,7 @@ choice! {
     RoutingProtocol {
         Aodv = "aodv", "Ad hoc On-demand Distance Vector, RFC 3561";
         SsaAodv = "ssa-aodv", "AODV with HELLO messages that routes over neighbours received strongly (docs/aodv.md)";
+        Babel = "babel", "RFC 8966: distance vectors without loops, known before they are needed (docs/babel.md)";
         Static = "static", "shortest paths by `metric`, known from the start and never changed";
     }
 }
@@ -100,7 +101,8 @@ section! {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
         /// What paths are compared by. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md);
-        /// `ssa-aodv` has "hops" only.
+        /// `ssa-aodv` has "hops" only; `babel` measures "etx" by its Hellos, which is taken if the key is not given, and of "hops"
+        /// asks whether two of the last three came.
         metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
         /// `static` with a `metric` of links, radio `sinr`: are the frames that arrive counted over all fades? Otherwise at the mean
         /// power, as if there were no fading.
@@ -239,6 +241,8 @@ pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
     let mut rows = Vec::new();
     if is("protocol", RoutingProtocol::SsaAodv.name()) {
         rows.extend(aware);
+    } else if is("protocol", RoutingProtocol::Babel.name()) {
+        rows.push(("metric", Value::Text(RouteMetric::Etx.name().to_owned())));
     } else if !is("metric", RouteMetric::Hops.name()) {
         rows.extend(values.get("net_diameter").map(|whole| ("ttl_start", whole.clone())));
         rows.push(("destination_only", Value::Bool(true)));

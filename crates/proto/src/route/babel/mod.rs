@@ -1,0 +1,273 @@
+//! Babel (RFC 8966), for one node with one interface: a distance-vector protocol whose routes have no loops. Routes are known
+//! before they are needed; a packet for which there is none is dropped.
+//!
+//! | file | section of RFC 8966 |
+//! |---|---|
+//! | `config` | appendix B |
+//! | `seqno` | 3.2.1 |
+//! | `neighbour` | 3.2.4 and 3.4, appendices A.1 and A.2: Hellos, IHUs, the cost of a link |
+//! | `source` | 3.5.1 and 3.7.3: what is feasible |
+//! | `table` | 3.2.6, 3.5.4 and A.3: routes, smoothed metrics, which route an address has |
+//! | `update` | 3.5.3, 3.8.2.2 and 3.8.2.3: updates that come in, routes that expire |
+//! | `select` | 3.6 and 3.7.2: which route is taken, triggered updates |
+//! | `request` | 3.8: requests for updates and for sequence numbers |
+//! | `outbox` | 3.1: what is collected before it is sent |
+//! | `announce` | 3.1, 3.4 and 3.7.1: what is sent |
+//! | `acquire` | 3.3, 3.4: messages about the link itself |
+//! | `forward` | data packets |
+//!
+//! # Choices where RFC 8966 leaves room
+//! - An update for the selected route that is not feasible is ignored if the router-id is the same, and a sequence number is asked
+//!   for (3.5.3, 3.8.2.2); other unfeasible routes are kept, as asking for a number needs them.
+//! - A request for a sequence number goes to all neighbours when the last route is lost, and to the neighbour in question when
+//!   its update is not feasible (3.8.2.1, 3.8.2.2).
+//! - Retractions and changes of the router-id are sent twice, not acknowledged (3.7.2).
+//! - A triggered update tells a metric that has changed by as much as a link costs that loses nothing (3.7.2).
+//! - A request for everything is answered to all neighbours, so that one answer serves several (3.8.1.1).
+//! - A link layer that gives a packet up changes no route: Hellos alone measure links, as with babeld.
+//!
+//! # What is left out
+//! Several interfaces, thus split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped; Hellos to single
+//! neighbours, which are understood; requests for acknowledgements, which are answered; RFC 8967 and 8968 (security), RFC 9079
+//! (source-specific routes), RFC 9616 (delays as costs). Numbers are not kept over a restart.
+
+mod acquire;
+mod announce;
+mod config;
+mod counters;
+mod forward;
+mod neighbour;
+mod outbox;
+mod request;
+mod select;
+mod seqno;
+mod source;
+mod table;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use config::{Config, LinkQuality};
+pub use counters::Counters;
+pub use table::Selected;
+
+use super::told::Told;
+use super::usage::{Usage, Usages};
+use super::{Action, NextHop, Prefix};
+use crate::drop::DropReason;
+use crate::wire::{BabelTlv, Body, Ipv4Packet, RouterId, RoutingMessage};
+use config::MOST;
+use core::net::Ipv4Addr;
+use fourhop_units::{Stream, Time};
+use neighbour::Neighbours;
+use outbox::Outbox;
+use request::Requests;
+use source::Sources;
+use std::sync::Arc;
+use table::Table;
+
+/// The Babel of a node.
+///
+/// Call order, time and packet custody are those of the [module](super). Data packets change no timer, and none allocates.
+#[derive(Clone, Debug)]
+pub struct Babel {
+    addr: Ipv4Addr,
+    /// Its addresses at further interfaces.
+    interfaces: Vec<Ipv4Addr>,
+    router_id: RouterId,
+    /// What it announces: its address, and what is behind it if it is a gateway.
+    own: Vec<Prefix>,
+    config: Arc<Config>,
+    jitter: Stream,
+    /// Number of its announcements (section 3.2.1).
+    seqno: u16,
+    hello_seqno: u16,
+    hello_at: Time,
+    update_at: Time,
+    neighbours: Neighbours,
+    table: Table,
+    sources: Sources,
+    requests: Requests,
+    outbox: Outbox,
+    /// Updates that are sent again.
+    repeats: Vec<(Time, Prefix)>,
+    /// When something is due.
+    wake: Time,
+    usages: Usages,
+    /// The routes last reported to a driver that mirrors them; `None` without such a driver.
+    told: Option<Told>,
+    counters: Counters,
+}
+
+impl Babel {
+    /// Babel of the node `addr`, whose router-id is that address behind four zeros. `jitter` draws all random delays. Those made
+    /// from one `Arc` share its memory.
+    ///
+    /// # Panics
+    /// If `addr` is 0.0.0.0, which is nobody's.
+    pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, mut jitter: Stream) -> Babel {
+        let config = config.into();
+        let router_id = RouterId::of_address(addr).expect("a node has an address");
+        let hello_at = Time::ZERO + jitter.duration(config.hello_interval);
+        let update_at = Time::ZERO + jitter.duration(config.update_interval);
+        Babel {
+            addr,
+            interfaces: Vec::new(),
+            router_id,
+            own: vec![Prefix::host(addr)],
+            config,
+            jitter,
+            seqno: 0,
+            hello_seqno: 0,
+            hello_at,
+            update_at,
+            neighbours: Neighbours::default(),
+            table: Table::default(),
+            sources: Sources::default(),
+            requests: Requests::default(),
+            outbox: Outbox::default(),
+            repeats: Vec::new(),
+            wake: hello_at.min(update_at),
+            usages: Usages::new(MOST),
+            told: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The same, a gateway that announces what is behind it.
+    #[must_use]
+    pub fn with_gateway(mut self, prefixes: impl IntoIterator<Item = Prefix>) -> Babel {
+        self.own.extend(prefixes);
+        self
+    }
+
+    /// The same, which reports every change of its routes to hosts as [`Action::RouteUp`] and [`Action::RouteDown`].
+    #[must_use]
+    pub fn with_route_changes(self) -> Babel {
+        Babel { told: Some(Told::default()), ..self }
+    }
+
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it by it. A Hello
+    /// has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before anything happens.
+    pub fn add_interface(&mut self, addr: Ipv4Addr) {
+        self.interfaces.push(addr);
+    }
+
+    fn is_own(&self, addr: Ipv4Addr) -> bool {
+        addr == self.addr || self.interfaces.contains(&addr)
+    }
+
+    /// A packet of Babel, received from the neighbour `from`. One of this node itself is ignored.
+    pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
+        let Body::Routing(RoutingMessage::Babel(message)) = packet.body else { return };
+        if self.is_own(from) {
+            return;
+        }
+        self.counters.packets_received += 1;
+        for tlv in &message.tlvs {
+            self.handle_tlv(now, from, tlv);
+        }
+        self.refresh_neighbour(now, from);
+        self.finish(now, out.len(), out);
+    }
+
+    fn handle_tlv(&mut self, now: Time, from: Ipv4Addr, tlv: &BabelTlv) {
+        match *tlv {
+            BabelTlv::AckRequest { opaque, interval } => self.handle_ack_request(now, from, opaque, interval),
+            BabelTlv::Ack { .. } => {}
+            BabelTlv::Hello { unicast, seqno, interval } => self.handle_hello(now, from, unicast, seqno, interval),
+            BabelTlv::Ihu { address, rxcost, interval } => self.handle_ihu(now, from, address, rxcost, interval),
+            BabelTlv::Update(ref update) => self.handle_update(now, from, update),
+            BabelTlv::Retraction { prefix, .. } => self.handle_retraction(now, from, prefix),
+            BabelTlv::RouteRequest { prefix } => self.handle_route_request(now, from, prefix),
+            BabelTlv::SeqnoRequest { prefix, seqno, hop_count, router_id } => {
+                self.handle_seqno_request(now, from, (prefix, router_id, seqno), hop_count);
+            }
+        }
+    }
+
+    /// The link layer could not deliver to a neighbour. `packet` is what it tried, if it gives it back.
+    pub fn handle_link_failure(&mut self, packet: Option<Ipv4Packet>, out: &mut Vec<Action>) {
+        self.counters.link_failures += 1;
+        out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+    }
+
+    /// Does what has become due.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        if now < self.wake {
+            return;
+        }
+        let begun = out.len();
+        self.neighbours_timeout(now);
+        self.routes_timeout(now);
+        self.requests_timeout(now);
+        self.repeats_timeout(now);
+        self.intervals_timeout(now);
+        self.send_waiting(now, out);
+        self.finish(now, begun, out);
+    }
+
+    /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called again.
+    fn finish(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
+        if let Some(told) = &mut self.told {
+            let lasts = config::hold(config::centiseconds(self.config.update_interval));
+            let hosts = self.table.0.iter().filter(|destination| destination.prefix.bits() == 32);
+            let routes = hosts.filter_map(|host| Some((host.prefix.addr(), host.selected?)));
+            told.report(routes.map(|(dst, route)| ((dst, route.next_hop, route.hops), lasts)), begun, out);
+        }
+        let first = [self.neighbours.next(), self.table.next(), self.requests.next(), self.outbox.next()];
+        let again = self.repeats.iter().map(|&(at, _)| at);
+        let first = first.into_iter().flatten().chain(again).fold(self.hello_at.min(self.update_at), Time::min);
+        self.wake = first.max(now);
+    }
+
+    /// When something becomes due.
+    pub fn next_timeout(&self) -> Time {
+        self.wake
+    }
+
+    /// Does this node announce the prefix?
+    fn announces(&self, prefix: Prefix) -> bool {
+        self.own.contains(&prefix)
+    }
+
+    /// Is this address its own, or behind it?
+    pub fn serves(&self, addr: Ipv4Addr) -> bool {
+        self.own.iter().any(|prefix| prefix.contains(addr))
+    }
+
+    /// What this node's own packets for `dst` saw of routing.
+    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
+        self.usages.of(dst)
+    }
+
+    /// The selected route for an address.
+    pub fn route(&self, dst: Ipv4Addr) -> Option<&Selected> {
+        self.table.lookup(dst)
+    }
+
+    /// All selected routes, hosts first.
+    pub fn routes(&self) -> impl Iterator<Item = (Prefix, &Selected)> {
+        self.table.0.iter().filter_map(|destination| Some((destination.prefix, destination.selected.as_ref()?)))
+    }
+
+    /// What the link to a neighbour costs, infinite ones included.
+    pub fn links(&self) -> impl Iterator<Item = (Ipv4Addr, u16)> {
+        self.neighbours.iter().map(|neighbour| (neighbour.addr, neighbour.cost))
+    }
+
+    /// This node's sequence number.
+    pub fn seqno(&self) -> u16 {
+        self.seqno
+    }
+
+    /// Its router-id.
+    pub fn router_id(&self) -> RouterId {
+        self.router_id
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}

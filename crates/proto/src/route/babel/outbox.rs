@@ -1,0 +1,60 @@
+//! What waits to be said (RFC 8966 section 3.1): it is collected for a short random time, so that one packet says much, and put
+//! into words when it leaves, so that it says what is true then.
+
+use crate::route::Prefix;
+use crate::wire::BabelTlv;
+use core::net::Ipv4Addr;
+use fourhop_units::Time;
+
+/// Something to be said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Item {
+    /// The next Hello.
+    Hello,
+    /// An IHU to this neighbour.
+    Ihu(Ipv4Addr),
+    /// An update or a retraction.
+    Update(Prefix),
+    /// Updates of all routes, to all.
+    Everything,
+    /// This.
+    Tlv(BabelTlv),
+}
+
+/// What waits for one receiver, or for all.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub to: Option<Ipv4Addr>,
+    /// When it leaves.
+    at: Time,
+    pub items: Vec<Item>,
+}
+
+/// By receiver, in the order in which they got their first item.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Outbox(Vec<Waiting>);
+
+impl Outbox {
+    /// Something for a neighbour or for all, at `at` or with what leaves earlier.
+    pub fn push(&mut self, to: Option<Ipv4Addr>, at: Time, item: Item) {
+        match self.0.iter_mut().find(|waiting| waiting.to == to) {
+            None => self.0.push(Waiting { to, at, items: vec![item] }),
+            Some(waiting) => {
+                waiting.at = waiting.at.min(at);
+                if !waiting.items.contains(&item) {
+                    waiting.items.push(item);
+                }
+            }
+        }
+    }
+
+    /// What leaves now.
+    pub fn pop(&mut self, now: Time) -> Option<Waiting> {
+        let at = self.0.iter().position(|waiting| waiting.at <= now)?;
+        Some(self.0.remove(at))
+    }
+
+    pub fn next(&self) -> Option<Time> {
+        self.0.iter().map(|waiting| waiting.at).min()
+    }
+}

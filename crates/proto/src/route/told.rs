@@ -1,0 +1,42 @@
+//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table, or a recorder.
+
+use super::Action;
+use core::net::Ipv4Addr;
+use fourhop_units::Dur;
+
+/// A route as it is reported: destination, next hop, hops.
+type Way = (Ipv4Addr, Ipv4Addr, u8);
+
+/// The routes as last reported, by destination.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    last: Vec<Way>,
+    /// Room for the present ones.
+    present: Vec<Way>,
+}
+
+impl Told {
+    /// Reports the differences to the last report, before the actions from `begun` on. `routes`, by destination: each with the
+    /// time it lasts.
+    pub fn report(&mut self, routes: impl Iterator<Item = (Way, Dur)>, begun: usize, out: &mut Vec<Action>) {
+        let mut before = self.last.iter().copied().peekable();
+        let mut changes = Vec::new();
+        self.present.clear();
+        for (way, lifetime) in routes {
+            let (destination, next_hop, hops) = way;
+            self.present.push(way);
+            while let Some((destination, ..)) = before.next_if(|&(dst, ..)| dst < destination) {
+                changes.push(Action::RouteDown { destination });
+            }
+            let known = before.next_if(|&(dst, ..)| dst == destination);
+            if known != Some(way) {
+                changes.push(Action::RouteUp { destination, next_hop, hops, lifetime });
+            }
+        }
+        changes.extend(before.map(|(destination, ..)| Action::RouteDown { destination }));
+        if !changes.is_empty() {
+            core::mem::swap(&mut self.last, &mut self.present);
+            out.splice(begun..begun, changes);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Babel messages (RFC 8966 section 4), for IPv4 routes.
+//!
+//! A message is a list of TLVs that say everything themselves: what the wire keeps in a parser's state (router-id, next hop, a
+//! prefix to compress against; section 4.5) is put into each update by [`decode::babel`](super::decode::babel) and taken out
+//! again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV of its own (flag R of
+//! section 4.6.9).
+
+use crate::route::Prefix;
+use arrayvec::ArrayVec;
+use core::net::{IpAddr, Ipv4Addr};
+
+/// The metric, and the cost, of what cannot be reached (section 2.1).
+pub const BABEL_INFINITY: u16 = 0xffff;
+
+/// Name of a router (section 3.2.2): neither all zeros nor all ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RouterId([u8; 8]);
+
+impl RouterId {
+    /// These bytes, if they are a name.
+    pub const fn new(bytes: [u8; 8]) -> Option<RouterId> {
+        match u64::from_be_bytes(bytes) {
+            0 | u64::MAX => None,
+            _ => Some(RouterId(bytes)),
+        }
+    }
+
+    /// The one that flag R makes of an IPv4 address: behind four zeros.
+    pub const fn of_address(addr: Ipv4Addr) -> Option<RouterId> {
+        let [a, b, c, d] = addr.octets();
+        RouterId::new([0, 0, 0, 0, a, b, c, d])
+    }
+
+    /// Its bytes.
+    pub const fn bytes(self) -> [u8; 8] {
+        self.0
+    }
+}
+
+/// A route that the sender advertises (section 4.6.9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BabelUpdate {
+    /// Where it leads.
+    pub prefix: Prefix,
+    /// Who announced the prefix first.
+    pub router_id: RouterId,
+    /// Where packets go to; none: to the sender.
+    pub next_hop: Option<Ipv4Addr>,
+    /// When the next update follows at the latest, in centiseconds.
+    pub interval: u16,
+    /// Sequence number of the announcement.
+    pub seqno: u16,
+    /// The sender's metric, finite.
+    pub metric: u16,
+    /// Hops from the sender to the destination, in a sub-TLV of ours: RFC 8966 carries none, and transports of this project ask
+    /// for them.
+    pub hops: Option<u8>,
+}
+
+impl BabelUpdate {
+    /// Type of the sub-TLV with the hops: one of those for experiments (section 5), which others skip.
+    pub const HOPS: u8 = 112;
+}
+
+/// One statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BabelTlv {
+    /// An answer is asked for within `interval` centiseconds (section 4.6.3).
+    AckRequest {
+        /// What the answer repeats.
+        opaque: u16,
+        /// Centiseconds.
+        interval: u16,
+    },
+    /// The answer (section 4.6.4).
+    Ack {
+        /// That of the request.
+        opaque: u16,
+    },
+    /// A neighbour lives (section 4.6.5).
+    Hello {
+        /// Counted among those that are sent to single neighbours?
+        unicast: bool,
+        /// Counts them.
+        seqno: u16,
+        /// When the next follows at the latest, in centiseconds; 0: it is not known.
+        interval: u16,
+    },
+    /// "I heard you" (section 4.6.6).
+    Ihu {
+        /// Which neighbour; none: whoever receives it.
+        address: Option<IpAddr>,
+        /// What the link costs in this direction.
+        rxcost: u16,
+        /// When the next follows at the latest, in centiseconds.
+        interval: u16,
+    },
+    /// A route.
+    Update(BabelUpdate),
+    /// The end of a route, or of all that the sender has advertised: an update whose metric is infinite.
+    Retraction {
+        /// Which; none: all.
+        prefix: Option<Prefix>,
+        /// When the next update would follow, in centiseconds; receivers need it no more.
+        interval: u16,
+    },
+    /// An update is asked for (section 4.6.10).
+    RouteRequest {
+        /// About what; none: all routes.
+        prefix: Option<Prefix>,
+    },
+    /// A route with a sequence number is asked for (section 4.6.11).
+    SeqnoRequest {
+        /// Where it is to lead.
+        prefix: Prefix,
+        /// The least that will do.
+        seqno: u16,
+        /// How often it may be passed on, and one more.
+        hop_count: u8,
+        /// Who has to make the number.
+        router_id: RouterId,
+    },
+}
+
+/// The TLVs of a datagram.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct BabelMessage {
+    /// In order.
+    pub tlvs: Vec<BabelTlv>,
+}
+
+/// What a parser remembers (section 4.5), as far as it is needed for what is sent.
+#[derive(Default)]
+struct State {
+    router_id: Option<RouterId>,
+    next_hop: Option<Ipv4Addr>,
+}
+
+/// A TLV without type and length. The longest is a seqno request with 16 bytes of prefix.
+type Value = ArrayVec<u8, 32>;
+
+impl BabelMessage {
+    /// UDP port of Babel (section 4).
+    pub const PORT: u16 = 6696;
+    /// Its group of IPv4 (section 4).
+    pub const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 111);
+    /// First byte and version of a packet (section 4.2).
+    pub const MAGIC: [u8; 2] = [42, 2];
+    /// Bytes of the packet header.
+    pub const HEADER: u32 = 4;
+
+    /// Bytes of the packet without UDP and IP.
+    pub fn len(&self) -> u32 {
+        let mut len = Self::HEADER;
+        self.write(&mut |bytes| len += bytes.len() as u32);
+        len
+    }
+
+    /// Never: every packet has a header.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Appends the packet's bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(Self::MAGIC);
+        out.extend(((self.len() - Self::HEADER) as u16).to_be_bytes());
+        self.write(&mut |bytes| out.extend(bytes));
+    }
+
+    fn write(&self, put: &mut impl FnMut(&[u8])) {
+        let mut state = State::default();
+        self.tlvs.iter().for_each(|tlv| tlv.write(&mut state, put));
+    }
+}
+
+impl BabelTlv {
+    fn write(&self, state: &mut State, put: &mut impl FnMut(&[u8])) {
+        let mut value = Value::new();
+        let kind = match self {
+            BabelTlv::AckRequest { opaque, interval } => {
+                extend(&mut value, [[0, 0], opaque.to_be_bytes(), interval.to_be_bytes()].as_flattened());
+                2
+            }
+            BabelTlv::Ack { opaque } => {
+                extend(&mut value, &opaque.to_be_bytes());
+                3
+            }
+            BabelTlv::Hello { unicast, seqno, interval } => {
+                let flags = [if *unicast { 0x80 } else { 0 }, 0];
+                extend(&mut value, [flags, seqno.to_be_bytes(), interval.to_be_bytes()].as_flattened());
+                4
+            }
+            BabelTlv::Ihu { address, rxcost, interval } => {
+                let encoding = match address {
+                    None => 0,
+                    Some(IpAddr::V4(_)) => 1,
+                    Some(IpAddr::V6(addr)) if addr.segments()[..4] == [0xfe80, 0, 0, 0] => 3,
+                    Some(IpAddr::V6(_)) => 2,
+                };
+                extend(&mut value, [[encoding, 0], rxcost.to_be_bytes(), interval.to_be_bytes()].as_flattened());
+                match address {
+                    None => {}
+                    Some(IpAddr::V4(addr)) => extend(&mut value, &addr.octets()),
+                    Some(IpAddr::V6(addr)) => extend(&mut value, &addr.octets()[if encoding == 3 { 8 } else { 0 }..]),
+                }
+                5
+            }
+            BabelTlv::Update(update) => {
+                update.introduce(state, put);
+                let flags = if update.names_its_router() { ROUTER_ID_FLAG } else { 0 };
+                update_value(&mut value, flags, Some(update.prefix), update.interval, update.seqno, update.metric);
+                if let Some(hops) = update.hops {
+                    extend(&mut value, &[BabelUpdate::HOPS, 1, hops]);
+                }
+                8
+            }
+            BabelTlv::Retraction { prefix, interval } => {
+                // Neither router-id nor sequence number count.
+                update_value(&mut value, 0, *prefix, *interval, 0, BABEL_INFINITY);
+                8
+            }
+            BabelTlv::RouteRequest { prefix } => {
+                extend(&mut value, &prefix.map_or([0, 0], |prefix| [1, prefix.bits()]));
+                prefix.iter().for_each(|prefix| extend_prefix(&mut value, *prefix));
+                9
+            }
+            BabelTlv::SeqnoRequest { prefix, seqno, hop_count, router_id } => {
+                let [high, low] = seqno.to_be_bytes();
+                extend(&mut value, &[1, prefix.bits(), high, low, *hop_count, 0]);
+                extend(&mut value, &router_id.bytes());
+                extend_prefix(&mut value, *prefix);
+                10
+            }
+        };
+        put_tlv(kind, &value, put);
+    }
+}
+
+/// Flag R: the router-id is in the prefix.
+pub(super) const ROUTER_ID_FLAG: u8 = 0x40;
+/// Flag P: later prefixes are compressed against this one.
+pub(super) const PREFIX_FLAG: u8 = 0x80;
+
+impl BabelUpdate {
+    /// Is the router-id what flag R makes of the prefix?
+    fn names_its_router(&self) -> bool {
+        RouterId::of_address(self.prefix.addr()) == Some(self.router_id)
+    }
+
+    /// Brings a parser to the state that the update needs (sections 4.6.7 and 4.6.8).
+    fn introduce(&self, state: &mut State, put: &mut impl FnMut(&[u8])) {
+        if !self.names_its_router() && state.router_id != Some(self.router_id) {
+            let [a, b, c, d, e, f, g, h] = self.router_id.bytes();
+            put_tlv(6, &[0, 0, a, b, c, d, e, f, g, h], put);
+        }
+        state.router_id = Some(self.router_id);
+        if let Some(next_hop) = self.next_hop.filter(|next_hop| state.next_hop != Some(*next_hop)) {
+            let [a, b, c, d] = next_hop.octets();
+            put_tlv(7, &[1, 0, a, b, c, d], put);
+            state.next_hop = Some(next_hop);
+        }
+    }
+}
+
+fn update_value(value: &mut Value, flags: u8, prefix: Option<Prefix>, interval: u16, seqno: u16, metric: u16) {
+    let [encoding, bits] = prefix.map_or([0, 0], |prefix| [1, prefix.bits()]);
+    extend(value, &[encoding, flags, bits, 0]);
+    extend(value, [interval.to_be_bytes(), seqno.to_be_bytes(), metric.to_be_bytes()].as_flattened());
+    prefix.iter().for_each(|prefix| extend_prefix(value, *prefix));
+}
+
+/// The bytes in which bits of the prefix are.
+fn extend_prefix(value: &mut Value, prefix: Prefix) {
+    extend(value, &prefix.addr().octets()[..usize::from(prefix.bits().div_ceil(8))]);
+}
+
+fn extend(value: &mut Value, bytes: &[u8]) {
+    // INVARIANT: no TLV that is sent is longer than a `Value`.
+    value.try_extend_from_slice(bytes).expect("a TLV fits");
+}
+
+fn put_tlv(kind: u8, value: &[u8], put: &mut impl FnMut(&[u8])) {
+    put(&[kind, value.len() as u8]);
+    put(value);
+}
+
+#[cfg(test)]
+#[path = "babel_tests.rs"]
+mod tests;

@@ -1,0 +1,27 @@
+//! `[babel]`: Babel (RFC 8966), for `routing.protocol = "babel"`; docs/babel.md.
+
+use crate::scenario::key::{Kind, section, time};
+use fourhop_proto::route::babel;
+use fourhop_units::Dur;
+
+section! {
+    /// Babel (RFC 8966), for `routing.protocol = "babel"`: the parameters of its appendix B, with their defaults there. How links are
+    /// measured is `routing.metric`; no other key of `[routing]` concerns it.
+    Babel = "babel" of babel::Config {
+        /// Longest time between two Hellos of a node; each comes up to a quarter earlier.
+        hello_interval: Dur, time("10ms", "600s") => hello_interval;
+        /// Longest time between two updates of all routes.
+        update_interval: Dur, time("10ms", "600s") => update_interval;
+        /// What a link costs on which no Hello is lost. Each end says it to the other; `metric = "etx"` counts less than 256 as 256.
+        rxcost: u32, Kind::Int(1, 65_534) => rxcost;
+        /// Time in which a smoothed metric comes half-way to the metric; another route is taken if both of its are better. 0s: metrics
+        /// are not smoothed.
+        smoothing_half_life: Dur, time("0s", "600s") => smoothing_half_life;
+        /// Wait before a request for a newer sequence number is repeated; it doubles each time.
+        request_timeout: Dur, time("10ms", "600s") => request_timeout;
+        /// How often such a request is repeated.
+        request_repeats: u8, Kind::Int(0, 8) => request_repeats;
+        /// Longest delay of urgent messages: retractions, changes of a route's origin, requests and their answers.
+        urgent_timeout: Dur, time("1ms", "10s") => urgent_timeout;
+    }
+}

@@ -392,6 +392,8 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
         sum.add(&stats);
         sum
     });
+    let queues = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.link_at(radio)));
+    let fair = queues.filter_map(|link| link.station_queues()).map(|queues| queues.marked());
     let early = world.nodes().iter().filter_map(|node| node.early_drops()).map(|early| early.marked);
     let codel = world.nodes().iter().filter_map(|node| match node.wired_side()?.crossing()? {
         Crossing::FqCodel(queue) => Some(queue.marked()),
@@ -402,7 +404,7 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
         ("tcp", "timeouts_undone", sum.timeouts_undone),
         ("tcp", "marks_received", sum.marks_received),
         ("tcp", "marks_answered", sum.marks_answered),
-        ("link", "marked", early.sum()),
+        ("link", "marked", early.chain(fair).sum()),
         ("gateway", "marked", codel.sum()),
     ]
 }

@@ -14,7 +14,7 @@ pub struct Config {
 }
 
 /// State of one queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Codel {
     /// When the delay, above the target since, will have been so for an interval.
     first_above: Option<Time>,
@@ -34,11 +34,6 @@ pub enum Verdict {
 }
 
 impl Codel {
-    /// Of a queue in which nothing has waited yet.
-    pub const fn new() -> Codel {
-        Codel { first_above: None, drop_next: Time::ZERO, count: 0, last_count: 0, dropping: false }
-    }
-
     /// Section 5.3, `control_law`: the next drop comes interval / sqrt(count) after `at`.
     fn next_drop(&self, config: &Config, at: Time) -> Time {
         // The square root in 1/2^16.
@@ -100,7 +95,7 @@ mod tests {
 
     /// A queue that always has packets which have waited for `wait`, looked at each millisecond: when it drops.
     fn drops(wait: Dur, millis: u64) -> Vec<u64> {
-        let mut codel = Codel::new();
+        let mut codel = Codel::default();
         let mut found = Vec::new();
         for ms in 0..millis {
             while codel.handle_head(&CONFIG, Time::from_millis(1_000 + ms), wait, 100_000, 1_500) == Verdict::Drop {
@@ -151,7 +146,7 @@ mod tests {
     /// The same in time: eleven drops by 602 ms, then a moment without delay.
     #[test]
     fn the_delay_comes_back_after_a_moment() {
-        let mut codel = Codel::new();
+        let mut codel = Codel::default();
         let mut found = Vec::new();
         for ms in 0..=800 {
             let wait = Dur::from_millis(if ms == 605 { 1 } else { 20 });
@@ -166,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_last_packet_is_never_dropped() {
-        let mut codel = Codel::new();
+        let mut codel = Codel::default();
         for ms in 0..1_000 {
             let verdict = codel.handle_head(&CONFIG, Time::from_millis(ms), Dur::from_secs(1), 1_500, 1_500);
             assert_eq!(verdict, Verdict::Pass);
@@ -176,7 +171,7 @@ mod tests {
     /// Section 5.6: a queue that ran empty has no delay to speak of; whatever comes has an interval of its own.
     #[test]
     fn an_empty_queue_begins_anew() {
-        let mut codel = Codel::new();
+        let mut codel = Codel::default();
         let head = |codel: &mut Codel, ms| {
             codel.handle_head(&CONFIG, Time::from_millis(ms), Dur::from_millis(20), 100_000, 1_500)
         };

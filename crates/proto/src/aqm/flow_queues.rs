@@ -36,8 +36,8 @@ struct Queue<P> {
 }
 
 impl<P> Queue<P> {
-    const fn new() -> Queue<P> {
-        Queue { packets: VecDeque::new(), bytes: 0, deficit: 0, codel: Codel::new(), listed: false }
+    fn new() -> Queue<P> {
+        Queue { packets: VecDeque::new(), bytes: 0, deficit: 0, codel: Codel::default(), listed: false }
     }
 }
 

@@ -9,7 +9,7 @@
 //! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each neighbour
 //! ([`crate::net::station_queues`]).
 //!
-//! What is left out: ECN.
+//! What CoDel would drop the owner of the queues may mark instead (RFC 3168).
 
 pub mod codel;
 pub mod flow_queues;

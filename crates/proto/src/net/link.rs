@@ -45,7 +45,7 @@ pub struct Config {
     pub red: link_red::Config,
     /// Those by the load of the medium, which the node does, too.
     pub nred: neighbourhood_red::Config,
-    /// Do both mark packets whose transport listens, instead of dropping them (RFC 3168)?
+    /// Do both, and CoDel in front of the MAC, mark packets whose transport listens, instead of dropping them (RFC 3168)?
     pub ecn: bool,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
@@ -132,7 +132,10 @@ impl Link {
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
             queue: match config.queue_kind {
                 QueueKind::DropTail => Queue::DropTail(InterfaceQueue::new(config.queue)),
-                QueueKind::FqCodel => Queue::FqCodel(Box::new(StationQueues::new(config.fq))),
+                QueueKind::FqCodel => Queue::FqCodel(Box::new(StationQueues::new(station_queues::Config {
+                    ecn: config.ecn,
+                    ..config.fq
+                }))),
             },
             config,
             down: VecDeque::new(),

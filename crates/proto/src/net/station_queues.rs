@@ -37,6 +37,8 @@ pub struct Config {
     pub airtime_quantum: Dur,
     /// Do neighbours share air time? Otherwise they take turns packet by packet.
     pub airtime_fairness: bool,
+    /// Are packets whose transport listens marked where CoDel would drop them (RFC 3168)? mac80211: yes.
+    pub ecn: bool,
 }
 
 /// Hash values of flows at a neighbour, as in mac80211.
@@ -56,6 +58,7 @@ impl Config {
             codel: codel::Config { target: Dur::from_millis(20), interval: Dur::from_millis(100) },
             airtime_quantum: Dur::from_micros(256),
             airtime_fairness: true,
+            ecn: false,
         }
     }
 
@@ -97,6 +100,7 @@ pub struct StationQueues {
     urgent: VecDeque<Msdu>,
     held: usize,
     bytes: u64,
+    marked: u64,
 }
 
 impl StationQueues {
@@ -109,12 +113,18 @@ impl StationQueues {
             urgent: VecDeque::new(),
             held: 0,
             bytes: 0,
+            marked: 0,
         }
     }
 
     /// Packets waiting.
     pub fn len(&self) -> usize {
         self.urgent.len() + self.held
+    }
+
+    /// Packets marked so far.
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 
     /// Does nothing wait?
@@ -210,8 +220,15 @@ impl StationQueues {
     }
 
     fn take_from(&mut self, now: Time, at: usize, lost: &mut impl FnMut(Msdu)) -> Option<Msdu> {
-        let StationQueues { config, neighbours, held, bytes, .. } = self;
-        let dropped = |msdu: Msdu| {
+        let StationQueues { config, neighbours, held, bytes, marked, .. } = self;
+        let dropped = |mut msdu: Msdu| {
+            if config.ecn
+                && let Payload::Ipv4(packet) = &mut msdu.payload
+                && packet.mark_congestion()
+            {
+                *marked += 1;
+                return Some(msdu);
+            }
             *held -= 1;
             *bytes -= msdu.len.get();
             lost(msdu);

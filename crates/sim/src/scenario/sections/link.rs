@@ -64,7 +64,7 @@ section! {
         nred_interval: Dur, time("1ms", "1000s") => nred.interval;
         /// Weight of the old average of the load.
         nred_smoothing: Share, share("0%", "99.9%") => nred.smoothing;
-        /// Do `red` and `nred` mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
+        /// Do `red`, `nred` and `fq-codel` mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
         ecn: bool, Kind::Bool => ecn;
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s") => delay;

@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, nodes, losses, walls, mac, link, routing, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, link, routing, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));

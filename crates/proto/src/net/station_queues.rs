@@ -272,7 +272,7 @@ impl StationQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Body, Ipv4Packet, PacketMeta, UdpDatagram};
+    use crate::wire::{Body, Ecn, Ipv4Packet, PacketMeta, TcpSegment, UdpDatagram};
     use fourhop_units::{Bytes, NodeId};
     use proptest::prelude::*;
 
@@ -399,6 +399,26 @@ mod tests {
         let held = queues.len();
         assert_eq!(core::iter::from_fn(|| queues.dequeue(now, |_| {})).count() > 0, held > 0);
         assert_eq!((queues.len(), queues.bytes), (0, 0));
+    }
+
+    /// The same load of TCP that listens: every packet leaves, some of them marked, and none is left out of the count.
+    #[test]
+    fn with_ecn_codel_marks_what_it_would_drop() {
+        let mut queues = StationQueues::new(Config { ecn: true, ..Config::mac80211() });
+        let (mut now, mut left) = (NOW, 0);
+        for n in 0..400 {
+            let Msdu { dst, len, payload } = msdu(1, 1, n, 1_000);
+            let Payload::Ipv4(packet) = payload else { panic!("a packet") };
+            let segment = TcpSegment { payload: 1_000, ecn: Ecn::Ect0, ..TcpSegment::default() };
+            let payload = Payload::Ipv4(Ipv4Packet { body: Body::Tcp(segment), ..packet });
+            queues.enqueue(now, Msdu { dst, len, payload }, false, refused);
+            if n % 3 > 0 {
+                left += usize::from(queues.dequeue(now, |msdu| panic!("{msdu:?} is dropped")).is_some());
+            }
+            now += Dur::from_millis(2);
+        }
+        assert!(queues.marked() > 2, "{}", queues.marked());
+        assert_eq!(left + queues.len(), 400);
     }
 
     proptest! {

@@ -187,6 +187,11 @@ impl Link {
         self.queue.dequeue()
     }
 
+    /// The next MSDU for the MAC that goes to `to`.
+    pub fn dequeue_for(&mut self, to: MacAddr) -> Option<Msdu> {
+        self.queue.dequeue_for(to)
+    }
+
     /// When [`Link::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);

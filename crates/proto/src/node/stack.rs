@@ -1,5 +1,6 @@
 //! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
+use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
@@ -14,6 +15,7 @@ use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
+use crate::mac::Supply;
 use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Addresses, Link};
 use crate::phy;
@@ -59,6 +61,25 @@ pub struct SharedConfig {
 impl From<&Config> for SharedConfig {
     fn from(config: &Config) -> SharedConfig {
         SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
+    }
+}
+
+/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an aggregate begins with.
+struct LinkSupply<'a> {
+    link: &'a mut Link,
+    crossings: &'a mut Crossings,
+    journal: &'a mut Journal,
+    outputs: &'a mut Vec<Output>,
+}
+
+impl Supply for LinkSupply<'_> {
+    fn next_for(&mut self, _now: Time, to: MacAddr) -> Option<Msdu> {
+        let mut msdu = self.link.dequeue_for(to)?;
+        self.crossings.link_to_mac += 1;
+        if let Payload::Ipv4(packet) = &mut msdu.payload {
+            self.journal.note(packet, Step::Head, self.outputs);
+        }
+        Some(msdu)
     }
 }
 
@@ -212,7 +233,7 @@ impl Node {
                 taken: mac.accepted,
                 passed: mac.acknowledged + mac.broadcasts,
                 dropped: mac.rts_limit_drops + mac.data_limit_drops,
-                held: u64::from(self.mac.in_hand().is_some()),
+                held: self.mac.held() as u64,
             },
             link: held(
                 Layer::Link,
@@ -257,12 +278,15 @@ impl Node {
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Buffers) {
-        self.mac.handle_reception(now, frame, &mut ear.medium, &mut out.mac);
+        self.mac.handle_reception_of(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
         if !out.mac.is_empty() {
             if self.router.wants_signals() || self.router.wants_rates() {
                 self.tell_link(now, power, out);
             }
             self.perform_mac(now, out);
+            self.refresh_upper();
+        } else if self.mac.aggregates() {
+            // A reordering buffer may have begun to wait.
             self.refresh_upper();
         }
         self.offer_next(now, ear, out);
@@ -295,7 +319,13 @@ impl Node {
     #[inline(always)]
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Buffers) -> Due {
         ear.settle(now, self.mac.medium_rules());
-        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
+        let mut supply = LinkSupply {
+            link: &mut self.link,
+            crossings: &mut self.crossings,
+            journal: &mut self.journal,
+            outputs: &mut out.outputs,
+        };
+        let mac_due = self.mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -317,9 +347,10 @@ impl Node {
     /// Gives the MAC the head of the queue if it has nothing to send.
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, ear: &mut Ear, out: &mut Buffers) {
-        if self.mac.is_ready()
-            && let Some(mut msdu) = self.next_for_mac(now, out)
-        {
+        if !self.mac.is_ready() {
+            return;
+        }
+        if let Some(mut msdu) = self.next_for_mac(now, out) {
             self.crossings.link_to_mac += 1;
             if let Payload::Ipv4(packet) = &mut msdu.payload {
                 self.journal.note(packet, Step::Head, &mut out.outputs);
@@ -330,6 +361,8 @@ impl Node {
                 self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
                 self.refresh_upper();
             }
+        } else if self.mac.has_unsent() {
+            self.mac.resume(now, &mut ear.medium);
         }
     }
 
@@ -402,6 +435,12 @@ impl Node {
         self.with_router(now, out, |router, actions| {
             router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
         });
+    }
+
+    /// Lets the MAC hand up what has waited too long for something missing.
+    pub(super) fn reorder_timeout(&mut self, now: Time, out: &mut Buffers) {
+        self.mac.handle_reorder_timeout(now, &mut out.mac);
+        self.perform_mac(now, out);
     }
 
     pub(super) fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {

@@ -91,7 +91,7 @@ fn square_ber(points: u32, es_n0: f64) -> f64 {
         (0..terms)
             .map(|i| {
                 let place = f64::from(i) * half / side;
-                let sign = if libm::floor(place) as u32 % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = if (libm::floor(place) as u32).is_multiple_of(2) { 1.0 } else { -1.0 };
                 sign * (half - libm::floor(place + 0.5)) * q(f64::from(2 * i + 1) * x)
             })
             .sum::<f64>()

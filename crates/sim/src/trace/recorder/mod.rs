@@ -20,7 +20,7 @@ use flows::Flows;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac;
 use fourhop_proto::node::{Ear, Endpoint, Host, Node, Note, PacketKind, Step};
-use fourhop_proto::wire::{Frame, FrameKind, Payload};
+use fourhop_proto::wire::{Frame, FrameKind, Msdu, Payload};
 use fourhop_units::{Dur, NodeId, Time};
 use meta::Meta;
 use std::collections::BTreeMap;
@@ -97,8 +97,8 @@ struct OnAir {
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
-    /// The packet that its MAC has, as it was noted.
-    in_hand: Option<Note>,
+    /// The packets that its MAC has, as they were noted.
+    in_hand: Vec<Note>,
     /// The frame that it answers next.
     answers: About,
     /// Of its queues.
@@ -121,6 +121,8 @@ pub struct Recorder {
     numbers: tcp::Segments,
     clock: Clock,
     data_overhead: u64,
+    /// Do MACs have several packets at once?
+    aggregates: bool,
     radios: u32,
     nodes: Vec<Seen>,
     wires: BTreeMap<(u32, u32), u32>,
@@ -159,6 +161,7 @@ impl Recorder {
             numbers: tcp::Segments::default(),
             clock: Clock { difs: mac.difs(), slot: mac.slot },
             data_overhead: mac.data_overhead.get(),
+            aggregates: mac.mcs.is_some(),
             radios,
             nodes: (0..radios + hosts).map(|_| Seen::default()).collect(),
             wires: BTreeMap::new(),
@@ -308,9 +311,14 @@ impl Recorder {
         });
     }
 
-    /// The MAC of `node` is done with the packet it had.
-    fn sent_from_hand(&mut self, now: Time, node: u32) {
-        if let Some(note) = self.nodes[node as usize].in_hand.take() {
+    /// The MAC of `node` is done with the packets it had but for those that it still `holds`.
+    fn sent_from_hand(&mut self, now: Time, node: u32, holds: impl Fn(&Note) -> bool) {
+        let in_hand = &mut self.nodes[node as usize].in_hand;
+        if in_hand.iter().all(&holds) {
+            return;
+        }
+        let sent: Vec<Note> = in_hand.extract_if(.., |note| !holds(note)).collect();
+        for note in sent {
             let flow = self.flows.of(&note).map(|(flow, _)| flow);
             self.step(now, node, &note, flow, ("sent", None, None));
         }
@@ -411,6 +419,14 @@ fn number_of(address: Ipv4Addr, radios: u32, count: usize) -> Option<u32> {
     ((number as usize) < count).then_some(number)
 }
 
+/// The number of a packet in the trace; 0: ARP.
+fn number_in(msdu: &Msdu) -> u32 {
+    match &msdu.payload {
+        Payload::Ipv4(packet) => packet.meta.number,
+        Payload::Arp(_) => 0,
+    }
+}
+
 fn nanos(at: Time) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -423,7 +439,8 @@ impl Tap for Recorder {
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         self.settle(now);
         let seen = &self.nodes[node.index()];
-        let in_hand = || match &seen.in_hand {
+        let of = |packet: Option<u32>| match seen.in_hand.iter().find(|note| packet.is_none_or(|it| it == note.number))
+        {
             Some(note) => About {
                 packet: Some(note.number),
                 flow: self.flows.of(note).map(|(flow, _)| flow),
@@ -432,12 +449,23 @@ impl Tap for Recorder {
             None => About { content: Some("arp"), ..About::default() },
         };
         let (kind, bytes, about) = match &frame.kind {
-            FrameKind::Rts => ("rts", mac::RTS.get(), in_hand()),
+            FrameKind::Rts => ("rts", mac::RTS.get(), of(None)),
             FrameKind::Cts => ("cts", mac::CTS_OR_ACK.get(), seen.answers),
             FrameKind::Ack => ("ack", mac::CTS_OR_ACK.get(), seen.answers),
-            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, in_hand()),
+            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, of(None)),
+            // An aggregate shows its first packet.
+            FrameKind::Aggregate(aggregate) => {
+                let first = aggregate.mpdus.first().map_or(0, |mpdu| number_in(&mpdu.first));
+                ("data", aggregate.len().get(), of(Some(first)))
+            }
+            FrameKind::BlockAck { .. } => ("block-ack", mac::BLOCK_ACK.get(), seen.answers),
+            FrameKind::BlockAckRequest { .. } => ("block-ack-request", mac::BLOCK_ACK_REQUEST.get(), About::default()),
         };
         let (seq, retry) = match &frame.kind {
+            FrameKind::Aggregate(aggregate) => {
+                (aggregate.mpdus.first().map(|mpdu| mpdu.seq), Some(aggregate.mpdus.iter().any(|mpdu| mpdu.retry)))
+            }
+            FrameKind::BlockAck { start, .. } | FrameKind::BlockAckRequest { start } => (Some(*start), None),
             FrameKind::Data { seq, retry, .. } => (Some(*seq), Some(*retry)),
             _ => (None, None),
         };
@@ -471,7 +499,11 @@ impl Tap for Recorder {
 
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
         let for_us = frame.dst == copy.node.mac();
-        if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
+        let is_answered = matches!(
+            frame.kind,
+            FrameKind::Rts | FrameKind::Data { .. } | FrameKind::Aggregate(_) | FrameKind::BlockAckRequest { .. }
+        );
+        if for_us && is_answered {
             self.nodes[copy.node.index()].answers = self.on_air[copy.tx.0 as usize].about;
         }
         let fate = if for_us || frame.dst.is_broadcast() { "received" } else { "overheard" };
@@ -489,13 +521,7 @@ impl Tap for Recorder {
 
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
         self.sight(now, id.0, ear, receiving, node.mac().sifs_ends());
-        let in_hand = node.mac().in_hand().and_then(|msdu| match &msdu.payload {
-            Payload::Ipv4(packet) => Some(packet.meta.number),
-            Payload::Arp(_) => None,
-        });
-        if self.nodes[id.index()].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
-            self.sent_from_hand(now, id.0);
-        }
+        self.sent_from_hand(now, id.0, |note| node.mac().packets_held().any(|msdu| number_in(msdu) == note.number));
         let crossing = node.wired_side().and_then(|wired| wired.crossing());
         let waiting = [
             node.link().queue_len() as u32,
@@ -531,11 +557,13 @@ impl Tap for Recorder {
         }
         match note.step {
             Step::Head => {
-                self.sent_from_hand(now, number);
-                self.nodes[number as usize].in_hand = Some(*note);
+                if !self.aggregates {
+                    self.sent_from_hand(now, number, |_| false);
+                }
+                self.nodes[number as usize].in_hand.push(*note);
             }
             Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
-                seen.in_hand.take_if(|held| held.number == note.number);
+                seen.in_hand.retain(|held| held.number != note.number);
             }
             _ => {}
         }

@@ -349,8 +349,8 @@ fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
 /// data and ACK (IEEE 802.11-2020 clause 10.3).
 fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     let len = Bytes(u64::from(mtu));
-    let rates = mac.rates_around(mac.data_rate);
-    let data = mac.data_airtime(len, mac.data_rate) + mac.sifs + mac.answer_airtime(rates.ack);
+    let rates = mac.rates_around(mac.reference_rate());
+    let data = mac.alone_airtime(len) + mac.sifs + mac.answer_airtime(rates.ack);
     let before = match len + mac.data_overhead > mac.rts_threshold {
         true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
         false => Dur::ZERO,

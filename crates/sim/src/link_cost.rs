@@ -11,9 +11,10 @@
 //! a control that has settled is near it, and its trials are left out.
 
 use crate::setup::Radio;
+use fourhop_proto::phy::TxRate;
 use fourhop_proto::route::Metric;
 use fourhop_proto::{mac, mac::CTS_OR_ACK, phy};
-use fourhop_units::{Bytes, Rate, Watt};
+use fourhop_units::{Bytes, Watt};
 
 /// Least share of frames that arrive in each direction of a link: of ten probes, the window of ETX, one.
 pub(crate) const LEAST: f64 = 0.1;
@@ -37,16 +38,16 @@ impl LinkCost<'_> {
         match self.radio {
             Radio::Threshold(_) => self.thresholds.rx_threshold,
             Radio::Sinr(radio) if radio.metric_over_fades => {
-                radio.power_for(LEAST, self.frame(), self.mac.lowest_data_rate())
+                radio.power_for(LEAST, self.frame(), self.mac.lowest_data_tx())
             }
             Radio::Sinr(radio) => {
-                let needed = radio.receiver.power_for(LEAST, self.frame(), self.mac.lowest_data_rate());
+                let needed = radio.receiver.power_for(LEAST, self.frame(), self.mac.lowest_data_tx());
                 Watt(needed.0.max(radio.receiver.sensitivity.0))
             }
         }
     }
 
-    fn arrives(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+    fn arrives(&self, power: Watt, len: Bytes, rate: TxRate) -> f64 {
         match self.radio {
             Radio::Threshold(_) if power >= self.thresholds.rx_threshold => 1.0,
             Radio::Threshold(_) => 0.0,
@@ -58,9 +59,10 @@ impl LinkCost<'_> {
     /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too few of
     /// either arrive.
     pub fn of(&self, there: Watt, back: Watt) -> Option<u32> {
-        let at = |&rate: &Rate| {
-            let forward = self.arrives(there, self.frame(), rate);
-            let reverse = self.arrives(back, CTS_OR_ACK, self.mac.answer_to(rate));
+        let at = |sent: TxRate| {
+            let rate = sent.rate();
+            let forward = self.arrives(there, self.frame(), sent);
+            let reverse = self.arrives(back, CTS_OR_ACK, self.mac.answer_to(sent.reference_rate()).into());
             // At most a hundred, in thousandths.
             // Of airtime the standard counts the loss of the test frame alone.
             let both = if matches!(self.metric, Metric::Airtime(_)) { forward } else { forward * reverse };
@@ -70,8 +72,7 @@ impl LinkCost<'_> {
         let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
         let (transmissions, rate) = self
             .mac
-            .data_rates()
-            .iter()
+            .data_txs()
             .filter_map(at)
             .min_by_key(|&(transmissions, rate)| by_time.cost(transmissions, rate))?;
         Some(self.metric.cost(transmissions, rate))

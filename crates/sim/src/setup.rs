@@ -25,10 +25,10 @@ use fourhop_proto::mac::{OptionsRule, RateControl};
 use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
 use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, OnChannel, Renewal, TcpSource};
 use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_proto::phy::{self, sinr};
+use fourhop_proto::phy::{self, TxRate, sinr};
 use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
 use fourhop_proto::tcp::{self, Socket};
-use fourhop_units::{Bytes, NodeId, Purpose, Rate, Seq, Stream, Watt};
+use fourhop_units::{Bytes, NodeId, Purpose, Seq, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -60,13 +60,15 @@ pub struct SinrRadio {
 
 impl SinrRadio {
     /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to single ones.
-    pub fn arriving(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+    pub fn arriving(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
+        let rate = rate.into();
         let success = |factor: f64| self.receiver.success(Watt(power.0 * factor), len, rate);
         self.propagation.fading.map_or_else(|| success(1.0), |fading| fading.mean_over(success))
     }
 
     /// The mean power at which this share of them arrives.
-    pub fn power_for(&self, share: f64, len: Bytes, rate: Rate) -> Watt {
+    pub fn power_for(&self, share: f64, len: Bytes, rate: impl Into<TxRate>) -> Watt {
+        let rate = rate.into();
         if self.propagation.fading.is_none() {
             return self.receiver.power_for(share, len, rate);
         }

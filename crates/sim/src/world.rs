@@ -588,7 +588,8 @@ impl World {
                 ear.handle_departure(now, src, frame, for_us, &self.rules)
             };
             if let Some(tap) = &mut self.outside.tap {
-                let copy = Copy { node: neighbour.node, tx: TxId(air as u32), power: neighbour.power };
+                let (tx, power) = (TxId(air as u32), neighbour.power);
+                let copy = Copy { node: neighbour.node, tx, power, arrived: ear.arrived() };
                 match heard {
                     Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
                     Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),

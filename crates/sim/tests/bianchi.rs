@@ -14,7 +14,7 @@ const PAYLOAD: Bytes = Bytes(1460);
 const WARM: Time = Time::from_secs(2);
 
 /// Bit/s delivered to the receivers of all flows from [`WARM`] to `end`, the mean over `seeds` runs.
-fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
+pub fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
     let one = |seed| {
         let (mut world, ends) = setup.build(seed, None).unwrap();
         let control = Control::new();
@@ -33,7 +33,7 @@ fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
 
 /// `senders` stations on a circle of 1 m, all with more to send than they can to the one in its middle. Nobody captures:
 /// any overlap is a collision, as in the model.
-fn cell(senders: u32, rts: bool) -> Setup {
+pub fn cell(senders: u32, rts: bool) -> Setup {
     let mut setup = line(node::Config::standard(), &[0.0]);
     setup.node.phy.capture_ratio = None;
     if !rts {
@@ -52,7 +52,6 @@ fn cell(senders: u32, rts: bool) -> Setup {
 /// coordination function", JSAC 18(3), 2000, with the retry limit of H. Wu et al., INFOCOM 2002. Busy times are those of
 /// our own constants: after a collision the others observe EIFS (IEEE 802.11-2020 clause 10.3.7), not DIFS.
 fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
-    let s = |d: Dur| d.as_secs_f64();
     let data = mac.data_airtime(len, mac.data_rate);
     let (success, collision) = if rts {
         let exchange = mac.rts_airtime(mac.basic_rate)
@@ -65,12 +64,18 @@ fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
         (data + mac.sifs + mac.answer_airtime(mac.basic_rate) + mac.difs(), data + mac.eifs())
     };
 
+    throughput(n, mac, success, collision, PAYLOAD)
+}
+
+/// The same with any exchange: how long the medium is taken by one that succeeds and by a collision, and what one carries.
+pub fn throughput(n: u32, mac: &mac::Config, success: Dur, collision: Dur, carried: Bytes) -> f64 {
+    let s = |d: Dur| d.as_secs_f64();
     let tau = fixed_point(n, mac);
     let others = n as i32 - 1;
     let busy = 1.0 - (1.0 - tau).powi(n as i32);
     let good = f64::from(n) * tau * (1.0 - tau).powi(others);
     let slot = (1.0 - busy) * s(mac.slot) + good * s(success) + (busy - good) * s(collision);
-    good * PAYLOAD.bits() as f64 / slot
+    good * carried.bits() as f64 / slot
 }
 
 /// The probability with which a station transmits in a slot, where that is consistent with how often it then collides.

@@ -5,6 +5,7 @@ mod common;
 mod adaptive_pacing;
 mod adhoc_tcp;
 mod ages;
+mod aggregation;
 mod agreement;
 mod aodv_messages;
 mod atp;

@@ -3,6 +3,7 @@
 
 use crate::common::{build, line, newreno, udp};
 use fourhop_proto::node;
+use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
 use fourhop_proto::phy::sinr::config::thermal_noise;
 use fourhop_proto::phy::sinr::{Config, Errors, FrameCapture};
 use fourhop_proto::phy::two_ray::TwoRay;
@@ -134,6 +135,29 @@ fn one_sender_loses_what_the_error_rate_says() {
         let sigma = (expected * (1.0 - expected) / sent).sqrt();
         assert!((arrived / sent - expected).abs() < 4.0 * sigma, "{mbps} Mbit/s: {arrived} of {sent}, {expected}");
     }
+}
+
+/// The other table of docs/radio.md: the same for each MCS with one stream in 20 MHz.
+#[test]
+fn the_page_of_the_radio_has_the_ratios_of_every_mcs() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/radio.md")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("| dB with MCS |")).unwrap();
+    let stated: Vec<f64> = line.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+    let noise = thermal_noise(PhyKind::Ofdm, Db(7.0));
+    let receiver = Config {
+        phy: PhyKind::Ofdm,
+        plcp: Dur::from_micros(20),
+        noise,
+        errors: Errors::ByRate,
+        sensitivity: Watt(0.0),
+        preamble_sinr: 0.0,
+        ..by_thresholds(&node::Config::ns2().phy).receiver
+    };
+    let found: Vec<f64> = Mcs::all(Format::Vht, 1, Width::Mhz20, Guard::Ns800)
+        .map(|mcs| 10.0 * receiver.power_for(0.9, Bytes(1500 + 38), mcs).over(noise).log10())
+        .collect();
+    assert!(found.iter().zip(&stated).all(|(found, stated)| (found - stated).abs() < 0.051), "{found:.1?}");
+    assert_eq!(stated.len(), found.len());
 }
 
 /// The table of docs/radio.md: the ratio at which one of ten packets of 1,500 bytes, with 36 bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-KINDS = ("rts", "cts", "data", "ack")
+KINDS = ("rts", "cts", "data", "ack", "block-ack", "block-ack-request")
 CONTENTS = (
     *("arp", "tcp-data", "tcp-ack", "tcp-syn", "tcp-fin", "tcp-rst", "udp", "atp-data", "atp-feedback"),
     *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "rrep-ack", "hello", "probe", "babel", "other"),

@@ -1,7 +1,10 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
+use super::aggregate::Aggregation;
+use super::aggregate::config::QOS_CONTROL;
 use super::minstrel;
 use crate::phy::PhyKind;
+use crate::phy::mcs::{Mcs, TxRate};
 use fourhop_units::{Bytes, Dur, Rate};
 
 /// At which rate RTS and data are answered.
@@ -66,8 +69,12 @@ pub enum OptionsRule {
 pub struct Config {
     /// How long frames last.
     pub phy: PhyKind,
-    /// Rate of unicast data; with rate control the highest, with which each neighbour begins.
+    /// Rate of unicast data; with rate control the highest, with which each neighbour begins. With `mcs` that of it.
     pub data_rate: Rate,
+    /// How unicast data is sent by 802.11n and later, in aggregates; without it there are none.
+    pub mcs: Option<Mcs>,
+    /// Limits of aggregates.
+    pub aggregation: Aggregation,
     /// Rate of broadcasts, of RTS (or that of the data if it is lower) and, by `answer_rate`, of CTS and ACK.
     pub basic_rate: Rate,
     /// Rate of CTS and ACK.
@@ -130,6 +137,8 @@ impl Config {
         Config {
             phy: PhyKind::Dsss,
             data_rate: Rate::kbps(2_000),
+            mcs: None,
+            aggregation: Aggregation::standard(),
             basic_rate: Rate::kbps(1_000),
             answer_rate: AnswerRate::Basic,
             rate_control: RateControl::Fixed,
@@ -203,7 +212,8 @@ impl Config {
         }
     }
 
-    fn airtime(&self, len: Bytes, rate: Rate) -> Dur {
+    /// Air time of a frame of `len` bytes at `rate`.
+    pub fn airtime(&self, len: Bytes, rate: Rate) -> Dur {
         self.phy.airtime(self.plcp, len, rate)
     }
 
@@ -220,6 +230,24 @@ impl Config {
     /// Air time of a data frame that carries `len` bytes at `rate`.
     pub fn data_airtime(&self, len: Bytes, rate: Rate) -> Dur {
         self.airtime(len + self.data_overhead, rate)
+    }
+
+    /// How unicast data is sent where no rate control has another opinion.
+    pub fn data_tx(&self) -> TxRate {
+        self.mcs.map_or(TxRate::Legacy(self.data_rate), TxRate::Mcs)
+    }
+
+    /// The rate by which those of the frames around unicast data are chosen.
+    pub fn reference_rate(&self) -> Rate {
+        self.mcs.map_or(self.data_rate, Mcs::reference_rate)
+    }
+
+    /// Air time of a frame that carries a packet of `len` bytes alone, sent as [`Config::data_tx`] says.
+    pub fn alone_airtime(&self, len: Bytes) -> Dur {
+        match self.mcs {
+            Some(mcs) => mcs.airtime(self.phy, len + self.data_overhead + QOS_CONTROL),
+            None => self.data_airtime(len, self.data_rate),
+        }
     }
 
     /// Duration field of unicast data at `rate`: SIFS and ACK.

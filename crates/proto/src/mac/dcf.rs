@@ -12,6 +12,7 @@
 //! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
 //! all of this.
 
+use super::aggregate::{Sessions, Supply};
 use super::config::{Config, OptionsRule};
 use super::measure;
 use super::medium::{Medium, Rules};
@@ -75,6 +76,16 @@ counters! {
         pub delivered: u64,
         /// Data frames received twice.
         pub duplicates: u64,
+        /// MPDUs sent in aggregates or alone by an MCS, retransmissions included.
+        pub mpdus_sent: u64,
+        /// Those of them that were retransmissions.
+        pub mpdus_again: u64,
+        /// Block acknowledgements sent.
+        pub block_acks_sent: u64,
+        /// Requests for block acknowledgements sent.
+        pub requests_sent: u64,
+        /// CTS sent to protect a frame of one's own.
+        pub self_cts_sent: u64,
     }
 }
 
@@ -108,20 +119,29 @@ pub(super) enum TxState {
     Data,
     /// Broadcast on the air.
     Broadcast,
+    /// CTS to this station on the air.
+    SelfCts,
 }
 
-/// The MSDU being sent.
+/// What is being sent.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
-    pub(super) msdu: Msdu,
-    pub(super) seq: u16,
+    pub(super) content: Content,
     /// Rate of its data frame.
     pub(super) rate: Rate,
     /// Air time of its data frame.
     pub(super) airtime: Dur,
-    pub(super) retry: bool,
     /// Must an RTS come first? Cleared by the CTS, set again for a retry.
     pub(super) rts: bool,
+}
+
+/// What an exchange carries.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// One MSDU.
+    One { msdu: Msdu, seq: u16, retry: bool },
+    /// What the session with this station has.
+    Session(MacAddr),
 }
 
 /// An answer owed after SIFS.
@@ -129,6 +149,7 @@ pub(super) struct Outgoing {
 pub(super) enum Answer {
     Cts { to: MacAddr, duration: Dur, rate: Rate },
     Ack { to: MacAddr, rate: Rate },
+    BlockAck { to: MacAddr, rate: Rate },
 }
 
 /// The MAC of one station.
@@ -141,8 +162,10 @@ pub(super) enum Answer {
 pub struct Dcf {
     pub(super) config: Arc<Config>,
     rules: Rules,
-    times: ExchangeTimes,
+    pub(super) times: ExchangeTimes,
     answer_times: AnswerTimes,
+    /// With an MCS.
+    pub(super) sessions: Option<Box<Sessions>>,
     pub(super) addr: MacAddr,
     random: Stream,
 
@@ -154,7 +177,7 @@ pub struct Dcf {
     /// End of the wait that belongs to `state`; `NEVER` if there is none.
     pub(super) state_ends: Time,
 
-    cw: u32,
+    pub(super) cw: u32,
     pub(super) short_retries: u32,
     pub(super) long_retries: u32,
     next_seq: u16,
@@ -175,6 +198,7 @@ impl Dcf {
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
+            sessions: config.mcs.map(|_| Box::new(Sessions::new(&config))),
             addr,
             random,
             outgoing: None,
@@ -232,9 +256,17 @@ impl Dcf {
         Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
     }
 
-    /// The MSDU in hand, if any.
+    /// The MSDU in hand, if it is one alone.
     pub fn in_hand(&self) -> Option<&Msdu> {
-        self.outgoing.as_ref().map(|outgoing| &outgoing.msdu)
+        match &self.outgoing.as_ref()?.content {
+            Content::One { msdu, .. } => Some(msdu),
+            Content::Session(_) => None,
+        }
+    }
+
+    /// MSDUs that it has taken and that are neither done with nor given up.
+    pub fn held(&self) -> usize {
+        usize::from(self.in_hand().is_some()) + self.sessions.as_ref().map_or(0, |sessions| sessions.held())
     }
 
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
@@ -245,12 +277,21 @@ impl Dcf {
         }
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
+        if self.sessions.is_some() && !broadcast {
+            return self.begin_session(now, msdu, medium);
+        }
         let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
-        self.outgoing = Some(Outgoing { msdu, seq: self.next_seq, rate, airtime, retry: false, rts });
+        let content = Content::One { msdu, seq: self.next_seq, retry: false };
+        self.outgoing = Some(Outgoing { content, rate, airtime, rts });
         // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
         self.next_seq = (self.next_seq + 1) & 0x0fff;
+        self.want_access(now, medium);
+    }
+
+    /// Something is to be sent.
+    pub(super) fn want_access(&mut self, now: Time, medium: &mut Medium) {
         let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
         if medium.request_access(now, immediate, &self.rules) {
             self.draw_backoff(now, medium);
@@ -263,9 +304,21 @@ impl Dcf {
         self.draw_backoff(now, medium);
     }
 
-    /// The receiver has received `frame`, which is addressed to this station or to all.
+    /// The receiver has received `frame`, which is addressed to this station or to all, of an aggregate every MPDU.
     pub fn handle_reception(&mut self, now: Time, frame: &Frame, medium: &mut Medium, out: &mut Vec<Action>) {
-        self.handle_frame(now, frame, medium, out);
+        self.handle_reception_of(now, frame, u64::MAX, medium, out);
+    }
+
+    /// The same; of an aggregate bit n of `arrived` says whether MPDU n is right, and one is at least.
+    pub fn handle_reception_of(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        arrived: u64,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        self.handle_frame(now, frame, arrived, medium, out);
         medium.want_access(self.outgoing.is_some());
     }
 
@@ -295,6 +348,18 @@ impl Dcf {
         air: &mut Option<Frame>,
         out: &mut Vec<Action>,
     ) -> Due {
+        self.handle_timeout_with(now, medium, air, &mut (), out)
+    }
+
+    /// The same with a layer above that has further packets for an aggregate.
+    pub fn handle_timeout_with(
+        &mut self,
+        now: Time,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        supply: &mut impl Supply,
+        out: &mut Vec<Action>,
+    ) -> Due {
         let radiated_until = medium.radiates_until();
         let state_due = self.state_ends.take_by(now);
         if state_due {
@@ -302,11 +367,11 @@ impl Dcf {
         }
         let sifs_due = self.sifs_ends.take_by(now);
         if sifs_due {
-            self.after_sifs(now, medium, air);
+            self.after_sifs(now, medium, air, supply);
         }
         let access_due = medium.take_access(now, &self.rules);
         if access_due {
-            self.access(now, medium, air);
+            self.access(now, medium, air, supply);
         }
         if !(state_due || sifs_due || access_due) {
             return Due::Nothing;
@@ -315,11 +380,11 @@ impl Dcf {
         if medium.radiates_until() == radiated_until { Due::Something } else { Due::Frame }
     }
 
-    fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {
+    pub(super) fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {
         medium.begin_backoff(now, self.random.below(self.config.backoff_values(self.cw)));
     }
 
-    fn failed(&mut self, now: Time, medium: &mut Medium) {
+    pub(super) fn failed(&mut self, now: Time, medium: &mut Medium) {
         self.cw = self.config.next_cw(self.cw);
         self.draw_backoff(now, medium);
     }
@@ -333,19 +398,23 @@ impl Dcf {
     }
 
     /// A frame of `airtime`, which the caller writes to where it stays, begins.
-    fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
+    pub(super) fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
         medium.begin_exchange(now, airtime, &self.rules);
         self.state = state;
         self.state_ends = now + wait;
     }
 
     /// The back-off has run out.
-    fn access(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
+    fn access(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>, supply: &mut impl Supply) {
         if self.answer.is_some() {
             // By coincidence with a pending CTS or ACK; its end asks for access again.
             return;
         }
         match &self.outgoing {
+            Some(Outgoing { content: Content::Session(to), .. }) => {
+                let to = *to;
+                self.begin_exchange_with(now, to, medium, air, supply);
+            }
             Some(outgoing) if outgoing.rts => self.send_rts(now, medium, air),
             Some(_) => self.send_data(now, medium, air),
             None => {}
@@ -353,34 +422,51 @@ impl Dcf {
     }
 
     fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
-        let Some(outgoing) = &self.outgoing else { return };
+        let Some(Outgoing { content: Content::One { msdu, .. }, rate, airtime, .. }) = &self.outgoing else { return };
+        self.times.follow(&self.config, *rate);
+        let (to, times, airtime) = (msdu.dst, self.times, *airtime);
+        self.radiate_rts(now, to, &times, airtime, medium, air);
+    }
+
+    /// Sends an RTS before data of the air time `data`.
+    #[inline]
+    pub(super) fn radiate_rts(
+        &mut self,
+        now: Time,
+        to: MacAddr,
+        times: &ExchangeTimes,
+        data: Dur,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+    ) {
         self.counters.rts_sent += 1;
-        self.times.follow(&self.config, outgoing.rate);
-        (self.sent_for, self.air_used) = (outgoing.msdu.dst, self.air_used + self.times.rts_airtime);
+        (self.sent_for, self.air_used) = (to, self.air_used + times.rts_airtime);
         *air = Some(Frame {
-            dst: outgoing.msdu.dst,
+            dst: to,
             src: self.addr,
-            duration: self.times.rts_duration(outgoing.airtime),
-            rate: self.times.rts,
-            airtime: self.times.rts_airtime,
+            duration: times.rts_duration(data),
+            rate: times.rts,
+            airtime: times.rts_airtime,
             kind: FrameKind::Rts,
         });
-        self.radiate(now, self.times.rts_airtime, TxState::Rts, self.times.cts_timeout, medium);
+        self.radiate(now, times.rts_airtime, TxState::Rts, times.cts_timeout, medium);
     }
 
     fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
-        let Some(outgoing) = &self.outgoing else { return };
-        let broadcast = outgoing.msdu.dst.is_broadcast();
-        let (rate, airtime) = (outgoing.rate, outgoing.airtime);
+        let Some(Outgoing { content: Content::One { msdu, seq, retry }, rate, airtime, .. }) = &self.outgoing else {
+            return;
+        };
+        let broadcast = msdu.dst.is_broadcast();
+        let (rate, airtime) = (*rate, *airtime);
         self.times.follow(&self.config, rate);
-        (self.sent_for, self.air_used) = (outgoing.msdu.dst, self.air_used + airtime);
+        (self.sent_for, self.air_used) = (msdu.dst, self.air_used + airtime);
         let frame = air.insert(Frame {
-            dst: outgoing.msdu.dst,
+            dst: msdu.dst,
             src: self.addr,
             duration: if broadcast { Dur::ZERO } else { self.times.data_duration },
             rate,
             airtime,
-            kind: FrameKind::Data { seq: outgoing.seq, retry: outgoing.retry, msdu: outgoing.msdu.clone() },
+            kind: FrameKind::Data { seq: *seq, retry: *retry, msdu: msdu.clone() },
         });
         if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
             (self.config.options, &mut frame.kind)
@@ -397,7 +483,7 @@ impl Dcf {
     }
 
     /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
-    fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
+    fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>, supply: &mut impl Supply) {
         match self.answer {
             Some(Answer::Cts { to, duration, rate }) => {
                 let free = if self.config.cts_refused_by_eifs { medium.is_idle(now) } else { medium.nav() <= now };
@@ -419,23 +505,36 @@ impl Dcf {
                 self.answer_times.follow(&self.config, rate);
                 let airtime = self.answer_times.airtime;
                 *air = Some(self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate));
-                // Nothing answers an ACK: when it ends is known now and needs no timer.
-                medium.begin_exchange(now, airtime, &self.rules);
-                medium.end_exchange(now + airtime);
-                self.answer = None;
-                self.resume_outgoing(now, medium);
+                self.answer_ends(now, airtime, medium);
             }
+            Some(Answer::BlockAck { to, rate }) => self.send_block_ack(now, to, rate, medium, air),
             None => {
                 let idle = medium.is_idle(now);
                 let Some(outgoing) = &mut self.outgoing else { return };
-                if idle {
-                    self.send_data(now, medium, air);
-                } else {
-                    outgoing.rts = needs_rts(&self.config, &outgoing.msdu);
-                    self.failed(now, medium);
+                match &outgoing.content {
+                    Content::Session(to) if idle => {
+                        let to = *to;
+                        self.send_session(now, to, medium, air, supply);
+                    }
+                    Content::One { .. } if idle => self.send_data(now, medium, air),
+                    content => {
+                        if let Content::One { msdu, .. } = content {
+                            outgoing.rts = needs_rts(&self.config, msdu);
+                        }
+                        self.failed(now, medium);
+                    }
                 }
             }
         }
+    }
+
+    /// Nothing answers the answer of `airtime` that begins: when it ends is known now and needs no timer.
+    #[inline]
+    pub(super) fn answer_ends(&mut self, now: Time, airtime: Dur, medium: &mut Medium) {
+        medium.begin_exchange(now, airtime, &self.rules);
+        medium.end_exchange(now + airtime);
+        self.answer = None;
+        self.resume_outgoing(now, medium);
     }
 
     /// `answer_times` are those at `rate`.
@@ -448,6 +547,21 @@ impl Dcf {
     fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         match self.state {
             TxState::Idle => {}
+            TxState::Rts if self.in_session() => {
+                self.counters.rts_timeouts += 1;
+                self.session_unanswered(now, DropReason::RtsRetryLimit, medium, out);
+            }
+            TxState::Data if self.in_session() => {
+                self.counters.data_timeouts += 1;
+                self.session_unanswered(now, DropReason::DataRetryLimit, medium, out);
+            }
+            TxState::SelfCts => {
+                // What it protects follows.
+                self.state = TxState::Idle;
+                medium.end_exchange(now);
+                self.sifs_ends = now + self.config.sifs;
+                return;
+            }
             TxState::Rts => {
                 self.counters.rts_timeouts += 1;
                 self.short_retries += 1;
@@ -485,9 +599,13 @@ impl Dcf {
 
     fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         self.counters.data_timeouts += 1;
-        let Some(outgoing) = &mut self.outgoing else { return };
-        self.rates.handle_missing_ack(outgoing.msdu.dst, &self.config);
-        let rts = needs_rts(&self.config, &outgoing.msdu);
+        let Some(Outgoing { content: Content::One { msdu, retry, .. }, rate, airtime, rts: reserve }) =
+            &mut self.outgoing
+        else {
+            return;
+        };
+        self.rates.handle_missing_ack(msdu.dst, &self.config);
+        let rts = needs_rts(&self.config, msdu);
         let (count, limit) = if rts {
             (&mut self.long_retries, self.config.long_retry_limit)
         } else {
@@ -499,18 +617,18 @@ impl Dcf {
             self.counters.data_limit_drops += 1;
             self.give_up(now, DropReason::DataRetryLimit, medium, out);
         } else {
-            outgoing.retry = true;
-            outgoing.rts = rts;
+            *retry = true;
+            *reserve = rts;
             let limit = if rts { self.config.long_retry_limit } else { self.config.short_retry_limit };
-            outgoing.rate = self.rates.again(outgoing.msdu.dst, limit, &self.config);
-            outgoing.airtime = self.config.data_airtime(outgoing.msdu.len, outgoing.rate);
+            *rate = self.rates.again(msdu.dst, limit, &self.config);
+            *airtime = self.config.data_airtime(msdu.len, *rate);
             self.failed(now, medium);
         }
     }
 
     fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
-        if let Some(outgoing) = self.outgoing.take() {
-            out.push(Action::GaveUp { msdu: outgoing.msdu, reason });
+        if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = self.outgoing.take() {
+            out.push(Action::GaveUp { msdu, reason });
         }
         self.succeeded_or_gave_up(now, false, medium);
     }

@@ -8,6 +8,7 @@
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
 //! | [`rate`] | rate control: which neighbour has which; ARF and AARF |
 //! | [`minstrel`] | rate control by what each rate has carried |
+//! | [`aggregate`] | aggregates and block acknowledgements (802.11n and later) |
 //! | `receive` | what the station does with received frames |
 //! | [`options`] | the options field of a header: parse, encode |
 //! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
@@ -16,6 +17,7 @@
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
 //! Left out: fragmentation, power save, QoS (EDCA), beacons, encryption.
 
+pub mod aggregate;
 pub mod backoff;
 pub mod config;
 pub mod dcf;
@@ -29,6 +31,7 @@ mod receive;
 mod tests;
 mod times;
 
+pub use aggregate::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection, Supply};
 pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RTS, RateControl};
 pub use dcf::{Action, Counters, Dcf, Due};
 pub use medium::Medium;

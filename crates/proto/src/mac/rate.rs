@@ -14,6 +14,7 @@
 
 use super::config::{Config, RateControl};
 use super::minstrel::{self, Minstrel};
+use crate::phy::TxRate;
 use fourhop_units::{Bytes, Dur, MacAddr, Purpose, Rate, Stream, Time};
 
 /// What is remembered of a neighbour.
@@ -205,17 +206,23 @@ impl Neighbour {
 }
 
 impl Config {
-    /// The rates that unicast data may have, from the lowest up.
-    pub fn data_rates(&self) -> &[Rate] {
+    /// The rates that unicast data without MCS may have, from the lowest up.
+    fn data_rates(&self) -> &[Rate] {
         match self.rate_control {
             RateControl::Fixed => core::slice::from_ref(&self.data_rate),
             RateControl::Arf(_) | RateControl::Minstrel(_) => ladder(self),
         }
     }
 
-    /// The lowest of them.
-    pub fn lowest_data_rate(&self) -> Rate {
-        self.data_rates()[0]
+    /// How unicast data may be sent, from the lowest rate up.
+    pub fn data_txs(&self) -> impl Iterator<Item = TxRate> {
+        let legacy = if self.mcs.is_some() { &[] } else { self.data_rates() };
+        legacy.iter().copied().map(TxRate::Legacy).chain(self.mcs.map(TxRate::Mcs))
+    }
+
+    /// The first of them.
+    pub fn lowest_data_tx(&self) -> TxRate {
+        self.data_txs().next().unwrap_or(self.data_tx())
     }
 }
 

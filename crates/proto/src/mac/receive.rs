@@ -2,7 +2,7 @@
 //! 10.3.2.14). The second part of [`Dcf`].
 
 use super::config::OptionsRule;
-use super::dcf::{Action, Answer, Dcf, TxState, needs_rts};
+use super::dcf::{Action, Answer, Content, Dcf, TxState, needs_rts};
 use super::measure;
 use super::medium::Medium;
 use crate::drop::DropReason;
@@ -10,11 +10,21 @@ use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{MacAddr, Time};
 
 impl Dcf {
-    pub(super) fn handle_frame(&mut self, now: Time, frame: &Frame, medium: &mut Medium, out: &mut Vec<Action>) {
+    pub(super) fn handle_frame(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        arrived: u64,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
         match &frame.kind {
             FrameKind::Rts => self.handle_rts(now, frame),
             FrameKind::Cts => self.handle_cts(now, medium),
-            FrameKind::Ack => self.handle_ack(now, medium),
+            FrameKind::Ack => self.handle_ack(now, medium, out),
+            FrameKind::Aggregate(aggregate) => self.handle_aggregate(now, frame, aggregate, arrived, medium, out),
+            FrameKind::BlockAck { start, bitmap } => self.handle_block_ack(now, *start, *bitmap, medium, out),
+            FrameKind::BlockAckRequest { start } => self.handle_request(now, frame, *start, medium, out),
             FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, medium, out),
         }
     }
@@ -39,18 +49,28 @@ impl Dcf {
         self.sifs_ends = now + self.config.sifs;
     }
 
-    fn handle_ack(&mut self, now: Time, medium: &mut Medium) {
+    fn handle_ack(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         if self.state != TxState::Data {
             return;
         }
         let Some(outgoing) = self.outgoing.take() else { return };
-        self.rates.handle_ack(outgoing.msdu.dst, &self.config);
-        if needs_rts(&self.config, &outgoing.msdu) {
+        let msdu = match outgoing.content {
+            Content::One { msdu, .. } => msdu,
+            Content::Session(to) => return self.session_answered(now, to, None, medium, out),
+        };
+        self.rates.handle_ack(msdu.dst, &self.config);
+        if needs_rts(&self.config, &msdu) {
             self.long_retries = 0;
         } else {
             self.short_retries = 0;
         }
         self.counters.acknowledged += 1;
+        self.exchange_done(now, medium);
+    }
+
+    /// Data has been answered.
+    #[inline]
+    pub(super) fn exchange_done(&mut self, now: Time, medium: &mut Medium) {
         self.answered(now, medium);
         self.succeeded_or_gave_up(now, true, medium);
         if self.answer.is_some() {
@@ -60,7 +80,7 @@ impl Dcf {
     }
 
     /// What the station waited for has come.
-    fn answered(&mut self, now: Time, medium: &mut Medium) {
+    pub(super) fn answered(&mut self, now: Time, medium: &mut Medium) {
         self.state = TxState::Idle;
         self.state_ends = Time::NEVER;
         medium.end_exchange(now);

@@ -1,7 +1,8 @@
 //! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
 //! repeatedly, so they are computed when the rate changes.
 
-use super::config::{Config, whole_micros};
+use super::config::{CTS_OR_ACK, Config, whole_micros};
+use super::dcf::needs_rts;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -9,6 +10,8 @@ use fourhop_units::{Bytes, Dur, Rate};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeTimes {
     data: Rate,
+    /// Bytes of what answers the data.
+    answer: Bytes,
     /// Rate of the RTS.
     pub rts: Rate,
     /// Its air time.
@@ -25,15 +28,22 @@ pub(super) struct ExchangeTimes {
 
 impl ExchangeTimes {
     pub fn new(config: &Config, data: Rate) -> ExchangeTimes {
+        ExchangeTimes::answered_by(config, data, CTS_OR_ACK)
+    }
+
+    /// Those with an answer of `answer` bytes.
+    pub fn answered_by(config: &Config, data: Rate, answer: Bytes) -> ExchangeTimes {
         let rates = config.rates_around(data);
+        let answered = config.sifs + config.airtime(answer, rates.ack);
         ExchangeTimes {
             data,
+            answer,
             rts: rates.rts,
             rts_airtime: config.rts_airtime(rates.rts),
             cts_timeout: config.cts_timeout(data),
-            around_data: config.sifs * 3 + config.answer_airtime(rates.cts) + config.answer_airtime(rates.ack),
-            data_duration: config.data_duration(data),
-            after_data: config.ack_timeout(Dur::ZERO, data),
+            around_data: config.sifs * 2 + config.answer_airtime(rates.cts) + answered,
+            data_duration: whole_micros(answered),
+            after_data: answered + config.propagation_margin * 2,
         }
     }
 
@@ -41,7 +51,7 @@ impl ExchangeTimes {
     #[inline]
     pub fn follow(&mut self, config: &Config, data: Rate) {
         if self.data != data {
-            *self = ExchangeTimes::new(config, data);
+            *self = ExchangeTimes::answered_by(config, data, self.answer);
         }
     }
 
@@ -49,6 +59,16 @@ impl ExchangeTimes {
     /// the nearest microsecond.
     pub fn rts_duration(&self, data: Dur) -> Dur {
         whole_micros(self.around_data + data)
+    }
+
+    /// From the end of the data to that of its answer.
+    pub fn answered(&self, config: &Config) -> Dur {
+        self.after_data - config.propagation_margin * 2
+    }
+
+    /// Duration field of a CTS to oneself before a data frame of the air time `data`: two SIFS, data, answer (clause 9.2.5.2).
+    pub fn self_cts_duration(&self, config: &Config, data: Dur) -> Dur {
+        whole_micros(config.sifs + data + self.answered(config))
     }
 
     /// As [`Config::ack_timeout`].
@@ -72,34 +92,35 @@ impl Config {
     /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking it to its
     /// ACK, after a back-off from the smallest window.
     pub fn unhindered(&self, msdu: &Msdu) -> Dur {
-        self.unhindered_bytes(msdu.len)
+        self.unhindered_bytes(msdu.len, needs_rts(self, msdu))
     }
 
     /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is the O of
     /// clause 14.9.
     pub fn access_overhead(&self, len: Bytes) -> Dur {
-        self.unhindered_bytes(len).saturating_sub(self.data_rate.time_for(len))
+        let reserved = len + self.data_overhead > self.rts_threshold;
+        self.unhindered_bytes(len, reserved).saturating_sub(self.reference_rate().time_for(len))
     }
 
-    fn unhindered_bytes(&self, len: Bytes) -> Dur {
-        let rates = self.rates_around(self.data_rate);
-        let reserved = match len + self.data_overhead > self.rts_threshold {
+    fn unhindered_bytes(&self, len: Bytes, reserved: bool) -> Dur {
+        let rates = self.rates_around(self.reference_rate());
+        let reserved = match reserved {
             true => self.rts_airtime(rates.rts) + self.answer_airtime(rates.cts) + self.sifs * 2,
             false => Dur::ZERO,
         };
-        let data = self.data_airtime(len, self.data_rate) + self.sifs + self.answer_airtime(rates.ack);
+        let data = self.alone_airtime(len) + self.sifs + self.answer_airtime(rates.ack);
         self.difs() + self.slot * u64::from(self.cw_min) / 2 + reserved + data
     }
 
     /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
-        let rates = self.rates_around(self.data_rate);
+        let rates = self.rates_around(self.reference_rate());
         let frames = [
             // No CTS is faster than the ACK of data at the highest rate.
             ("an ACK", rates.ack, self.answer_airtime(rates.ack)),
             ("an RTS", rates.rts, self.rts_airtime(rates.rts)),
             // A byte is the least that ns-2 counts of a packet: it hides headers.
-            ("data", self.data_rate, self.data_airtime(Bytes(1), self.data_rate)),
+            ("data", self.data_rate, self.alone_airtime(Bytes(1))),
         ];
         let [first, others @ ..] = frames.map(|(name, rate, airtime)| ShortestFrame { name, rate, airtime });
         others.into_iter().fold(first, |least, frame| if frame.airtime < least.airtime { frame } else { least })

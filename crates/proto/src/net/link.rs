@@ -238,11 +238,11 @@ impl Link {
         }
     }
 
-    /// A further MSDU for the neighbour `dst`, to be sent together with one that [`Link::dequeue`] has given; only one that waits
-    /// in the queue of this neighbour, or at the head of the only queue.
+    /// A further MSDU for the neighbour `dst`, to be sent together with one that [`Link::dequeue`] has given; the first
+    /// that waits for this neighbour.
     pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         match &mut self.queue {
-            Queue::DropTail(queue) => queue.dequeue_if(|msdu| msdu.dst == dst),
+            Queue::DropTail(queue) => queue.dequeue_for(dst),
             Queue::FqCodel(queues) => queues.dequeue_for(now, dst, lost),
         }
     }

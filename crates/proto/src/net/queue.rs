@@ -65,6 +65,15 @@ impl InterfaceQueue {
         self.waiting.pop_front()
     }
 
+    /// The first packet for `to`, for an aggregate.
+    pub fn dequeue_for(&mut self, to: MacAddr) -> Option<Msdu> {
+        if self.waiting.front().is_some_and(|msdu| msdu.dst == to) {
+            return self.waiting.pop_front();
+        }
+        let place = self.waiting.iter().position(|msdu| msdu.dst == to)?;
+        self.waiting.remove(place)
+    }
+
     /// Takes out every packet for `next_hop` and hands it to `lost`, in order.
     pub fn purge(&mut self, next_hop: MacAddr, mut lost: impl FnMut(Msdu)) {
         for _ in 0..self.waiting.len() {

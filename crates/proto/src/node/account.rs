@@ -68,7 +68,7 @@ impl Account {
             taken: counters.accepted,
             passed: counters.acknowledged + counters.broadcasts,
             dropped: counters.rts_limit_drops + counters.data_limit_drops,
-            held: u64::from(mac.in_hand().is_some()),
+            held: mac.held() as u64,
         }
     }
 

@@ -90,6 +90,8 @@ pub struct Ear {
     lost: [u64; REASONS],
     /// With a receiver that the driver keeps: the next end of a copy that may hasten an access.
     look_at: Time,
+    /// The same: which MPDUs of the aggregate that was received last are right. The other receiver takes all or none.
+    arrived: u64,
 }
 
 impl Default for Ear {
@@ -107,6 +109,7 @@ impl Ear {
             received: 0,
             lost: [0; REASONS],
             look_at: Time::NEVER,
+            arrived: u64::MAX,
         }
     }
 
@@ -266,6 +269,7 @@ impl Ear {
         let lost = match departure {
             Departure::Judged(Verdict::Good) => {
                 self.received += 1;
+                self.arrived = receiver.arrived();
                 self.medium.handle_good_frame(end, copy.reserved, copy.rts, rules);
                 None
             }
@@ -374,6 +378,11 @@ impl Ear {
     #[inline(always)]
     fn count(&mut self, reason: DropReason) {
         self.lost[reason as usize] += 1;
+    }
+
+    /// Which MPDUs of the aggregate that was received last are right: bit n stands for the nth.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
     }
 
     /// Copies received.

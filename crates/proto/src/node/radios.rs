@@ -17,7 +17,7 @@ use super::Output;
 use super::buffers::Buffers;
 use super::ear::Ear;
 use super::journal::Step;
-use super::stack::{Node, SharedConfig};
+use super::stack::{LinkSupply, Node, SharedConfig};
 use crate::drop::DropReason;
 use crate::mac::{Dcf, Due};
 use crate::net::{self, Addresses, Airtime, Link};
@@ -96,7 +96,8 @@ impl Node {
     pub fn next_radio_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
         let Further { mac, link, .. } = &self.further[radio - 1];
         let access = ear.access_timeout(mac.medium_rules());
-        Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), link.next_timeout())
+        let layers = Time::earlier_of(link.next_timeout(), mac.next_reorder_timeout());
+        Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), layers)
     }
 
     /// As [`Node::handle_timeout`] for a radio besides the first.
@@ -110,13 +111,24 @@ impl Node {
     ) -> Due {
         let Further { mac, link, .. } = &mut self.further[radio - 1];
         ear.settle(now, mac.medium_rules());
-        let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
+        let mut supply = LinkSupply {
+            link,
+            crossings: &mut self.crossings,
+            drops: &mut self.drops,
+            journal: &mut self.journal,
+            outputs: &mut out.outputs,
+        };
+        let mac_due = mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
+        let reorder_due = mac.next_reorder_timeout().is_some_and(|at| at <= now);
         let link_due = link.next_timeout().is_some_and(|at| at <= now);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
             }
             self.perform_mac(now, radio, out);
+        }
+        if reorder_due {
+            self.reorder_timeout(now, radio, out);
         }
         if link_due {
             let mut actions = out.link.take();
@@ -126,7 +138,7 @@ impl Node {
         }
         self.refresh_upper();
         self.offer_next(now, radio, ear, out);
-        if mac_due == Due::Nothing && link_due { Due::Something } else { mac_due }
+        if mac_due == Due::Nothing && (link_due || reorder_due) { Due::Something } else { mac_due }
     }
 
     /// As [`Node::handle_reception`] for a radio besides the first.

@@ -1,5 +1,6 @@
 //! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
+use super::Output;
 use super::account::{Account, Crossings, Drops, Layers};
 use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
@@ -15,13 +16,14 @@ use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
 use crate::drop::{DropReason, Layer};
+use crate::mac::Supply;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Addresses, Link};
+use crate::net::{self, Addresses, Airtime, Link};
 use crate::phy;
 use crate::route::{self, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{MacAddr, Stream, Time, Watt};
+use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 use std::sync::Arc;
 
 /// Options of a node's layers below the transports.
@@ -67,6 +69,36 @@ impl SharedConfig {
 impl From<&Config> for SharedConfig {
     fn from(config: &Config) -> SharedConfig {
         SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
+    }
+}
+
+/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an aggregate begins with.
+pub(super) struct LinkSupply<'a> {
+    pub link: &'a mut Link,
+    pub crossings: &'a mut Crossings,
+    pub drops: &'a mut Drops,
+    pub journal: &'a mut Journal,
+    pub outputs: &'a mut Vec<Output>,
+}
+
+impl Supply for LinkSupply<'_> {
+    fn next_for(&mut self, now: Time, to: MacAddr) -> Option<Msdu> {
+        let LinkSupply { link, drops, journal, outputs, .. } = self;
+        let mut msdu = link.dequeue_for(now, to, |msdu| {
+            drops.count(DropReason::LinkCodel);
+            if let Payload::Ipv4(mut packet) = msdu.payload {
+                journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), outputs);
+            }
+        })?;
+        self.crossings.link_to_mac += 1;
+        if let Payload::Ipv4(packet) = &mut msdu.payload {
+            self.journal.note(packet, Step::Head, self.outputs);
+        }
+        Some(msdu)
+    }
+
+    fn sent(&mut self, _now: Time, to: MacAddr, airtime: Dur) {
+        self.link.charge(to, Airtime { sent: airtime, received: Dur::ZERO });
     }
 }
 
@@ -283,7 +315,7 @@ impl Node {
         ear: &mut Ear,
         out: &mut Buffers,
     ) {
-        self.mac_of(radio).handle_reception(now, frame, &mut ear.medium, &mut out.mac);
+        self.mac_of(radio).handle_reception_of(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
         if !out.mac.is_empty() {
             if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
                 self.charge_received(radio, frame);
@@ -292,6 +324,9 @@ impl Node {
                 self.tell_link(now, radio, power, out);
             }
             self.perform_mac(now, radio, out);
+            self.refresh_upper();
+        } else if self.mac_at(radio).aggregates() {
+            // A reordering buffer may have begun to wait.
             self.refresh_upper();
         }
         self.offer_next(now, radio, ear, out);
@@ -325,7 +360,14 @@ impl Node {
     #[inline(always)]
     pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Buffers) -> Due {
         ear.settle(now, self.mac.medium_rules());
-        let mac_due = self.mac.handle_timeout(now, &mut ear.medium, air, &mut out.mac);
+        let mut supply = LinkSupply {
+            link: &mut self.link,
+            crossings: &mut self.crossings,
+            drops: &mut self.drops,
+            journal: &mut self.journal,
+            outputs: &mut out.outputs,
+        };
+        let mac_due = self.mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -347,9 +389,10 @@ impl Node {
     /// Gives the MAC of a radio the head of the queue if it has nothing to send.
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
-        if self.mac_of(radio).is_ready()
-            && let Some(mut msdu) = self.next_for_mac(now, radio, out)
-        {
+        if !self.mac_of(radio).is_ready() {
+            return;
+        }
+        if let Some(mut msdu) = self.next_for_mac(now, radio, out) {
             self.crossings.link_to_mac += 1;
             if let Payload::Ipv4(packet) = &mut msdu.payload {
                 self.journal.note(packet, Step::Head, &mut out.outputs);
@@ -360,6 +403,8 @@ impl Node {
                 self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
                 self.refresh_upper();
             }
+        } else if self.mac_at(radio).has_unsent() {
+            self.mac_of(radio).resume(now, &mut ear.medium);
         }
     }
 
@@ -444,6 +489,12 @@ impl Node {
         self.with_router(now, out, |router, actions| {
             router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
         });
+    }
+
+    /// Lets the MAC hand up what has waited too long for something missing.
+    pub(super) fn reorder_timeout(&mut self, now: Time, radio: usize, out: &mut Buffers) {
+        self.mac_of(radio).handle_reorder_timeout(now, &mut out.mac);
+        self.perform_mac(now, radio, out);
     }
 
     pub(super) fn perform_link(&mut self, now: Time, actions: &mut Vec<net::Action>, out: &mut Buffers) {

@@ -1,6 +1,7 @@
 //! The timers of a node's layers above the MAC: they are asked only after they have been called.
 
 use super::buffers::Buffers;
+use super::radios::FIRST;
 use super::stack::Node;
 use fourhop_units::Time;
 
@@ -12,7 +13,7 @@ pub(super) struct UpperTimers {
     link: Time,
     router: Time,
     transports: Time,
-    /// The wired side and the modules of C3TCP, which few nodes have.
+    /// The wired side, the modules of C3TCP and reordering buffers, which few nodes have.
     rest: Time,
     /// Layers that have been called since they were asked: the first three, in this order.
     pub stale: [bool; 3],
@@ -65,6 +66,9 @@ impl Node {
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
+        if due(self.mac.next_reorder_timeout()) {
+            self.reorder_timeout(now, FIRST, out);
+        }
     }
 
     /// Asks the layers that have been called when they have something to do.
@@ -80,11 +84,13 @@ impl Node {
         if transports {
             upper.transports = Time::or_never(self.local.transports.next_timeout());
         }
-        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() {
+        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() || self.mac.aggregates() {
             let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
             let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
             let early = self.early.as_ref().and_then(|early| early.next_timeout());
-            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
+            let reordering = self.mac.next_reorder_timeout();
+            let rest = Time::earlier_of(early, Time::earlier_of(wired, modules));
+            upper.rest = Time::or_never(Time::earlier_of(reordering, rest));
         }
         upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
     }

@@ -1,8 +1,8 @@
 //! The timing of the kinds of 802.11 physical layers: slots, interframe spaces, rates, and durations of frames.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 and 16 (DSSS, CCK), 17 (OFDM at 5 GHz, 802.11a), 18 (the same at 2.4 GHz,
-//! ERP-OFDM of 802.11g). Left out: networks of 802.11b and g stations together and their protection (CTS to self),
-//! channels of 5 and 10 MHz, everything from 802.11n on.
+//! ERP-OFDM of 802.11g). Frames of 802.11n and later are in [`mcs`](super::mcs); slots, spaces and answers are those of their band
+//! here. Left out: networks of 802.11b and g stations together, channels of 5 and 10 MHz.
 
 use fourhop_units::{Bytes, Dur, Rate};
 

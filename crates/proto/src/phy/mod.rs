@@ -8,11 +8,13 @@
 pub mod error_rate;
 pub mod kind;
 pub mod log_distance;
+pub mod mcs;
 pub mod sinr;
 pub mod threshold;
 pub mod two_ray;
 
 pub use kind::PhyKind;
+pub use mcs::{Mcs, TxRate};
 pub use threshold::{Config, Receiver};
 
 use crate::drop::DropReason;

@@ -6,7 +6,7 @@
 //! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
-    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Ecn, Frame, FrameKind, Ipv4Packet, Msdu, PathCost,
+    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Ecn, Frame, FrameKind, Ipv4Packet, Mpdu, Msdu, PathCost,
     Payload, Probe, TcpOptions, TcpSegment,
 };
 use crate::mac::options::ETHERTYPE;
@@ -22,7 +22,7 @@ const BSSID: MacAddr = MacAddr([0x02, 0xff, 0x34, 0x68, 0x6f, 0x70]);
 /// LLC/SNAP header before the EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
 
-/// Appends the 802.11 frame, from frame control to the end of its body.
+/// Appends the 802.11 frame, from frame control to the end of its body; of an aggregate its MPDUs one behind the other.
 pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
     // Frame control (clause 9.2.4.1): version 0, type and subtype in the first byte, flags in the second.
     match &frame.kind {
@@ -39,6 +39,51 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
             out.extend((seq << 4).to_le_bytes());
             body(msdu, out);
         }
+        FrameKind::Aggregate(aggregate) => aggregate.mpdus.iter().for_each(|each| mpdu(frame, each, out)),
+        FrameKind::BlockAck { start, bitmap } => {
+            header(0x94, false, frame.duration, frame.dst, out);
+            out.extend(frame.src.0);
+            out.extend(COMPRESSED.to_le_bytes());
+            out.extend((start << 4).to_le_bytes());
+            out.extend(bitmap.to_le_bytes());
+        }
+        FrameKind::BlockAckRequest { start } => {
+            header(0x84, false, frame.duration, frame.dst, out);
+            out.extend(frame.src.0);
+            out.extend(COMPRESSED.to_le_bytes());
+            out.extend((start << 4).to_le_bytes());
+        }
+    }
+}
+
+/// The compressed variant in the control field of BlockAck and BlockAckReq, TID 0 (tables 9-28 and 9-30).
+const COMPRESSED: u16 = 0x0004;
+/// In QoS Control: the frame is an A-MSDU (clause 9.2.4.5.9). TID 0, acknowledged at once.
+const AMSDU: u16 = 0x0080;
+
+/// Appends one MPDU of an aggregate: QoS data (clause 9.3.2.1), whose content may be an A-MSDU (clause 9.3.2.2).
+pub fn mpdu(frame: &Frame, mpdu: &Mpdu, out: &mut Vec<u8>) {
+    header(0x88, mpdu.retry, frame.duration, frame.dst, out);
+    out.extend(frame.src.0);
+    out.extend(BSSID.0);
+    out.extend((mpdu.seq << 4).to_le_bytes());
+    if mpdu.more.is_empty() {
+        out.extend([0, 0]);
+        return body(&mpdu.first, out);
+    }
+    out.extend(AMSDU.to_le_bytes());
+    let begins = out.len();
+    for msdu in mpdu.msdus() {
+        // Subframes but the last are padded to 4 octets.
+        let padding = (out.len() - begins).next_multiple_of(4) - (out.len() - begins);
+        out.extend(core::iter::repeat_n(0, padding));
+        out.extend(frame.dst.0);
+        out.extend(frame.src.0);
+        let len = out.len();
+        out.extend([0, 0]);
+        body(msdu, out);
+        let octets = (out.len() - len - 2) as u16;
+        out[len..len + 2].copy_from_slice(&octets.to_be_bytes());
     }
 }
 

@@ -3,6 +3,8 @@
 use super::*;
 use crate::drop::DropReason;
 use crate::mac::options::Carried;
+use crate::phy::mcs::{Format, Guard, Mcs, Width};
+use crate::wire::Aggregate;
 use crate::wire::{
     AtpContent, AtpData, AtpFeedback, AtpPacket, EchoMessage, MeasuredSegment, PacketMeta, Rerr, RoutingMessage, Rrep,
     Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
@@ -225,7 +227,13 @@ fn replies_errors_and_acknowledgements_are_laid_out_as_in_the_rfc() {
 
 #[test]
 fn control_frames_have_their_lengths_without_fcs() {
-    let kinds = [(FrameKind::Rts, 16), (FrameKind::Cts, 10), (FrameKind::Ack, 10)];
+    let kinds = [
+        (FrameKind::Rts, 16),
+        (FrameKind::Cts, 10),
+        (FrameKind::Ack, 10),
+        (FrameKind::BlockAck { start: 1, bitmap: 0x8000_0000_0000_0003 }, 28),
+        (FrameKind::BlockAckRequest { start: 1 }, 20),
+    ];
     for (kind, len) in kinds {
         let control = Frame {
             dst: NodeId(1).mac(),
@@ -261,4 +269,27 @@ fn control_frames_have_their_lengths_without_fcs() {
     // 24 of MAC header, 8 of LLC/SNAP with the EtherType, 40 of packet.
     assert_eq!(bytes.len(), 72);
     assert_eq!((bytes[0], bytes[1], &bytes[22..24]), (0x08, 0x08, &[0x10, 0x00][..]));
+}
+
+// 26 of header with QoS Control, 8 of LLC/SNAP, 40 of packet; in an A-MSDU 14 before each LLC/SNAP and 2 of padding behind the first.
+#[test]
+fn mpdus_of_aggregates_are_qos_data() {
+    let msdu = Msdu {
+        dst: NodeId(1).mac(),
+        len: Bytes(40),
+        payload: Payload::Ipv4(ipv4(Body::Tcp(segment(0, TcpOptions::default())))),
+    };
+    let mpdu = |more: Vec<Msdu>| Mpdu { seq: 0x123, retry: false, len: Bytes(78), first: msdu.clone(), more };
+    let mcs = Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap();
+    let aggregate = Aggregate { mcs, mpdus: vec![mpdu(vec![]), mpdu(vec![msdu.clone()])] };
+    let kind = FrameKind::Aggregate(Box::new(aggregate));
+    let (dst, src, rate) = (NodeId(1).mac(), NodeId(0).mac(), mcs.rate());
+    let sent = Frame { dst, src, duration: Dur::from_micros(84), rate, airtime: Dur::ZERO, kind };
+    let mut bytes = Vec::new();
+    frame(&sent, &mut bytes);
+    assert_eq!(bytes.len(), (26 + 48) + 26 + (14 + 48 + 2) + (14 + 48));
+    assert_eq!((bytes[0], &bytes[22..26], &bytes[26..29]), (0x88, &[0x30, 0x12, 0, 0][..], &[0xaa, 0xaa, 3][..]));
+    let second = &bytes[74..];
+    assert_eq!((&second[24..26], &second[26..32], &second[38..40]), (&[0x80, 0][..], &dst.0[..], &[0, 48][..]));
+    assert_eq!((&second[26 + 64..26 + 70], &second[26 + 76..26 + 78]), (&dst.0[..], &[0, 48][..]));
 }

@@ -1,6 +1,7 @@
 //! 802.11 frames and what they carry.
 
 use super::Ipv4Packet;
+use crate::phy::mcs::{Format, Mcs};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, MacAddr, Rate};
 
@@ -66,6 +67,74 @@ pub enum FrameKind {
         /// Content.
         msdu: Msdu,
     },
+    /// QoS data of 802.11n and later: an A-MPDU, or one MPDU alone.
+    Aggregate(Box<Aggregate>),
+    /// Compressed block acknowledgement (clause 9.3.1.8.2).
+    BlockAck {
+        /// Starting sequence number.
+        start: u16,
+        /// Bit n stands for the MPDU numbered `start` + n.
+        bitmap: u64,
+    },
+    /// Request for one, which also says that nothing before `start` comes any more (clause 9.3.1.7).
+    BlockAckRequest {
+        /// Starting sequence number.
+        start: u16,
+    },
+}
+
+/// An MPDU of QoS data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mpdu {
+    /// Sequence number, which the originator counts for each receiver apart.
+    pub seq: u16,
+    /// Is it a retransmission?
+    pub retry: bool,
+    /// Bytes of the frame with header and FCS, without delimiter and padding.
+    pub len: Bytes,
+    /// What it carries.
+    pub first: Msdu,
+    /// What else it carries; with any it is an A-MSDU.
+    pub more: Vec<Msdu>,
+}
+
+/// The MPDUs of a PPDU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Aggregate {
+    /// How it is sent.
+    pub mcs: Mcs,
+    /// In the order of their numbers, at most 64. One alone is answered by an ACK.
+    pub mpdus: Vec<Mpdu>,
+}
+
+impl Mpdu {
+    /// All that it carries.
+    pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
+        core::iter::once(&self.first).chain(&self.more)
+    }
+}
+
+/// Octets of the delimiter before each MPDU of an A-MPDU, and what subframes but the last are padded to a multiple of (clause 9.7.1).
+pub const DELIMITER: u64 = 4;
+
+/// Bytes of an A-MPDU of `before` bytes with one more MPDU of `mpdu` bytes; 0 bytes: of the first.
+pub const fn with_one_more(before: Bytes, mpdu: Bytes) -> Bytes {
+    Bytes(before.0.next_multiple_of(DELIMITER) + DELIMITER + mpdu.0)
+}
+
+impl Aggregate {
+    /// Bytes of the PSDU. With HT one MPDU alone has no delimiter.
+    pub fn len(&self) -> Bytes {
+        match &self.mpdus[..] {
+            [alone] if self.mcs.format() == Format::Ht => alone.len,
+            several => several.iter().fold(Bytes(0), |len, mpdu| with_one_more(len, mpdu.len)),
+        }
+    }
+
+    /// Never: there is an MPDU.
+    pub fn is_empty(&self) -> bool {
+        self.mpdus.is_empty()
+    }
 }
 
 /// An 802.11 frame on the air.
@@ -77,7 +146,7 @@ pub struct Frame {
     pub src: MacAddr,
     /// Duration field: how long the medium stays reserved after the end of this frame, whole microseconds.
     pub duration: Dur,
-    /// Bit rate of the MAC part.
+    /// Bit rate of the MAC part; of an [`Aggregate`] that of its MCS.
     pub rate: Rate,
     /// Time on the air, PLCP included.
     pub airtime: Dur,

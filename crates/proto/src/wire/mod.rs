@@ -21,7 +21,7 @@ pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestin
 pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BLOCKS};
 pub use babel::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, RouterId};
 pub use ecn::Ecn;
-pub use frame::{ArpMessage, ArpOperation, Frame, FrameKind, Msdu, Payload};
+pub use frame::{Aggregate, ArpMessage, ArpOperation, DELIMITER, Frame, FrameKind, Mpdu, Msdu, Payload, with_one_more};
 pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};
 pub use routing::RoutingMessage;

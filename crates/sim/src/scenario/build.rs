@@ -1,6 +1,5 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
-use super::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Section};
 use super::movement;
@@ -9,18 +8,18 @@ use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
 use super::sections::{
-    AdhocTcp, Atp, Babel, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Profile,
-    RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys,
-    complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
+    AdhocTcp, Atp, Babel, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Phy,
+    Profile, RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys,
+    WiredKeys, complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
 use super::wired::{self, WiredSide};
+use super::{FlowTransport, Scenario};
 use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
 use crate::topology::{Topology, geographic};
-use fourhop_proto::phy::PhyKind;
 use fourhop_units::{Dur, Time};
 
 /// Start of the first flow, where nothing is said.
@@ -62,7 +61,7 @@ impl Builder {
     fn scenario(&mut self, file: &str, control: &Control) -> Option<Scenario> {
         let general = self.general(file);
         let radio = self.radio();
-        let phy = radio.as_ref().map_or(PhyKind::Dsss, |(_, radio)| radio.phy);
+        let phy = radio.as_ref().map_or(Phy::Dsss, |(_, radio)| radio.phy);
         let mac = self.completed::<Mac>(None, |values, _| complete_mac(values, phy));
         if let Some((resolved, mac)) = &mac
             && mac.cw_min > mac.cw_max
@@ -72,9 +71,12 @@ impl Builder {
         }
         if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
             && mac.rate_control != RateControl::Fixed
-            && !radio.phy.rates().contains(&radio.rate)
+            && !radio.phy.kind().rates().contains(&radio.rate)
         {
-            let allowed = "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have";
+            let allowed = match radio.phy.format() {
+                None => "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have",
+                Some(_) => "\"fixed\" from 802.11n on",
+            };
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
         let link = self.section::<Link>();
@@ -170,6 +172,19 @@ impl Builder {
             traffic: traffic?,
             flows: flows?,
         };
+        if scenario.radio.phy.format().is_some() {
+            // Both measure single frames.
+            let with = "with a `radio.phy` whose frames are aggregates";
+            if scenario.c3tcp.enabled {
+                self.problems.push(c3tcp_resolved.problem("enabled", "true", format!("false {with}")));
+            }
+            let traffic = scenario.traffic.iter().map(|pairs| &pairs.traffic);
+            let mut all = traffic.chain(scenario.flows.iter().map(|flow| &flow.traffic));
+            if all.any(|traffic| traffic.transport == FlowTransport::Atp) {
+                let allowed = format!("another transport {with}");
+                self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
+            }
+        }
         if let Some(link) = &link {
             self.check_several_radios(&scenario, link, (&c3tcp_resolved, &c3tcp));
         }

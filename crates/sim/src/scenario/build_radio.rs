@@ -5,6 +5,7 @@ use super::key::{Choice, Section};
 use super::resolve::Resolved;
 use super::sections::{Radio, RadioModel, complete_radio, needs};
 use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
+use fourhop_proto::phy::mcs::{Mcs, STREAMS_MAX};
 use fourhop_units::Dur;
 
 impl Builder {
@@ -41,11 +42,13 @@ impl Builder {
 
     /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
-        let kind = radio.phy;
+        let kind = radio.phy.kind();
+        self.mcs(resolved, radio);
         let is_sinr = radio.model == RadioModel::Sinr;
         let names = |mbps: &mut dyn Iterator<Item = String>| mbps.collect::<Vec<_>>().join(" or ");
         for (key, rate) in [("rate", radio.rate), ("basic_rate", radio.basic_rate)] {
-            if (kind.is_ofdm() || is_sinr) && !kind.rates().contains(&rate) {
+            let by_mcs = key == "rate" && radio.phy.format().is_some();
+            if (kind.is_ofdm() || is_sinr) && !by_mcs && !kind.rates().contains(&rate) {
                 let rates = names(&mut kind.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)));
                 let allowed = format!("{rates} with `phy` {:?}", radio.phy.name());
                 self.problems.push(resolved.problem(key, resolved.show(key), allowed));
@@ -56,6 +59,36 @@ impl Builder {
             let times = names(&mut headers.iter().map(|plcp| format!("\"{}us\"", plcp.as_micros_rounded())));
             let allowed = format!("{times} with `model` \"sinr\" and `phy` {:?}", radio.phy.name());
             self.problems.push(resolved.problem("plcp", resolved.show("plcp"), allowed));
+        }
+    }
+
+    /// From 802.11n on: the MCS is one of the standard's, and `rate` is its.
+    fn mcs(&mut self, resolved: &Resolved, radio: &Radio) {
+        let Some(format) = radio.phy.format() else { return };
+        let listed = |values: &mut dyn Iterator<Item = String>| values.collect::<Vec<_>>().join(" or ");
+        let named = format!("with `phy` {:?}", radio.phy.name());
+        let widths = || format.widths().iter().map(|width| format!("\"{}MHz\"", width.mhz()));
+        let guards = || format.guards().iter().map(|guard| format!("\"{}ns\"", guard.duration().as_nanos()));
+        let width =
+            format.widths().iter().find(|it| radio.width.is_some_and(|w| w.0 == it.mhz() as f64 * 1e6)).copied();
+        let guard = format.guards().iter().find(|it| radio.guard_interval == Some(it.duration())).copied();
+        let mut refuse = |key, allowed: String| {
+            self.problems.push(resolved.problem(key, resolved.show(key), format!("{allowed} {named}")));
+        };
+        match (width, guard, radio.mcs()) {
+            (None, ..) => refuse("width", listed(&mut widths())),
+            (_, None, _) => refuse("guard_interval", listed(&mut guards())),
+            (Some(width), Some(guard), None) => {
+                let all = Mcs::all(format, STREAMS_MAX, width, guard);
+                let indices = all.filter(|mcs| Some(u32::from(mcs.streams())) == radio.streams);
+                let indices: Vec<_> = indices.map(|mcs| mcs.index().to_string()).collect();
+                let around = format!("`streams` {} and `width` \"{}MHz\"", resolved.show("streams"), width.mhz());
+                refuse("mcs", format!("{} with {around}", indices.join(", ")));
+            }
+            (.., Some(mcs)) if radio.rate != mcs.rate() => {
+                refuse("rate", format!("nothing, or \"{}Mbps\", that of `mcs`,", mcs.rate().bps() as f64 / 1e6));
+            }
+            _ => {}
         }
     }
 }

@@ -24,8 +24,9 @@ impl Scenario {
     pub fn mac_config(&self) -> mac::Config {
         let radio = &self.radio;
         mac::Config {
-            phy: radio.phy,
+            phy: radio.phy.kind(),
             data_rate: radio.rate,
+            mcs: radio.mcs(),
             basic_rate: radio.basic_rate,
             plcp: radio.plcp,
             rate_control: self.rate_control(),
@@ -152,7 +153,7 @@ impl Scenario {
         let mac = self.mac_config();
         // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
         let headers = Bytes(52);
-        let rates = mac.rates_around(mac.data_rate);
+        let rates = mac.rates_around(mac.reference_rate());
         let reserved = match Bytes(self.tcp.mss.get() + headers.get()) + mac.data_overhead > mac.rts_threshold {
             true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
             false => Dur::ZERO,
@@ -166,7 +167,7 @@ impl Scenario {
             fresh_for: options.fresh_for,
             gate: Gate { low: options.occupancy_low.per_mille(), high: options.occupancy_high.per_mille() },
             link_rate: mac.data_rate,
-            overhead: reserved + mac.data_airtime(headers, mac.data_rate),
+            overhead: reserved + mac.alone_airtime(headers),
             skew: Skew {
                 offset_ns: options.clock_offset.0,
                 drift_ppb: (options.clock_drift.0 * 1_000.0).round() as i64,

@@ -6,7 +6,7 @@ use crate::propagation::{PathLoss, Propagation, fading, shadowing};
 use crate::setup::{Radio, SinrRadio};
 use fourhop_proto::mac::{self, minstrel};
 use fourhop_proto::phy::log_distance::{LogDistance, friis};
-use fourhop_proto::phy::sinr::config::{ratio, thermal_noise};
+use fourhop_proto::phy::sinr::config::{ratio, thermal_noise, thermal_noise_in};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_proto::{phy, phy::sinr};
 use fourhop_units::{Bytes, Db, Watt};
@@ -61,7 +61,7 @@ impl Scenario {
         let radio = &self.radio;
         let (len, success) = LINK;
         // A link is one on which some rate gets through that data may have.
-        let needed = receiver.power_for(success, len + self.mac.data_overhead, self.mac_config().lowest_data_rate());
+        let needed = receiver.power_for(success, len + self.mac.data_overhead, self.mac_config().lowest_data_tx());
         let shadows = shadowing::Config {
             deviation: radio.shadowing.expect(GIVEN),
             distance_m: radio.shadowing_distance.expect(GIVEN).0,
@@ -111,9 +111,12 @@ impl Scenario {
     fn sinr_receiver(&self) -> sinr::Config {
         let radio = &self.radio;
         sinr::Config {
-            phy: radio.phy,
+            phy: radio.phy.kind(),
             plcp: radio.plcp,
-            noise: thermal_noise(radio.phy, radio.noise_figure.expect(GIVEN)),
+            noise: match radio.mcs() {
+                Some(mcs) => thermal_noise_in(mcs.width(), radio.noise_figure.expect(GIVEN)),
+                None => thermal_noise(radio.phy.kind(), radio.noise_figure.expect(GIVEN)),
+            },
             implementation_loss: ratio(radio.implementation_loss.expect(GIVEN)),
             errors: match radio.errors.expect(GIVEN) {
                 Errors::ByRate => sinr::Errors::ByRate,

@@ -175,10 +175,10 @@ impl Builder {
             }
         }
         if let Some(rate) = keys.frame_rate
-            && !radio.phy.rates().contains(&rate)
+            && !radio.phy.kind().rates().contains(&rate)
         {
             let rates: Vec<_> =
-                radio.phy.rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)).collect();
+                radio.phy.kind().rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() as f64 / 1e6)).collect();
             let allowed = format!("{} with `radio.phy` {:?}", rates.join(" or "), radio.phy.name());
             self.problems.push(resolved.problem("frame_rate", resolved.show("frame_rate"), allowed));
         }
@@ -286,7 +286,7 @@ impl Scenario {
             (Unmeasured::NoLink, Radio::Threshold(_)) => Some(Watt(self.receiver_config().rx_threshold.0 * BELOW)),
             (Unmeasured::NoLink, Radio::Sinr(sinr)) => {
                 // Neither hops nor metrics of links take it for one, see `link_cost`.
-                let (rate, frame) = (self.mac_config().lowest_data_rate(), Metric::PACKET + self.mac.data_overhead);
+                let (rate, frame) = (self.mac_config().lowest_data_tx(), Metric::PACKET + self.mac.data_overhead);
                 let least = match sinr.metric_over_fades {
                     true => sinr.power_for(LEAST, frame, rate),
                     false => sinr.receiver.power_for(LEAST, frame, rate),

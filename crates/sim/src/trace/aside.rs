@@ -196,7 +196,7 @@ mod tests {
     fn calls(tap: &mut dyn Tap) {
         for step in 0..3_000 {
             let (now, node) = (Time::from_millis(step), NodeId(step as u32 % 3));
-            let copy = Copy { node, tx: TxId(0), power: Watt(step as f64) };
+            let copy = Copy { node, tx: TxId(0), power: Watt(step as f64), arrived: u64::MAX };
             tap.sent(now, node, TxId(0), &cts());
             tap.received(now, copy, &cts());
             tap.lost(now, copy, &cts(), DropReason::Collision);

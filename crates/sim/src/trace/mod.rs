@@ -126,6 +126,8 @@ pub struct Copy {
     pub tx: TxId,
     /// The power it has there, or would have.
     pub power: Watt,
+    /// Of an aggregate that is received: bit n says whether MPDU n is right.
+    pub arrived: u64,
 }
 
 /// Sees what happens in a run: frames as nodes send and receive them, packets on wires. One that

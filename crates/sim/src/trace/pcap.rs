@@ -12,7 +12,8 @@
 use super::capture_files::{CaptureFiles, Direction};
 use super::{Copy, Interest, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
+use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
+use fourhop_proto::wire::{Aggregate, Frame, FrameKind, Ipv4Packet, encode};
 use fourhop_units::{NodeId, Rate, Time, Watt};
 use pcap_file::DataLink;
 use std::io;
@@ -35,6 +36,8 @@ pub struct PcapFolder {
     /// Those of the ends of wires, in their order.
     wires: Vec<(WireEnd, u32)>,
     lost: bool,
+    /// Aggregates written, which numbers them.
+    aggregates: u32,
     buffer: Vec<u8>,
     error: Option<io::Error>,
 }
@@ -63,7 +66,7 @@ impl PcapFolder {
         let mut wires = ends.collect::<io::Result<Vec<_>>>()?;
         wires.sort_by_key(|&(end, _)| end);
         let files = Some(files);
-        Ok(PcapFolder { files, radios, wires, lost: form.lost, buffer: Vec::new(), error: None })
+        Ok(PcapFolder { files, radios, wires, lost: form.lost, aggregates: 0, buffer: Vec::new(), error: None })
     }
 
     /// What of a run it looks at.
@@ -74,12 +77,52 @@ impl PcapFolder {
 
     /// A frame that the station `node` sent, or received with a power, rightly or not.
     fn frame(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame, lost: Option<DropReason>) {
+        self.frame_of(now, node, power, frame, u64::MAX, lost);
+    }
+
+    /// The same; of an aggregate each MPDU, of which `arrived` says whether it is right.
+    fn frame_of(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        power: Option<Watt>,
+        frame: &Frame,
+        arrived: u64,
+        lost: Option<DropReason>,
+    ) {
         let Some(&Some((interface, carrier_mhz))) = self.radios.get(node.index()) else { return };
+        if let FrameKind::Aggregate(aggregate) = &frame.kind {
+            return self.aggregate(((interface, carrier_mhz), now, power, lost), frame, aggregate, arrived);
+        }
         self.buffer.clear();
         radiotap(frame.rate, carrier_mhz, power, lost.is_some(), &mut self.buffer);
         encode::frame(frame, &mut self.buffer);
         let direction = if power.is_some() { Direction::In } else { Direction::Out };
         self.record(interface, now, direction, lost);
+    }
+
+    /// Each MPDU is a record of its own, as capturing hardware makes them.
+    fn aggregate(
+        &mut self,
+        ((interface, carrier_mhz), now, power, lost): ((u32, u16), Time, Option<Watt>, Option<DropReason>),
+        frame: &Frame,
+        aggregate: &Aggregate,
+        arrived: u64,
+    ) {
+        self.aggregates += 1;
+        let direction = if power.is_some() { Direction::In } else { Direction::Out };
+        for (place, mpdu) in aggregate.mpdus.iter().enumerate() {
+            let lost = lost.or((arrived >> place & 1 == 0).then_some(DropReason::FrameError));
+            if lost.is_some() && !self.lost {
+                continue;
+            }
+            let last = place + 1 == aggregate.mpdus.len();
+            let number = (aggregate.mpdus.len() > 1).then_some((self.aggregates, last));
+            self.buffer.clear();
+            radiotap_with_mcs(aggregate.mcs, number, carrier_mhz, power, lost.is_some(), &mut self.buffer);
+            encode::mpdu(frame, mpdu, &mut self.buffer);
+            self.record(interface, now, direction, lost);
+        }
     }
 
     /// Writes what stands in the buffer.
@@ -97,7 +140,7 @@ impl Tap for PcapFolder {
     }
 
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
-        self.frame(now, copy.node, Some(copy.power), frame, None);
+        self.frame_of(now, copy.node, Some(copy.power), frame, copy.arrived, None);
     }
 
     fn lost(&mut self, now: Time, copy: Copy, frame: &Frame, reason: DropReason) {
@@ -147,4 +190,71 @@ fn radiotap(rate: Rate, frequency_mhz: u16, power: Option<Watt>, bad_fcs: bool, 
     out.extend(frequency_mhz.to_le_bytes());
     out.extend(modulation.to_le_bytes());
     out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));
+}
+
+/// The same for an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is left out), and
+/// the number of the A-MPDU it is from.
+fn radiotap_with_mcs(
+    mcs: Mcs,
+    aggregate: Option<(u32, bool)>,
+    frequency_mhz: u16,
+    power: Option<Watt>,
+    bad_fcs: bool,
+    out: &mut Vec<u8>,
+) {
+    const FLAGS: u32 = 1 << 1;
+    const CHANNEL: u32 = 1 << 3;
+    const SIGNAL: u32 = 1 << 5;
+    const MCS: u32 = 1 << 19;
+    const AMPDU: u32 = 1 << 20;
+    const VHT: u32 = 1 << 21;
+    const BAD_FCS: u8 = 0x40;
+    const OFDM: u16 = 0x0040;
+    /// A-MPDU status: it is known which subframe is the last; this is it.
+    const LAST_KNOWN: u16 = 0x0004;
+    const IS_LAST: u16 = 0x0008;
+    let begins = out.len();
+    let ht = mcs.format() == Format::Ht;
+    let present = FLAGS
+        | CHANNEL
+        | if power.is_some() { SIGNAL } else { 0 }
+        | if aggregate.is_some() { AMPDU } else { 0 }
+        | match mcs.format() {
+            Format::Ht => MCS,
+            Format::Vht => VHT,
+            Format::He => 0,
+        };
+    out.extend([0, 0, 0, 0]);
+    out.extend(present.to_le_bytes());
+    // Fields are aligned to their size.
+    out.extend([if bad_fcs { BAD_FCS } else { 0 }, 0]);
+    out.extend(frequency_mhz.to_le_bytes());
+    out.extend(OFDM.to_le_bytes());
+    out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));
+    let short = mcs.guard() == Guard::Ns400;
+    if ht {
+        // Known: bandwidth, index, guard interval.
+        let flags = u8::from(mcs.width() == Width::Mhz40) | u8::from(short) << 2;
+        out.extend([0x07, flags, mcs.index() + 8 * (mcs.streams() - 1)]);
+    }
+    if let Some((number, last)) = aggregate {
+        out.resize(begins + (out.len() - begins).next_multiple_of(4), 0);
+        out.extend(number.to_le_bytes());
+        out.extend((LAST_KNOWN | if last { IS_LAST } else { 0 }).to_le_bytes());
+        out.extend([0, 0]);
+    }
+    if mcs.format() == Format::Vht {
+        out.resize(begins + (out.len() - begins).next_multiple_of(2), 0);
+        // Known: guard interval and bandwidth.
+        out.extend(0x0044u16.to_le_bytes());
+        let width = match mcs.width() {
+            Width::Mhz20 => 0,
+            Width::Mhz40 => 1,
+            Width::Mhz80 => 4,
+        };
+        out.extend([u8::from(short) << 2, width, mcs.index() << 4 | mcs.streams(), 0, 0, 0, 0, 0]);
+        out.extend([0, 0]);
+    }
+    let len = (out.len() - begins) as u16;
+    out[begins + 2..begins + 4].copy_from_slice(&len.to_le_bytes());
 }

@@ -34,7 +34,9 @@ impl Seen {
             FrameKind::Rts => "RTS",
             FrameKind::Cts => "CTS",
             FrameKind::Ack => "ACK",
-            FrameKind::Data { .. } => "DATA",
+            FrameKind::Data { .. } | FrameKind::Aggregate(_) => "DATA",
+            FrameKind::BlockAck { .. } => "BA",
+            FrameKind::BlockAckRequest { .. } => "BAR",
         }
     }
 

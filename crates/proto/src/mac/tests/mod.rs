@@ -6,6 +6,7 @@
 
 mod access;
 mod after_a_packet;
+mod aggregates;
 mod carrier_sense;
 mod exchange;
 mod filters;
@@ -13,6 +14,7 @@ mod immediate_access;
 mod interface;
 mod retries;
 
+use super::aggregate::Supply;
 use super::config::Config;
 use super::dcf::{Action, Dcf, Due};
 use super::medium::{Medium, Rules};
@@ -20,6 +22,7 @@ use crate::drop::DropReason;
 use crate::phy::Verdict;
 use crate::wire::{Body, Frame, FrameKind, Ipv4Packet, Msdu, PacketMeta, Payload, UdpDatagram};
 use fourhop_units::{Bytes, Dur, MacAddr, NodeId, Purpose, Rate, Stream, Time};
+use std::collections::VecDeque;
 
 const RTS: u64 = 352;
 const CTS: u64 = 304;
@@ -39,6 +42,14 @@ struct Bench {
     out: Vec<Action>,
     log: Vec<(u64, &'static str)>,
     last_frame: Option<Frame>,
+    /// What the layer above has for an aggregate.
+    above: VecDeque<Msdu>,
+}
+
+impl Supply for VecDeque<Msdu> {
+    fn next_for(&mut self, _now: Time, to: MacAddr) -> Option<Msdu> {
+        self.pop_front_if(|msdu| msdu.dst == to)
+    }
 }
 
 impl Bench {
@@ -58,6 +69,7 @@ impl Bench {
             out: Vec::new(),
             log: Vec::new(),
             last_frame: None,
+            above: VecDeque::new(),
         }
     }
 
@@ -91,7 +103,8 @@ impl Bench {
     /// Timers up to and including `until`.
     fn run(&mut self, until: u64) {
         while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
-            let due = self.mac.handle_timeout(at, &mut self.medium, &mut self.air, &mut self.out);
+            let (medium, air) = (&mut self.medium, &mut self.air);
+            let due = self.mac.handle_timeout_with(at, medium, air, &mut self.above, &mut self.out);
             assert_eq!(due == Due::Frame, self.air.is_some());
             self.note(at.as_nanos() / 1000);
         }
@@ -177,6 +190,9 @@ fn name(frame: &Frame) -> &'static str {
         FrameKind::Rts => "RTS",
         FrameKind::Cts => "CTS",
         FrameKind::Ack => "ACK",
+        FrameKind::Aggregate(_) => "A-MPDU",
+        FrameKind::BlockAck { .. } => "BA",
+        FrameKind::BlockAckRequest { .. } => "BAR",
         FrameKind::Data { .. } if frame.dst.is_broadcast() => "broadcast",
         FrameKind::Data { retry: true, .. } => "DATA again",
         FrameKind::Data { .. } => "DATA",
@@ -202,6 +218,7 @@ fn frame(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
         FrameKind::Rts => config.rts_airtime(config.basic_rate),
         FrameKind::Cts | FrameKind::Ack => config.answer_airtime(config.basic_rate),
         FrameKind::Data { msdu, .. } => config.data_airtime(msdu.len, config.data_rate),
+        other => panic!("{other:?} is sent by an MCS"),
     };
     let (src, dst) = (NodeId(src).mac(), NodeId(dst).mac());
     Frame { dst, src, duration: Dur::from_micros(duration), rate: config.basic_rate, airtime, kind }

@@ -2,7 +2,8 @@
 
 use crate::phy::error_rate::{Curve, Mode};
 use crate::phy::kind::{LONG_PLCP, PhyKind, SHORT_PLCP};
-use crate::wire::Frame;
+use crate::phy::mcs::{TxRate, Width};
+use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
 
 /// What decides whether bits are right.
@@ -57,7 +58,7 @@ const BOLTZMANN: f64 = 1.380_649e-23;
 /// Temperature that noise figures refer to, in K (IEEE Std 145).
 const STANDARD_TEMPERATURE: f64 = 290.0;
 
-/// Bandwidth of the receiver in Hz: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of an OFDM channel.
+/// Bandwidth of the receiver in Hz where no MCS says another: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of an OFDM channel.
 pub const fn bandwidth_hz(phy: PhyKind) -> f64 {
     if phy.is_ofdm() { 20e6 } else { 22e6 }
 }
@@ -65,6 +66,12 @@ pub const fn bandwidth_hz(phy: PhyKind) -> f64 {
 /// Thermal noise in the band of the receiver with its noise figure: k T B F.
 pub fn thermal_noise(phy: PhyKind, noise_figure: Db) -> Watt {
     Watt(BOLTZMANN * STANDARD_TEMPERATURE * bandwidth_hz(phy) * ratio(noise_figure))
+}
+
+/// The same in a channel of `width`. Frames without MCS are then sent alike in each 20 MHz of it (non-HT duplicate), so that the ratio of
+/// powers in the whole channel is also theirs.
+pub fn thermal_noise_in(width: Width, noise_figure: Db) -> Watt {
+    Watt(BOLTZMANN * STANDARD_TEMPERATURE * width.mhz() as f64 * 1e6 * ratio(noise_figure))
 }
 
 /// A ratio of powers as a factor, by the same steps on every machine.
@@ -111,6 +118,15 @@ impl Config {
         Header { length, bits, mode: mode(self.phy.rates()[0]) }
     }
 
+    /// The header of a frame with an MCS, and when it ends after its beginning: L-SIG and HT-SIG, VHT-SIG-A or HE-SIG-A, 24 + 48 bits at 6
+    /// Mbit/s before the training of the streams (clauses 19.3.9 and 21.3.8). RL-SIG and VHT-SIG-B are taken as part of the training.
+    pub(super) fn header_with_mcs(&self, legacy: Header) -> (Header, Dur) {
+        if matches!(self.errors, Errors::Ratio(_)) {
+            return (legacy, self.plcp);
+        }
+        (Header { length: Dur::from_micros(12), bits: 72.0, mode: legacy.mode }, Dur::from_micros(28))
+    }
+
     /// Hazard of a bit at a ratio of powers.
     pub(super) fn hazard(&self, mode: Mode, sinr: f64) -> f64 {
         self.hazard_on(self.curve(mode), sinr)
@@ -133,26 +149,39 @@ impl Config {
 
     /// How `frame` is sent.
     pub(super) fn mode(&self, frame: &Frame) -> Mode {
+        if let FrameKind::Aggregate(aggregate) = &frame.kind {
+            return Mode::Ofdm(aggregate.mcs.coded());
+        }
         Mode::of(self.phy, frame.rate).expect("INVARIANT: the scenario allows the rates of the standard only")
     }
 
     /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the standard has
     /// no such rate.
-    pub fn success(&self, power: Watt, len: Bytes, rate: Rate) -> f64 {
+    pub fn success(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
         let sinr = power.over(self.noise);
         if power < self.sensitivity || sinr < self.preamble_sinr {
             return 0.0;
         }
-        let Some(mode) = Mode::of(self.phy, rate) else { return 0.0 };
-        // The radio counts the bits that fit into the air time: those of the last OFDM symbol are all sent.
-        let air = self.phy.airtime(Dur::ZERO, len, rate).saturating_sub(self.phy.signal_extension());
         let header = self.header();
-        let hazard = header.bits * self.hazard(header.mode, sinr) + bits_in(air, rate) * self.hazard(mode, sinr);
+        let (header, bits, mode, ratio) = match rate.into() {
+            TxRate::Legacy(rate) => {
+                let Some(mode) = Mode::of(self.phy, rate) else { return 0.0 };
+                // The radio counts the bits that fit into the air time: those of the last OFDM symbol are all sent.
+                let air = self.phy.airtime(Dur::ZERO, len, rate).saturating_sub(self.phy.signal_extension());
+                (header, bits_in(air, rate), mode, 1.0)
+            }
+            // Of an aggregate the bits of each MPDU.
+            TxRate::Mcs(mcs) => {
+                (self.header_with_mcs(header).0, len.bits() as f64, Mode::Ofdm(mcs.coded()), mcs.ratio_to_ofdm())
+            }
+        };
+        let hazard = header.bits * self.hazard(header.mode, sinr) + bits * self.hazard(mode, sinr * ratio);
         libm::exp(-hazard)
     }
 
     /// The power at which a frame of `len` bytes at `rate` is received with probability `success` over noise alone.
-    pub fn power_for(&self, success: f64, len: Bytes, rate: Rate) -> Watt {
+    pub fn power_for(&self, success: f64, len: Bytes, rate: impl Into<TxRate>) -> Watt {
+        let rate = rate.into();
         let enough = |ratio: f64| self.success(Watt(self.noise.0 * ratio), len, rate) >= success;
         // From -30 to 60 dB, to a thousandth of a dB.
         let (mut below, mut above) = (1e-3, 1e6);

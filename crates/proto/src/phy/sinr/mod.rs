@@ -4,6 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`config`] | noise, receiver and carrier sense: parameters with their sources |
+//! | `parts` | the MPDUs of an aggregate, each of which survives or not |
 //! | [`receiver`] | the state machine: synchronisation, capture, interference in pieces, carrier sense |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 to 18; Lacage and Henderson, Yet another network simulator, 2006 (pieces of
@@ -14,6 +15,7 @@
 //! a copy's power while it lasts (at 1 m/s and 2.4 GHz the channel changes within 50 ms; a frame lasts at most 13 ms).
 
 pub mod config;
+mod parts;
 pub mod receiver;
 
 pub use config::{Config, Errors, FrameCapture};

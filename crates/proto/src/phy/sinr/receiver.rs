@@ -16,10 +16,11 @@
 //! strong.
 
 use super::config::{Config, FrameCapture, Header, bits_in};
+use super::parts::Parts;
 use crate::drop::DropReason;
 use crate::phy::error_rate::{Curve, Mode};
 use crate::phy::{Arrival, Departure, Verdict};
-use crate::wire::Frame;
+use crate::wire::{Frame, FrameKind};
 use fourhop_units::{NodeId, Rate, Stream, Time, Watt};
 
 /// A copy on the air.
@@ -48,9 +49,13 @@ struct Followed {
     /// That of `mode`, once it is needed.
     curve: Option<&'static Curve>,
     rate: Rate,
+    /// What the ratio is to be multiplied by for `mode`: 1 without an MCS.
+    ratio: f64,
     /// Has its header been found right?
     header_read: bool,
+    header: Header,
     header_begins: Time,
+    header_ends: Time,
     payload_begins: Time,
     payload_ends: Time,
     /// Up to when hazards are added up.
@@ -75,11 +80,13 @@ pub struct Receiver {
     /// How many of them carrier sense knows of.
     sensed: u32,
     config: Config,
-    /// Of `config`, with the curve of its mode.
+    /// Of `config`, without an MCS, with the curve of its mode.
     header: Header,
     header_curve: Option<&'static Curve>,
     random: Stream,
     followed: Option<Followed>,
+    /// The MPDUs of what is followed, if that is an aggregate.
+    parts: Parts,
 }
 
 const NOTHING: (Time, NodeId) = (Time::NEVER, NodeId(u32::MAX));
@@ -98,7 +105,13 @@ impl Receiver {
             config,
             random,
             followed: None,
+            parts: Parts::default(),
         }
+    }
+
+    /// Which MPDUs of the aggregate that was received last are right: bit n stands for the nth.
+    pub fn arrived(&self) -> u64 {
+        self.parts.arrived()
     }
 
     /// Is the medium busy as far as the receiver can tell?
@@ -193,8 +206,19 @@ impl Receiver {
     }
 
     fn follow(&mut self, now: Time, copy: Arrival, others: f64, frame: &Frame) -> Followed {
-        let payload_begins = now + self.config.plcp;
         let mode = self.config.mode(frame);
+        let (payload_begins, ratio, header, header_ends) = match &frame.kind {
+            FrameKind::Aggregate(aggregate) => {
+                let payload_begins = now + aggregate.mcs.preamble();
+                self.parts.begin(aggregate, payload_begins, &mut self.random);
+                let (header, ends) = self.config.header_with_mcs(self.header);
+                (payload_begins, aggregate.mcs.ratio_to_ofdm(), header, now + ends)
+            }
+            _ => {
+                self.parts.clear();
+                (now + self.config.plcp, 1.0, self.header, now + self.config.plcp)
+            }
+        };
         Followed {
             src: copy.src,
             end: copy.end,
@@ -202,8 +226,11 @@ impl Receiver {
             mode,
             curve: self.config.curve(mode),
             rate: frame.rate,
+            ratio,
             header_read: false,
-            header_begins: payload_begins - self.header.length,
+            header,
+            header_begins: header_ends - header.length,
+            header_ends,
             payload_begins,
             payload_ends: copy.end - self.config.phy.signal_extension(),
             counted: now,
@@ -221,15 +248,20 @@ impl Receiver {
         let (from, to) = (followed.counted, now.min(followed.payload_ends));
         followed.counted = now;
         let sinr = followed.power / (config.noise.0 + followed.interference);
-        let (begins, ends) = (from.max(followed.header_begins), to.min(followed.payload_begins));
+        let (begins, ends) = (from.max(followed.header_begins), to.min(followed.header_ends));
         if begins < ends {
-            let header = &self.header;
+            let header = &followed.header;
             let share = (ends - begins).as_nanos() as f64 / header.length.as_nanos() as f64;
             followed.header_hazard += share * header.bits * config.hazard_on(self.header_curve, sinr);
         }
         let begins = from.max(followed.payload_begins);
         if begins < to {
-            followed.payload_hazard += bits_in(to - begins, followed.rate) * config.hazard_on(followed.curve, sinr);
+            let hazard = config.hazard_on(followed.curve, sinr * followed.ratio);
+            if self.parts.is_empty() {
+                followed.payload_hazard += bits_in(to - begins, followed.rate) * hazard;
+            } else {
+                self.parts.count(begins, to, followed.rate, hazard);
+            }
         }
     }
 
@@ -252,10 +284,15 @@ impl Receiver {
     /// Would the frame have survived noise alone?
     fn cause(&self, followed: &Followed) -> DropReason {
         let sinr = followed.power / self.config.noise.0;
-        let header = &self.header;
+        let header = &followed.header;
+        let payload = self.config.hazard(followed.mode, sinr * followed.ratio);
+        if !self.parts.is_empty() {
+            let header = libm::exp(-header.bits * self.config.hazard(header.mode, sinr));
+            let some = followed.chance < header && self.parts.any_survives(followed.rate, payload);
+            return if some { DropReason::Collision } else { DropReason::FrameError };
+        }
         let bits = bits_in(followed.payload_ends - followed.payload_begins, followed.rate);
-        let hazard =
-            header.bits * self.config.hazard(header.mode, sinr) + bits * self.config.hazard(followed.mode, sinr);
+        let hazard = header.bits * self.config.hazard(header.mode, sinr) + bits * payload;
         if followed.chance < libm::exp(-hazard) { DropReason::Collision } else { DropReason::FrameError }
     }
 
@@ -286,6 +323,13 @@ impl Receiver {
         self.next = next;
         let departure = match self.followed.take_if(|followed| followed.src == src) {
             Some(_) if transmitting => Departure::Judged(Verdict::Missed),
+            Some(followed) if !self.parts.is_empty() => {
+                let header = followed.chance < libm::exp(-followed.header_hazard);
+                match self.parts.judge() {
+                    some if header && some > 0 => Departure::Judged(Verdict::Good),
+                    _ => Departure::Judged(Verdict::Bad(self.cause(&followed))),
+                }
+            }
             Some(followed) if followed.chance < libm::exp(-(followed.header_hazard + followed.payload_hazard)) => {
                 Departure::Judged(Verdict::Good)
             }

@@ -1,9 +1,10 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
+use super::Phy;
 use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, size, time};
 use crate::scenario::value::{Field, Values};
-use fourhop_proto::mac::{self, AnswerRate};
-use fourhop_proto::phy::PhyKind;
+use fourhop_proto::mac::{self, AnswerRate, Protection};
+use fourhop_proto::phy::mcs::Format;
 
 use fourhop_units::{Bytes, Dur};
 
@@ -21,6 +22,14 @@ choice! {
     for BackoffDraw {
         BelowCw = "below-cw", "0 .. CW - 1, as ns-2 draws";
         UpToCw = "up-to-cw", "0 .. CW, as IEEE 802.11 says";
+    }
+}
+
+choice! {
+    for Protection {
+        None = "none", "by the first symbols of their preambles, which stations of 802.11a and g read";
+        RtsCts = "rts-cts", "by RTS and CTS at `radio.basic_rate`, whatever `rts_threshold` is";
+        CtsToSelf = "cts-to-self", "by a CTS at `radio.basic_rate` that the station sends to itself";
     }
 }
 
@@ -69,6 +78,18 @@ section! {
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
+        /// Most MPDUs in an A-MPDU; this and the five keys that follow mean something from 802.11n on.
+        ampdu_frames: u32, Kind::Int(1, 64) => aggregation.frames;
+        /// Most bytes of an A-MPDU.
+        ampdu_bytes: Bytes, size("1B", "1048575B"), Computed("65535B; `radio.phy` `vht` and `he`: 1048575B") => aggregation.bytes;
+        /// Longest time that an A-MPDU takes on the air.
+        ppdu_time: Dur, time("100us", "5484us") => aggregation.time;
+        /// Most bytes of an A-MSDU, several packets in one MPDU; "0B": there are none.
+        amsdu_bytes: Bytes, size("0B", "11398B") => aggregation.amsdu;
+        /// How long a receiver waits for a missing MPDU before it hands up those behind it.
+        reorder_timeout: Dur, time("1ms", "10s") => aggregation.reorder_timeout;
+        /// How aggregates are announced to stations that cannot read them.
+        protection: Protection, Kind::Choice(Protection::CHOICES) => aggregation.protection;
         /// Largest propagation delay allowed for in time-outs, each way.
         propagation_margin: Dur, time("0s", "1ms") => propagation_margin;
         /// Range of the back-off draw.
@@ -91,8 +112,15 @@ section! {
 }
 
 /// Fills in what follows from the kind of physical layer.
-pub fn complete(values: &mut Values, phy: PhyKind) {
-    let rows = [("slot", phy.slot().to_value()), ("sifs", phy.sifs().to_value()), ("cw_min", phy.cw_min().to_value())];
+pub fn complete(values: &mut Values, phy: Phy) {
+    let longest = phy.format().unwrap_or(Format::Ht).longest_aggregate();
+    let phy = phy.kind();
+    let rows = [
+        ("slot", phy.slot().to_value()),
+        ("sifs", phy.sifs().to_value()),
+        ("cw_min", phy.cw_min().to_value()),
+        ("ampdu_bytes", longest.to_value()),
+    ];
     for (key, value) in rows.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         values.entry(key).or_insert(value);
     }

@@ -30,7 +30,7 @@ pub use general::{General, Profile};
 pub use link::Link;
 pub use mac::{BackoffDraw, Mac, RateControl, complete as complete_mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
-pub use radio::{Errors, Fading, PathLossKind, Radio, RadioModel, complete as complete_radio, needs};
+pub use radio::{Errors, Fading, PathLossKind, Phy, Radio, RadioModel, complete as complete_radio, needs};
 pub use radios::RadioKeys;
 pub use routing::{RouteMetric, Routing, RoutingProtocol, complete as complete_routing};
 pub use site::{LossKeys, NodeKeys, Unmeasured, WallKeys};

@@ -6,6 +6,7 @@ use crate::scenario::quantity::Unit;
 use crate::scenario::value::{Field, Hertz, Metres, Number, Value, Values};
 use fourhop_proto::mac;
 use fourhop_proto::phy::log_distance::Indoor;
+use fourhop_proto::phy::mcs::{Format, Mcs};
 use fourhop_proto::phy::sinr::{self, FrameCapture};
 use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, PhyKind};
@@ -34,12 +35,42 @@ choice! {
 }
 
 choice! {
-    for PhyKind {
+    /// Physical layer.
+    Phy {
         Dsss = "dsss", "802.11 and 802.11b, with their timing at any rate";
         Ofdm = "ofdm", "802.11a, 5 GHz: slots of 9 us, symbols of 4 us";
         ErpOfdm = "erp-ofdm", "802.11g among its own kind, 2.4 GHz: slots of 20 us as ad hoc networks have them";
+        Ht = "ht", "802.11n, 5 GHz: aggregates and block acknowledgements; slots and spaces of 802.11a";
+        Ht24 = "ht-2.4ghz", "802.11n, 2.4 GHz: the same with slots and spaces of 802.11g";
+        Vht = "vht", "802.11ac, 5 GHz";
+        He = "he", "802.11ax, 5 GHz: its rates and frame formats to a single user, with the MAC of 802.11ac";
+        He24 = "he-2.4ghz", "the same at 2.4 GHz";
     }
 }
+
+impl Phy {
+    /// Slots, spaces and the frames without MCS.
+    pub fn kind(self) -> PhyKind {
+        match self {
+            Phy::Dsss => PhyKind::Dsss,
+            Phy::Ofdm | Phy::Ht | Phy::Vht | Phy::He => PhyKind::Ofdm,
+            Phy::ErpOfdm | Phy::Ht24 | Phy::He24 => PhyKind::ErpOfdm,
+        }
+    }
+
+    /// The format of unicast data, if it has an MCS.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Phy::Dsss | Phy::Ofdm | Phy::ErpOfdm => None,
+            Phy::Ht | Phy::Ht24 => Some(Format::Ht),
+            Phy::Vht => Some(Format::Vht),
+            Phy::He | Phy::He24 => Some(Format::He),
+        }
+    }
+}
+
+/// Those whose data has an MCS.
+const WITH_MCS: &[&str] = &["ht", "ht-2.4ghz", "vht", "he", "he-2.4ghz"];
 
 choice! {
     /// Mean power over distance.
@@ -89,10 +120,19 @@ section! {
         /// Model of propagation and reception.
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
         /// Kind of physical layer: how long frames, slots and interframe spaces last.
-        phy: PhyKind, Kind::Choice(PhyKind::CHOICES), Both("dsss");
+        phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
         /// Rate of unicast data frames; with `mac.rate_control` the highest, with which each neighbour begins. OFDM: 6, 9, 12, 18,
-        /// 24, 36, 48 or 54 Mbit/s.
-        rate: Rate, rate("100kbps", "1Gbps"), Computed("2Mbps; with OFDM 54Mbps");
+        /// 24, 36, 48 or 54 Mbit/s. From 802.11n on `mcs` says it.
+        rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
+        /// Modulation and coding scheme of unicast data within each stream: 0 to 7 with 802.11n (its MCS 15 is 7 with two streams), to 9
+        /// with 802.11ac, to 11 with 802.11ax.
+        mcs: Option<u32>, Kind::Int(0, 11), Both("7");
+        /// Spatial streams.
+        streams: Option<u32>, Kind::Int(1, 4), Both("1");
+        /// Width of the channel: 20, 40 or, from 802.11ac on, 80 MHz.
+        width: Option<Hertz>, frequency("20MHz", "80MHz"), Both("20MHz");
+        /// Guard interval: 400 or 800 ns, with 802.11ax 800, 1600 or 3200 ns.
+        guard_interval: Option<Dur>, time("400ns", "3200ns"), Both("800ns");
         /// Rate of broadcasts and RTS, and of CTS and ACK where `mac.answer_rate` says so.
         basic_rate: Rate, rate("100kbps", "1Gbps"), Computed("1Mbps; with OFDM 6Mbps");
         /// Air time of preamble and PLCP header before each frame, whatever its rate.
@@ -165,7 +205,11 @@ section! {
 }
 
 /// The keys that mean something only with a certain value of another: the key, the other, and the values.
-const CONDITIONS: [(&str, &str, &[&str]); 8] = [
+const CONDITIONS: [(&str, &str, &[&str]); 12] = [
+    ("mcs", "phy", WITH_MCS),
+    ("streams", "phy", WITH_MCS),
+    ("width", "phy", WITH_MCS),
+    ("guard_interval", "phy", WITH_MCS),
     ("antenna_height", "path_loss", &["two-ray"]),
     ("exponent", "path_loss", &["log-distance"]),
     ("reference_distance", "path_loss", &["log-distance"]),
@@ -180,21 +224,48 @@ const CONDITIONS: [(&str, &str, &[&str]); 8] = [
 pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'static str])> {
     let &(_, other, allowed) = CONDITIONS.iter().find(|(name, ..)| *name == key)?;
     // With `threshold` the antennas are always above two-ray ground, and the other keys are refused by themselves.
-    if RadioModel::from_value(values.get("model")) == RadioModel::Threshold {
+    if other != "phy" && RadioModel::from_value(values.get("model")) == RadioModel::Threshold {
         return None;
     }
     let fits = matches!(values.get(other), Some(Value::Text(found)) if allowed.contains(&found.as_str()));
     (!fits).then_some((other, allowed))
 }
 
+/// The MCS that the keys say, if they say one that there is.
+fn mcs_in(values: &Values) -> Option<Mcs> {
+    let format = Phy::from_value(values.get("phy")).format()?;
+    let number = |key| Option::<u32>::from_value(values.get(key));
+    mcs_of(
+        format,
+        number("mcs")?,
+        number("streams")?,
+        Option::from_value(values.get("width"))?,
+        Option::from_value(values.get("guard_interval"))?,
+    )
+}
+
+fn mcs_of(format: Format, index: u32, streams: u32, width: Hertz, guard: Dur) -> Option<Mcs> {
+    let width = format.widths().iter().find(|it| it.mhz() as f64 * 1e6 == width.0)?;
+    let guard = format.guards().iter().find(|it| it.duration() == guard)?;
+    Mcs::new(format, u8::try_from(index).ok()?, u8::try_from(streams).ok()?, *width, *guard)
+}
+
+impl Radio {
+    /// The MCS of unicast data, if it has one.
+    pub fn mcs(&self) -> Option<Mcs> {
+        mcs_of(self.phy.format()?, self.mcs?, self.streams?, self.width?, self.guard_interval?)
+    }
+}
+
 /// Fills in what follows from the kind of physical layer and the model, and leaves out what means nothing unless it was
 /// `given`.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
-    let phy = PhyKind::from_value(values.get("phy"));
+    let standard = Phy::from_value(values.get("phy"));
+    let phy = standard.kind();
     let is_sinr = RadioModel::from_value(values.get("model")) == RadioModel::Sinr;
     let usual = mac::Config::ns2();
     let (rate, basic) = match phy.is_ofdm() {
-        true => (54e6, 6e6),
+        true => (mcs_in(values).map_or(54e6, |mcs| mcs.rate().bps() as f64), 6e6),
         false => (usual.data_rate.bps() as f64, usual.basic_rate.bps() as f64),
     };
     let (tx_power, carrier) = match (is_sinr, phy) {

@@ -83,7 +83,7 @@ fn wrong_unit() {
     );
     assert_eq!(
         message("[topology]", "radio.rate = \"2mbps\"\n[topology]"),
-        "chain.toml:4:14: radio.rate: found \"2mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\" \
+        "chain.toml:4:14: radio.rate: found \"2mbps\", allowed: a rate from \"100kbps\" to \"10Gbps\" \
          (did you mean \"Mbps\"?)"
     );
     assert_eq!(
@@ -290,6 +290,35 @@ fn values_that_contradict_each_other() {
         "chain.toml:5:14: radio.rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \"18Mbps\" or \
          \"24Mbps\" or \"36Mbps\" or \"48Mbps\" or \"54Mbps\" with `phy` \"ofdm\""
     );
+    let ht = |keys: &str| message("[topology]", &format!("radio.phy = \"ht\"\n{keys}\n[topology]"));
+    assert_eq!(
+        ht("radio.mcs = 9"),
+        "chain.toml:5:13: radio.mcs: found 9, allowed: 0, 1, 2, 3, 4, 5, 6, 7 with `streams` 1 and `width` \"20MHz\" with `phy` \"ht\""
+    );
+    assert_eq!(
+        ht("radio.width = \"80MHz\""),
+        "chain.toml:5:15: radio.width: found \"80MHz\", allowed: \"20MHz\" or \"40MHz\" with `phy` \"ht\""
+    );
+    assert_eq!(
+        ht("radio.guard_interval = \"1600ns\""),
+        "chain.toml:5:24: radio.guard_interval: found \"1600ns\", allowed: \"400ns\" or \"800ns\" with `phy` \"ht\""
+    );
+    assert_eq!(
+        ht("radio.rate = \"54Mbps\""),
+        "chain.toml:5:14: radio.rate: found \"54Mbps\", allowed: nothing, or \"65Mbps\", that of `mcs`, with `phy` \"ht\""
+    );
+    assert_eq!(
+        ht("mac.rate_control = \"arf\""),
+        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" from 802.11n on"
+    );
+    assert_eq!(
+        ht("c3tcp.enabled = true"),
+        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with a `radio.phy` whose frames are aggregates"
+    );
+    assert_eq!(
+        message("[topology]", "radio.mcs = 3\n[topology]"),
+        "chain.toml:4:13: radio.mcs: found 3, allowed: nothing, or `phy` \"ht\" or \"ht-2.4ghz\" or \"vht\" or \"he\" or \"he-2.4ghz\""
+    );
     assert_eq!(
         message("[topology]", "radio.cs_threshold = \"-20dBm\"\n[topology]"),
         "chain.toml:4:22: radio.cs_threshold: found \"-20dBm\", allowed: at most `rx_threshold`, \"3.652e-10W\""
@@ -434,7 +463,7 @@ fn ns2_files() {
     assert_eq!(error("rate 2\n", ""), "c.txt: rate: missing, allowed: rate R (Mbit/s)");
     assert_eq!(
         error("rate 2", "rate -2"),
-        "c.txt:1:6: radio.rate: found \"-2Mbps\", allowed: a rate from \"100kbps\" to \"1Gbps\""
+        "c.txt:1:6: radio.rate: found \"-2Mbps\", allowed: a rate from \"100kbps\" to \"10Gbps\""
     );
     let bare_seconds = load_ns2(good, "c.txt", None, Some("500"), &[]).unwrap();
     assert_eq!(bare_seconds.duration, Dur::from_secs(500));

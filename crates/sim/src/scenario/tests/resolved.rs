@@ -111,7 +111,8 @@ fn tables_agree_with_themselves() {
     let (watt, hertz) = (value::Value::Quantity(Unit::Power, 0.1), value::Value::Quantity(Unit::Frequency, 1e9));
     let computed = [("rate", rate.clone()), ("basic_rate", rate), ("plcp", us.clone())];
     check::<Radio>(&[&computed[..], &[("tx_power", watt), ("frequency", hertz)]].concat());
-    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", value::Value::Int(31))]);
+    let longest = ("ampdu_bytes", value::Value::Quantity(Unit::Size, 65_535.0));
+    check::<Mac>(&[("slot", us.clone()), ("sifs", us), ("cw_min", value::Value::Int(31)), longest]);
     check::<Link>(&[]);
     check::<Routing>(&[]);
     check::<Tcp>(&[]);
@@ -400,6 +401,39 @@ fn ofdm_has_its_own_times_and_rates() {
     let g = mac(&["radio.phy=erp-ofdm", "mac.slot=9us", "radio.rate=36Mbps", "mac.answer_rate=mandatory"]);
     assert_eq!((g.slot, g.sifs, g.data_rate), (us(9), us(10), Rate::kbps(36_000)));
     assert_eq!(g.answer_to(g.data_rate), Rate::kbps(24_000));
+}
+
+/// An MCS says the rate; the band the times of everything else.
+#[test]
+fn generations_with_mcs_have_their_own_keys() {
+    use fourhop_proto::mac::Protection;
+    use fourhop_proto::phy::PhyKind;
+    use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
+    let mac = |overrides: &[&str]| {
+        let scenario = with(overrides).unwrap();
+        assert_round_trip(&scenario);
+        scenario.mac_config()
+    };
+    let n = mac(&["radio.phy=ht"]);
+    assert_eq!((n.phy, n.slot, n.cw_min, n.basic_rate), (PhyKind::Ofdm, Dur::from_micros(9), 15, Rate::kbps(6_000)));
+    assert_eq!((n.mcs, n.data_rate), (Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800), Rate::kbps(65_000)));
+    assert_eq!(n.aggregation, fourhop_proto::mac::Aggregation::standard());
+    // Not a whole number of Mbit/s: it survives writing and reading.
+    let short = mac(&["radio.phy=ht-2.4ghz", "radio.guard_interval=400ns", "radio.mcs=7", "mac.ampdu_frames=16"]);
+    assert_eq!((short.phy, short.data_rate.bps(), short.aggregation.frames), (PhyKind::ErpOfdm, 72_222_222, 16));
+    let ac =
+        mac(&["radio.phy=vht", "radio.width=80MHz", "radio.streams=2", "radio.mcs=9", "mac.protection=cts-to-self"]);
+    assert_eq!((ac.data_rate, ac.aggregation.bytes), (Rate::kbps(780_000), Bytes(1_048_575)));
+    assert_eq!(ac.aggregation.protection, Protection::CtsToSelf);
+    assert_eq!(mac(&["radio.phy=ofdm"]).mcs, None);
+    // 40 MHz have 3 dB more noise than 20.
+    let noise =
+        |width| match with(&["radio.phy=ht", "radio.model=sinr", "topology.spacing=20m", width]).unwrap().radio_setup()
+        {
+            crate::setup::Radio::Sinr(radio) => radio.receiver.noise.to_dbm().0,
+            crate::setup::Radio::Threshold(_) => panic!("sinr was asked for"),
+        };
+    assert!((noise("radio.width=40MHz") - noise("radio.width=20MHz") - 3.01).abs() < 0.01);
 }
 
 /// Keys that mean nothing with the others are not there, and every model survives writing and reading.

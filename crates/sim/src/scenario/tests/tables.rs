@@ -146,6 +146,7 @@ const VARIANTS: &[&[&str]] = &[
     &["mac.rate_control=minstrel"],
     &["c3tcp.enabled=false", "radios=[{channel=44,nodes=[0]},{channel=36}]"],
     &["radio.model=sinr", "radio.rate=11Mbps", "topology.spacing=20m"],
+    &["radio.phy=vht", "mac.rate_control=fixed", "c3tcp.enabled=false"],
     &["radio.model=sinr", "radio.errors=ratio", "radio.fading=rician", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=two-ray", "radio.shadowing=3dB", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=itu-indoor", "topology.spacing=20m"],
@@ -203,7 +204,7 @@ fn candidates(schema: &Json) -> Vec<String> {
     }
     if let Some(pattern) = schema["pattern"].as_str() {
         let units = pattern.rsplit_once('(').map_or("", |(_, rest)| rest.split(')').next().unwrap_or_default());
-        let numbers = ["3", "0.7", "11", "70", "350", "-70", "1100"];
+        let numbers = ["3", "0.7", "11", "40", "70", "350", "400", "-70", "1100"];
         return units.split('|').flat_map(|unit| numbers.map(|number| format!("{number}{unit}"))).collect();
     }
     match schema["type"].as_str() {

@@ -23,6 +23,7 @@ use crate::stations::Stations;
 use flows::Flows;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Ear, Endpoint, Node, Note, PacketKind};
+use fourhop_proto::wire::{Msdu, Payload};
 use fourhop_units::{Dur, NodeId, Time};
 use meta::Meta;
 use std::collections::BTreeMap;
@@ -66,10 +67,10 @@ struct OnAir {
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
-    /// The packet that its MAC has, as it was noted.
-    in_hand: Option<Note>,
-    /// The packet that one of its several MACs has just taken.
-    head: Option<Note>,
+    /// The packets that its MAC has, as they were noted.
+    in_hand: Vec<Note>,
+    /// The packets that one of its several MACs has just taken.
+    heads: Vec<Note>,
     /// The frame that it answers next.
     answers: About,
     /// Of its queues.
@@ -92,6 +93,8 @@ pub struct Recorder {
     numbers: tcp::Segments,
     clock: Clock,
     data_overhead: u64,
+    /// Do MACs have several packets at once?
+    aggregates: bool,
     radios: u32,
     stations: Stations,
     /// Those with radios, those without, and then the stations that are radios after the first of their nodes.
@@ -132,6 +135,7 @@ impl Recorder {
             numbers: tcp::Segments::default(),
             clock: Clock { difs: mac.difs(), slot: mac.slot },
             data_overhead: mac.data_overhead.get(),
+            aggregates: mac.mcs.is_some(),
             radios,
             nodes: (0..setup.stations().count() + hosts as usize).map(|_| Seen::default()).collect(),
             stations: setup.stations(),
@@ -296,10 +300,15 @@ impl Recorder {
         });
     }
 
-    /// The MAC of a station is done with the packet it had.
-    fn sent_from_hand(&mut self, now: Time, station: NodeId) {
+    /// The MAC of a station is done with the packets it had but for those that it still `holds`.
+    fn sent_from_hand(&mut self, now: Time, station: NodeId, holds: impl Fn(&Note) -> bool) {
         let (node, seen_at) = (self.number(station), self.seen_at(station));
-        if let Some(note) = self.nodes[seen_at].in_hand.take() {
+        let in_hand = &mut self.nodes[seen_at].in_hand;
+        if in_hand.iter().all(&holds) {
+            return;
+        }
+        let sent: Vec<Note> = in_hand.extract_if(.., |note| !holds(note)).collect();
+        for note in sent {
             let flow = self.flows.of(&note).map(|(flow, _)| flow);
             self.step(now, node, &note, flow, ("sent", None, None));
         }
@@ -398,6 +407,14 @@ fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) 
     let node = NodeId::from_ipv4(address)?;
     let number = node.wired_number().map_or_else(|| stations.node(node).0, |host| radios + host as u32);
     ((number as usize) < count).then_some(number)
+}
+
+/// The number of a packet in the trace; 0: ARP.
+fn number_in(msdu: &Msdu) -> u32 {
+    match &msdu.payload {
+        Payload::Ipv4(packet) => packet.meta.number,
+        Payload::Arp(_) => 0,
+    }
 }
 
 fn nanos(at: Time) -> i64 {

@@ -1,11 +1,11 @@
 //! What a run tells the recorder.
 
 use super::super::{Copy, Tap, TxId, tables};
-use super::{About, OnAir, QUEUES, Recorder, keep_first, nanos, number_of, push_interval};
+use super::{About, OnAir, QUEUES, Recorder, keep_first, nanos, number_in, number_of, push_interval};
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac;
 use fourhop_proto::node::{Ear, Host, Node, Note, Step};
-use fourhop_proto::wire::{Frame, FrameKind, Payload};
+use fourhop_proto::wire::{Frame, FrameKind};
 use fourhop_units::{NodeId, Time};
 use std::io;
 use std::net::Ipv4Addr;
@@ -18,7 +18,8 @@ impl Tap for Recorder {
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         self.settle(now);
         let seen = &self.nodes[self.seen_at(node)];
-        let in_hand = || match &seen.in_hand {
+        let of = |packet: Option<u32>| match seen.in_hand.iter().find(|note| packet.is_none_or(|it| it == note.number))
+        {
             Some(note) => About {
                 packet: Some(note.number),
                 flow: self.flows.of(note).map(|(flow, _)| flow),
@@ -27,12 +28,23 @@ impl Tap for Recorder {
             None => About { content: Some("arp"), ..About::default() },
         };
         let (kind, bytes, about) = match &frame.kind {
-            FrameKind::Rts => ("rts", mac::RTS.get(), in_hand()),
+            FrameKind::Rts => ("rts", mac::RTS.get(), of(None)),
             FrameKind::Cts => ("cts", mac::CTS_OR_ACK.get(), seen.answers),
             FrameKind::Ack => ("ack", mac::CTS_OR_ACK.get(), seen.answers),
-            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, in_hand()),
+            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, of(None)),
+            // An aggregate shows its first packet.
+            FrameKind::Aggregate(aggregate) => {
+                let first = aggregate.mpdus.first().map_or(0, |mpdu| number_in(&mpdu.first));
+                ("data", aggregate.len().get(), of(Some(first)))
+            }
+            FrameKind::BlockAck { .. } => ("block-ack", mac::BLOCK_ACK.get(), seen.answers),
+            FrameKind::BlockAckRequest { .. } => ("block-ack-request", mac::BLOCK_ACK_REQUEST.get(), About::default()),
         };
         let (seq, retry) = match &frame.kind {
+            FrameKind::Aggregate(aggregate) => {
+                (aggregate.mpdus.first().map(|mpdu| mpdu.seq), Some(aggregate.mpdus.iter().any(|mpdu| mpdu.retry)))
+            }
+            FrameKind::BlockAck { start, .. } | FrameKind::BlockAckRequest { start } => (Some(*start), None),
             FrameKind::Data { seq, retry, .. } => (Some(*seq), Some(*retry)),
             _ => (None, None),
         };
@@ -66,7 +78,11 @@ impl Tap for Recorder {
 
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame) {
         let for_us = frame.dst == copy.node.mac();
-        if for_us && matches!(frame.kind, FrameKind::Rts | FrameKind::Data { .. }) {
+        let is_answered = matches!(
+            frame.kind,
+            FrameKind::Rts | FrameKind::Data { .. } | FrameKind::Aggregate(_) | FrameKind::BlockAckRequest { .. }
+        );
+        if for_us && is_answered {
             let seen_at = self.seen_at(copy.node);
             self.nodes[seen_at].answers = self.on_air[copy.tx.0 as usize].about;
         }
@@ -86,17 +102,13 @@ impl Tap for Recorder {
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
         let (station, (id, radio)) = (id, self.stations.owner(id));
         self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
-        let in_hand = node.mac_at(radio).in_hand().and_then(|msdu| match &msdu.payload {
-            Payload::Ipv4(packet) => Some(packet.meta.number),
-            Payload::Arp(_) => None,
-        });
-        let seen_at = self.seen_at(station);
-        if self.nodes[seen_at].in_hand.is_some_and(|note| in_hand != Some(note.number)) {
-            self.sent_from_hand(now, station);
-        }
+        let holds = |note: &Note| node.mac_at(radio).packets_held().any(|msdu| number_in(msdu) == note.number);
+        self.sent_from_hand(now, station, holds);
         // Which of several radios has taken a packet shows here.
-        if let Some(note) = self.nodes[id.index()].head.take_if(|note| in_hand == Some(note.number)) {
-            self.nodes[seen_at].in_hand = Some(note);
+        if !self.nodes[id.index()].heads.is_empty() {
+            let taken: Vec<Note> = self.nodes[id.index()].heads.extract_if(.., |note| holds(note)).collect();
+            let seen_at = self.seen_at(station);
+            self.nodes[seen_at].in_hand.extend(taken);
         }
         let crossing = node.wired_side().and_then(|wired| wired.crossing());
         let waiting = [
@@ -132,15 +144,17 @@ impl Tap for Recorder {
             seen.segments.push((flow, note.step == Step::Created, *note));
         }
         match note.step {
-            Step::Head if self.stations.of(node).nth(1).is_some() => seen.head = Some(*note),
+            Step::Head if self.stations.of(node).nth(1).is_some() => seen.heads.push(*note),
             Step::Head => {
-                self.sent_from_hand(now, node);
-                self.nodes[number as usize].in_hand = Some(*note);
+                if !self.aggregates {
+                    self.sent_from_hand(now, node, |_| false);
+                }
+                self.nodes[number as usize].in_hand.push(*note);
             }
             Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
                 for station in self.stations.of(node) {
                     let seen_at = self.seen_at(station);
-                    self.nodes[seen_at].in_hand.take_if(|held| held.number == note.number);
+                    self.nodes[seen_at].in_hand.retain(|held| held.number != note.number);
                 }
             }
             _ => {}

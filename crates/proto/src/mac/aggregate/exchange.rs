@@ -1,0 +1,340 @@
+//! Exchanges of aggregates: the part of [`Dcf`] that sends, answers and receives them.
+
+use super::config::{BLOCK_ACK, BLOCK_ACK_REQUEST, Protection};
+use super::originator::Outcome;
+use super::recipient::Fate;
+use super::supply::Supply;
+use crate::drop::DropReason;
+use crate::mac::dcf::{Action, Answer, Content, Dcf, Outgoing, TxState};
+use crate::mac::medium::Medium;
+use crate::wire::{Aggregate, Frame, FrameKind, Msdu};
+use fourhop_units::{Dur, MacAddr, Rate, Time};
+
+impl Dcf {
+    /// Is the exchange in hand one of a session?
+    pub(in crate::mac) fn in_session(&self) -> bool {
+        matches!(&self.outgoing, Some(Outgoing { content: Content::Session(_), .. }))
+    }
+
+    /// Does it send and take aggregates?
+    #[inline]
+    pub fn aggregates(&self) -> bool {
+        self.sessions.is_some()
+    }
+
+    /// Is something left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where the layer above has nothing.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        self.sessions.as_ref().is_some_and(|sessions| self.outgoing.is_none() && sessions.has_work())
+    }
+
+    /// Begins an exchange for what sessions have left. Only while [`Dcf::is_ready`].
+    pub fn resume(&mut self, now: Time, medium: &mut Medium) {
+        let Some(sessions) = &mut self.sessions else { return };
+        sessions.from_above = false;
+        if let Some(to) = sessions.take_up_next() {
+            self.take_up(now, to, medium);
+        }
+    }
+
+    /// Takes a packet for one station.
+    pub(in crate::mac) fn begin_session(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
+        let Some(sessions) = &mut self.sessions else { return };
+        let to = msdu.dst;
+        sessions.current = sessions.originator(to);
+        sessions.originators[sessions.current].accept(msdu);
+        sessions.from_above = true;
+        self.take_up(now, to, medium);
+    }
+
+    fn take_up(&mut self, now: Time, to: MacAddr, medium: &mut Medium) {
+        let rate = self.config.data_rate;
+        self.outgoing = Some(Outgoing { content: Content::Session(to), rate, airtime: Dur::ZERO, rts: false });
+        self.want_access(now, medium);
+    }
+
+    /// The medium is won: the exchange is made up and begins.
+    #[inline(never)]
+    pub(in crate::mac) fn begin_exchange_with(
+        &mut self,
+        now: Time,
+        to: MacAddr,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        supply: &mut impl Supply,
+    ) {
+        let (Some(sessions), Some(outgoing), Some(mcs)) = (&mut self.sessions, &mut self.outgoing, self.config.mcs)
+        else {
+            return;
+        };
+        let originator = &mut sessions.originators[sessions.current];
+        sessions.requests = originator.request().is_some();
+        if sessions.requests {
+            let rate = self.config.basic_rate;
+            (outgoing.rate, outgoing.airtime) = (rate, self.config.airtime(BLOCK_ACK_REQUEST, rate));
+            return self.send_session(now, to, medium, air, supply);
+        }
+        let counters = &mut self.counters;
+        originator.fill(&self.config, mcs, || {
+            let msdu = supply.next_for(now, to)?;
+            counters.accepted += 1;
+            Some(msdu)
+        });
+        let psdu = originator.psdu();
+        (outgoing.rate, outgoing.airtime) = (mcs.rate(), mcs.airtime(self.config.phy, psdu));
+        let airtime = outgoing.airtime;
+        let times = &mut sessions.times[usize::from(originator.in_flight() > 1)];
+        times.follow(&self.config, mcs.reference_rate());
+        let times = *times;
+        match self.config.aggregation.protection {
+            Protection::RtsCts => self.radiate_rts(now, to, &times, airtime, medium, air),
+            _ if psdu > self.config.rts_threshold => self.radiate_rts(now, to, &times, airtime, medium, air),
+            Protection::CtsToSelf => {
+                self.counters.self_cts_sent += 1;
+                let rate = self.config.basic_rate;
+                let cts = self.config.answer_airtime(rate);
+                let duration = times.self_cts_duration(&self.config, airtime);
+                *air =
+                    Some(Frame { dst: self.addr, src: self.addr, duration, rate, airtime: cts, kind: FrameKind::Cts });
+                self.radiate(now, cts, TxState::SelfCts, cts, medium);
+            }
+            Protection::None => self.send_session(now, to, medium, air, supply),
+        }
+    }
+
+    /// Sends what the exchange carries.
+    pub(in crate::mac) fn send_session(
+        &mut self,
+        now: Time,
+        to: MacAddr,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        supply: &mut impl Supply,
+    ) {
+        let (Some(sessions), Some(outgoing), Some(mcs)) = (&mut self.sessions, &self.outgoing, self.config.mcs) else {
+            return;
+        };
+        let originator = &sessions.originators[sessions.current];
+        let (rate, airtime) = (outgoing.rate, outgoing.airtime);
+        let answered_by_block_ack = sessions.requests || originator.in_flight() > 1;
+        let times = &mut sessions.times[usize::from(answered_by_block_ack)];
+        let kind = if sessions.requests {
+            times.follow(&self.config, rate);
+            self.counters.requests_sent += 1;
+            FrameKind::BlockAckRequest { start: originator.request().unwrap_or_default() }
+        } else {
+            times.follow(&self.config, mcs.reference_rate());
+            // The list of a frame that has left the air before serves again.
+            let mut aggregate = match air.take().map(|frame| frame.kind) {
+                Some(FrameKind::Aggregate(aggregate)) => aggregate,
+                _ => Box::new(Aggregate { mcs, mpdus: Vec::new() }),
+            };
+            aggregate.mcs = mcs;
+            originator.copy_into(&mut aggregate.mpdus);
+            self.counters.data_sent += 1;
+            self.counters.mpdus_sent += aggregate.mpdus.len() as u64;
+            self.counters.mpdus_again += aggregate.mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
+            FrameKind::Aggregate(aggregate)
+        };
+        let (duration, wait) = (times.data_duration, times.ack_timeout(airtime));
+        supply.sent(now, to, airtime + times.answered(&self.config));
+        *air = Some(Frame { dst: to, src: self.addr, duration, rate, airtime, kind });
+        self.radiate(now, airtime, TxState::Data, wait, medium);
+    }
+
+    /// SIFS after an aggregate: what of it and of those before has been received.
+    pub(in crate::mac) fn send_block_ack(
+        &mut self,
+        now: Time,
+        to: MacAddr,
+        rate: Rate,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+    ) {
+        let Some(sessions) = &mut self.sessions else { return };
+        let (start, bitmap) = sessions.recipient(to).block_ack();
+        self.counters.block_acks_sent += 1;
+        let airtime = self.config.airtime(BLOCK_ACK, rate);
+        let kind = FrameKind::BlockAck { start, bitmap };
+        *air = Some(Frame { dst: to, src: self.addr, duration: Dur::ZERO, rate, airtime, kind });
+        self.answer_ends(now, airtime, medium);
+    }
+
+    /// What the exchange in hand awaited has not come.
+    pub(in crate::mac) fn session_unanswered(
+        &mut self,
+        now: Time,
+        reason: DropReason,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(sessions) = &mut self.sessions else { return };
+        let limit = self.config.short_retry_limit;
+        let originator = &mut sessions.originators[sessions.current];
+        if sessions.requests {
+            originator.handle_request_lost(limit);
+        } else {
+            let before = out.len();
+            originator.handle_nothing(limit, |msdu| out.push(Action::GaveUp { msdu, reason }));
+            let given_up = (out.len() - before) as u64;
+            match reason {
+                DropReason::RtsRetryLimit => self.counters.rts_limit_drops += given_up,
+                _ => self.counters.data_limit_drops += given_up,
+            }
+        }
+        if !originator.has_work() {
+            self.outgoing = None;
+        }
+        self.short_retries += 1;
+        if self.short_retries >= limit {
+            self.short_retries = 0;
+            self.succeeded_or_gave_up(now, true, medium);
+        } else {
+            self.failed(now, medium);
+        }
+    }
+
+    /// The exchange in hand was answered: by an ACK, or by a block acknowledgement with this start and bitmap. It is over.
+    pub(in crate::mac) fn session_answered(
+        &mut self,
+        now: Time,
+        to: MacAddr,
+        block_ack: Option<(u16, u64)>,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(sessions) = &mut self.sessions else { return };
+        debug_assert_eq!(sessions.originators[sessions.current].to(), to);
+        let originator = &mut sessions.originators[sessions.current];
+        let before = out.len();
+        let outcome: Outcome = match block_ack {
+            None => originator.handle_ack(),
+            Some((start, bitmap)) => {
+                originator.handle_block_ack(start, bitmap, self.config.short_retry_limit, |msdu| {
+                    out.push(Action::GaveUp { msdu, reason: DropReason::DataRetryLimit });
+                })
+            }
+        };
+        self.counters.data_limit_drops += (out.len() - before) as u64;
+        self.counters.acknowledged += outcome.acked_packets;
+        self.short_retries = 0;
+        // What others have left takes turns with what comes from above.
+        let resumes = core::mem::take(&mut sessions.from_above) && sessions.has_work();
+        self.exchange_done(now, medium);
+        if resumes {
+            self.resume(now, medium);
+        }
+    }
+
+    pub(in crate::mac) fn handle_block_ack(
+        &mut self,
+        now: Time,
+        start: u16,
+        bitmap: u64,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        if self.state != TxState::Data || !self.in_session() {
+            return;
+        }
+        if let Some(Outgoing { content: Content::Session(to), .. }) = self.outgoing.take() {
+            self.session_answered(now, to, Some((start, bitmap)), medium, out);
+        }
+    }
+
+    pub(in crate::mac) fn handle_aggregate(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        aggregate: &Aggregate,
+        arrived: u64,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        let rate = self.config.answer_to(aggregate.mcs.reference_rate());
+        let answer = match aggregate.mpdus.len() {
+            1 => Answer::Ack { to: frame.src, rate },
+            _ => Answer::BlockAck { to: frame.src, rate },
+        };
+        if !self.owes(now, answer, medium, out) {
+            return;
+        }
+        let Some(sessions) = &mut self.sessions else { return };
+        let recipient = sessions.recipient(frame.src);
+        for mpdu in
+            aggregate.mpdus.iter().enumerate().filter(|(place, _)| arrived >> place & 1 == 1).map(|(_, mpdu)| mpdu)
+        {
+            let fate = recipient.handle_mpdu(now, mpdu, |msdu| {
+                self.counters.delivered += 1;
+                out.push(Action::Deliver { msdu, from: frame.src });
+            });
+            if fate == Fate::Late {
+                self.counters.duplicates += 1;
+                out.push(Action::Discarded(DropReason::Duplicate));
+            }
+        }
+    }
+
+    pub(in crate::mac) fn handle_request(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        start: u16,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) {
+        let answer = Answer::BlockAck { to: frame.src, rate: self.config.answer_to(frame.rate) };
+        if !self.owes(now, answer, medium, out) {
+            return;
+        }
+        let Some(sessions) = &mut self.sessions else { return };
+        sessions.recipient(frame.src).handle_request(now, start, |msdu| {
+            self.counters.delivered += 1;
+            out.push(Action::Deliver { msdu, from: frame.src });
+        });
+    }
+
+    /// The station owes `answer`, if it can give one.
+    fn owes(&mut self, now: Time, answer: Answer, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
+        if self.state == TxState::Cts {
+            self.answered(now, medium);
+        } else if self.answer.is_some() {
+            out.push(Action::Discarded(DropReason::UnexpectedData));
+            return false;
+        }
+        self.answer = Some(answer);
+        if self.state_ends == Time::NEVER {
+            // Otherwise an answer of its own is awaited: this one follows when that wait ends.
+            self.sifs_ends = now + self.config.sifs;
+        }
+        true
+    }
+
+    /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the medium.
+    pub fn next_reorder_timeout(&self) -> Option<Time> {
+        self.sessions.as_ref()?.next_timeout(&self.config)
+    }
+
+    /// Hands up what has waited too long for something missing; nothing if called early.
+    pub fn handle_reorder_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
+        let Some(sessions) = &mut self.sessions else { return };
+        for recipient in &mut sessions.recipients {
+            let from = recipient.from();
+            recipient.handle_timeout(now, self.config.aggregation.reorder_timeout, |msdu| {
+                self.counters.delivered += 1;
+                out.push(Action::Deliver { msdu, from });
+            });
+        }
+    }
+
+    /// Packets that wait in reordering buffers.
+    pub fn reordering(&self) -> usize {
+        self.sessions.as_ref().map_or(0, |sessions| sessions.recipients.iter().map(super::Recipient::held).sum())
+    }
+
+    /// The packets that it holds for one station each, those of sessions included.
+    pub fn packets_held(&self) -> impl Iterator<Item = &Msdu> {
+        let sessions = self.sessions.iter().flat_map(|sessions| &sessions.originators);
+        self.in_hand().into_iter().chain(sessions.flat_map(|originator| originator.packets()))
+    }
+}

@@ -1,0 +1,130 @@
+//! Aggregation with immediate block acknowledgement (802.11n and later).
+//!
+//! ```text
+//!            packet, DIFS + back-off            SIFS             SIFS
+//! sender    ─────────────────────────► (RTS) ─────────►  A-MPDU ─────────► what is missing comes again, with further packets
+//!                                        │     ▲           │       ▲
+//! receiver                               └► CTS┘           └► BA ──┘
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`config`] | limits and sizes |
+//! | [`originator`] | what is sent to one receiver: numbers, window, retries, requests that move the receiver on |
+//! | [`recipient`] | what comes from one transmitter: the scoreboard behind block acknowledgements, the reordering buffer |
+//! | [`supply`] | how the MAC asks the layer above for further packets to the same receiver |
+//! | `exchange` | the part of [`Dcf`](super::Dcf) that sends and answers aggregates |
+//!
+//! Sources: IEEE Std 802.11-2020 clauses 9.3.1.7 and 9.3.1.8 (BlockAckReq, BlockAck), 9.7 (A-MPDU), 9.3.2.2 (A-MSDU), 10.11 and 10.12
+//! (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Agreements stand from the beginning and all stations
+//! have a window of 64: no ADDBA frames are sent. Left out: TIDs (all traffic is one), delayed block ack, multi-TID and GCR, partial
+//! state, minimum MPDU start spacing, protected block ack, fragments.
+//!
+//! What the standard leaves open, and how it is here:
+//!
+//! - When a receiver has answered, what it has not got waits for another exchange, which takes its turn with what the layer above
+//!   offers next, so that one bad link does not hold up the others. Without an answer the same receiver is tried again.
+//! - An MPDU is given up after `short_retry_limit` exchanges that were to carry it, with or without RTS. A BlockAckReq then tells the
+//!   receiver to move on: at once if it has later MPDUs, otherwise before the next data.
+//! - A receiver that waits longer than `reorder_timeout` for a missing MPDU goes on without it, as Linux does.
+
+pub mod config;
+mod exchange;
+pub mod originator;
+pub mod recipient;
+pub mod supply;
+
+pub use config::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection};
+pub use originator::Originator;
+pub use recipient::Recipient;
+pub use supply::Supply;
+
+use super::config::Config;
+use super::times::ExchangeTimes;
+use fourhop_units::{MacAddr, Time};
+
+/// Sequence numbers in a window (clause 10.25.6: buffer size of an agreement).
+pub const WINDOW: u16 = 64;
+/// Sequence numbers have 12 bits (clause 9.2.4.4.2).
+const SEQ_MASK: u16 = 0x0fff;
+/// Numbers ahead by less than this are later, the others earlier (clause 10.25.6.3).
+const SEQ_HALF: u16 = 0x0800;
+
+/// How far `to` is ahead of `from`, modulo 4,096.
+const fn ahead(from: u16, to: u16) -> u16 {
+    to.wrapping_sub(from) & SEQ_MASK
+}
+
+const fn after(seq: u16, by: u16) -> u16 {
+    seq.wrapping_add(by) & SEQ_MASK
+}
+
+/// What a station keeps for aggregation.
+#[derive(Clone, Debug)]
+pub(super) struct Sessions {
+    originators: Vec<Originator>,
+    recipients: Vec<Recipient>,
+    /// Place of the originator whose exchange is in hand.
+    current: usize,
+    /// Did the last exchange begin with a packet of the layer above, so that what others have left comes next?
+    from_above: bool,
+    /// Is a BlockAckReq sent, not data?
+    requests: bool,
+    /// Of an exchange that ends with an ACK, and of one that ends with a BlockAck.
+    times: [ExchangeTimes; 2],
+}
+
+impl Sessions {
+    pub fn new(config: &Config) -> Sessions {
+        let times = |answer| ExchangeTimes::answered_by(config, config.basic_rate, answer);
+        Sessions {
+            originators: Vec::new(),
+            recipients: Vec::new(),
+            current: 0,
+            from_above: false,
+            requests: false,
+            times: [times(super::CTS_OR_ACK), times(BLOCK_ACK)],
+        }
+    }
+
+    /// Place of the originator for `to`.
+    fn originator(&mut self, to: MacAddr) -> usize {
+        self.originators.iter().position(|originator| originator.to() == to).unwrap_or_else(|| {
+            self.originators.push(Originator::new(to));
+            self.originators.len() - 1
+        })
+    }
+
+    fn recipient(&mut self, from: MacAddr) -> &mut Recipient {
+        let place = self.recipients.iter().position(|recipient| recipient.from() == from).unwrap_or_else(|| {
+            self.recipients.push(Recipient::new(from));
+            self.recipients.len() - 1
+        });
+        &mut self.recipients[place]
+    }
+
+    /// Does anything wait for an exchange?
+    pub fn has_work(&self) -> bool {
+        self.originators.iter().any(Originator::has_work)
+    }
+
+    /// Takes up the next originator that has something to send, in turn; its receiver.
+    fn take_up_next(&mut self) -> Option<MacAddr> {
+        let count = self.originators.len();
+        let place =
+            (1..=count).map(|step| (self.current + step) % count).find(|&at| self.originators[at].has_work())?;
+        self.current = place;
+        Some(self.originators[place].to())
+    }
+
+    /// Packets that it has taken and that are neither acknowledged nor given up.
+    pub fn held(&self) -> usize {
+        self.originators.iter().map(Originator::held).sum()
+    }
+
+    /// When a reordering buffer goes on without what is missing.
+    pub fn next_timeout(&self, config: &Config) -> Option<Time> {
+        let first = self.recipients.iter().filter_map(Recipient::waits_since).min()?;
+        Some(first + config.aggregation.reorder_timeout)
+    }
+}

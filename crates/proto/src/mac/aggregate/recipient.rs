@@ -1,0 +1,171 @@
+//! What comes from one transmitter: the scoreboard that block acknowledgements are made of, and the reordering buffer.
+//!
+//! ```text
+//! board     start ├─1─1─0─1─────────────────┤ start + 63     what was received, moved on by what lies beyond
+//! buffer         next ├─·─█─█─·─█───────────┤ next + 63      what waits for an earlier one
+//! ```
+//!
+//! Source: IEEE Std 802.11-2020 clauses 10.25.6.3 (scoreboard, full state) and 10.25.6.6 (reordering buffer).
+
+use super::{SEQ_HALF, WINDOW, after, ahead};
+use crate::wire::{Mpdu, Msdu};
+use fourhop_units::{Dur, MacAddr, Time};
+use std::collections::VecDeque;
+
+/// What waits in the buffer under one number.
+#[derive(Clone, Debug)]
+struct Held {
+    first: Msdu,
+    more: Vec<Msdu>,
+}
+
+/// Scoreboard and reordering buffer for one transmitter.
+///
+/// [`Recipient::handle_mpdu`] for every MPDU that was received right, [`Recipient::handle_request`] for a BlockAckReq; both hand up what
+/// is next in order. [`Recipient::handle_timeout`] when something has waited too long since [`Recipient::waits_since`].
+#[derive(Clone, Debug)]
+pub struct Recipient {
+    from: MacAddr,
+    /// WinStart_R.
+    board_start: u16,
+    /// Bit n: `board_start` + n has been received.
+    board: u64,
+    /// WinStart_B: the number that is handed up next.
+    next: u16,
+    /// Place n is for `next` + n. The first is empty, the last is not.
+    held: VecDeque<Option<Held>>,
+    /// Since when the buffer has waited for `next`.
+    since: Time,
+}
+
+/// What became of an MPDU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It is handed up, or will be.
+    Taken,
+    /// It was received before, or the buffer has gone on without it.
+    Late,
+}
+
+impl Recipient {
+    /// Nothing has come yet; numbers begin with 0.
+    pub fn new(from: MacAddr) -> Recipient {
+        Recipient { from, board_start: 0, board: 0, next: 0, held: VecDeque::new(), since: Time::ZERO }
+    }
+
+    /// Whose frames it takes.
+    pub fn from(&self) -> MacAddr {
+        self.from
+    }
+
+    /// Starting sequence number and bitmap of a block acknowledgement now.
+    pub fn block_ack(&self) -> (u16, u64) {
+        (self.board_start, self.board)
+    }
+
+    /// Packets that wait in the buffer.
+    pub fn held(&self) -> usize {
+        self.held.iter().flatten().map(|held| 1 + held.more.len()).sum()
+    }
+
+    /// Since when something has waited in the buffer.
+    pub fn waits_since(&self) -> Option<Time> {
+        (!self.held.is_empty()).then_some(self.since)
+    }
+
+    /// An MPDU was received right at `now`. What is next in order goes to `up`.
+    pub fn handle_mpdu(&mut self, now: Time, mpdu: &Mpdu, mut up: impl FnMut(Msdu)) -> Fate {
+        self.note(mpdu.seq);
+        let mut place = ahead(self.next, mpdu.seq);
+        if place >= SEQ_HALF {
+            return Fate::Late;
+        }
+        if place == 0 && self.held.is_empty() {
+            mpdu.msdus().cloned().for_each(up);
+            self.next = after(self.next, 1);
+            return Fate::Taken;
+        }
+        if place >= WINDOW {
+            self.move_to(now, after(mpdu.seq, SEQ_MASK_BUT_WINDOW), &mut up);
+            place = ahead(self.next, mpdu.seq);
+        }
+        let place = usize::from(place);
+        if self.held.get(place).is_some_and(Option::is_some) {
+            return Fate::Late;
+        }
+        if self.held.is_empty() {
+            self.since = now;
+        }
+        if self.held.len() <= place {
+            self.held.resize_with(place + 1, || None);
+        }
+        self.held[place] = Some(Held { first: mpdu.first.clone(), more: mpdu.more.clone() });
+        self.release(now, &mut up);
+        Fate::Taken
+    }
+
+    /// The transmitter sends nothing before `start` any more.
+    pub fn handle_request(&mut self, now: Time, start: u16, mut up: impl FnMut(Msdu)) {
+        let board = ahead(self.board_start, start);
+        if board < SEQ_HALF {
+            self.shift_board(board);
+        }
+        if ahead(self.next, start) < SEQ_HALF {
+            self.move_to(now, start, &mut up);
+            self.release(now, &mut up);
+        }
+    }
+
+    /// Goes on without what is missing if it has been waited for since `timeout` before `now`.
+    pub fn handle_timeout(&mut self, now: Time, timeout: Dur, mut up: impl FnMut(Msdu)) {
+        if self.waits_since().is_some_and(|since| since + timeout <= now) {
+            let missing = self.held.iter().take_while(|held| held.is_none()).count() as u16;
+            self.move_to(now, after(self.next, missing), &mut up);
+            self.release(now, &mut up);
+        }
+    }
+
+    fn note(&mut self, seq: u16) {
+        let place = ahead(self.board_start, seq);
+        if place < WINDOW {
+            self.board |= 1 << place;
+        } else if place < SEQ_HALF {
+            self.shift_board(place - (WINDOW - 1));
+            self.board |= 1 << (WINDOW - 1);
+        }
+    }
+
+    fn shift_board(&mut self, by: u16) {
+        self.board = self.board.checked_shr(u32::from(by)).unwrap_or(0);
+        self.board_start = after(self.board_start, by);
+    }
+
+    /// Hands up all before `start`, which becomes the next.
+    fn move_to(&mut self, now: Time, start: u16, up: &mut impl FnMut(Msdu)) {
+        for _ in 0..ahead(self.next, start) {
+            if let Some(Some(held)) = self.held.pop_front() {
+                hand_up(held, up);
+            }
+        }
+        self.next = start;
+        self.since = now;
+    }
+
+    /// Hands up what is next in order.
+    fn release(&mut self, now: Time, up: &mut impl FnMut(Msdu)) {
+        while let Some(held) = self.held.front_mut().and_then(Option::take) {
+            self.held.pop_front();
+            hand_up(held, up);
+            self.next = after(self.next, 1);
+            self.since = now;
+        }
+    }
+}
+
+/// Added to a number, it gives the one at which a window begins that this number ends.
+const SEQ_MASK_BUT_WINDOW: u16 = super::SEQ_MASK + 1 - (WINDOW - 1);
+
+fn hand_up(held: Held, up: &mut impl FnMut(Msdu)) {
+    up(held.first);
+    held.more.into_iter().for_each(up);
+}

@@ -1,0 +1,239 @@
+//! Aggregates on the bench: 802.11n at 5 GHz and 65 Mbit/s, slots of 9, SIFS 16, DIFS 34 us, answers at 6 Mbit/s.
+//!
+//! Packets of 1,500 bytes are MPDUs of 1,538; three are an A-MPDU of 3 * 1,544 - 2 bytes, 143 symbols behind 36 us. A block acknowledgement
+//! of 32 bytes takes 68 us, a request of 24 bytes 56 us, an ACK or CTS 44 us, an RTS 52 us.
+
+use super::*;
+use crate::mac::{BLOCK_ACK, Protection};
+use crate::phy::PhyKind;
+use crate::phy::mcs::{Format, Guard, Mcs, Width};
+use crate::wire::{Aggregate, Mpdu};
+
+const THREE: u64 = 36 + 4 * 143;
+const TWO: u64 = 36 + 4 * 96;
+const ONE: u64 = 36 + 4 * 48;
+const BA: u64 = 68;
+const SIFS: u64 = 16;
+const DIFS: u64 = 34;
+
+fn mcs() -> Mcs {
+    Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap()
+}
+
+fn config() -> Config {
+    let kind = PhyKind::Ofdm;
+    Config {
+        phy: kind,
+        plcp: kind.plcp(),
+        slot: kind.slot(),
+        sifs: kind.sifs(),
+        cw_min: kind.cw_min(),
+        mcs: Some(mcs()),
+        data_rate: mcs().rate(),
+        basic_rate: Rate::kbps(6_000),
+        rts_threshold: Bytes(100_000),
+        ..Config::standard()
+    }
+}
+
+/// The answer that ends an exchange, `SIFS` after what the bench sent at `at`; its end.
+fn answered(bench: &mut Bench, at: u64, kind: FrameKind) -> u64 {
+    let sent = bench.last_frame.clone().expect("something was sent");
+    let rate = Rate::kbps(6_000);
+    let len = if matches!(kind, FrameKind::BlockAck { .. }) { BLOCK_ACK } else { Bytes(14) };
+    let airtime = config().airtime(len, rate);
+    let (dst, src) = (NodeId(0).mac(), NodeId(1).mac());
+    let answer = Frame { dst, src, duration: Dur::ZERO, rate, airtime, kind };
+    bench.hear(at + sent.airtime.as_micros_rounded() + SIFS, &answer)
+}
+
+/// The layer above has nothing: what is left goes on.
+fn nothing_above(bench: &mut Bench, at: u64) {
+    if bench.mac.is_ready() && bench.mac.has_unsent() {
+        bench.mac.resume(us(at), &mut bench.medium);
+    }
+}
+
+fn block_ack(start: u16, bitmap: u64) -> FrameKind {
+    FrameKind::BlockAck { start, bitmap }
+}
+
+/// Numbers and retry flags of the last aggregate.
+fn sent(bench: &Bench) -> Vec<(u16, bool)> {
+    match bench.last_frame.as_ref().map(|frame| &frame.kind) {
+        Some(FrameKind::Aggregate(aggregate)) => aggregate.mpdus.iter().map(|mpdu| (mpdu.seq, mpdu.retry)).collect(),
+        other => panic!("no aggregate: {other:?}"),
+    }
+}
+
+/// A bench at which the first packet is at the MAC and `more` wait above; access is immediate, at DIFS.
+fn bench(config: Config, more: usize) -> Bench {
+    let mut bench = Bench::new(config);
+    bench.above.extend((0..more).map(|_| packet()));
+    bench.packet(0, packet());
+    bench
+}
+
+/// Slots of 9 us that the station draws next.
+fn slots(bench: &mut Bench, values: u32) -> u64 {
+    9 * u64::from(bench.draws.below(values))
+}
+
+//  | DIFS | A-MPDU 0 1 2 | SIFS | (BA 0 2) | DIFS + k | A-MPDU 1 3 | SIFS | (BA) |
+#[test]
+fn what_is_missing_comes_again_with_what_is_new() {
+    let mut bench = bench(config(), 2);
+    bench.next_is(DIFS, "A-MPDU");
+    let frame = bench.last_frame.clone().unwrap();
+    assert_eq!((frame.airtime, frame.duration), (Dur::from_micros(THREE), Dur::from_micros(SIFS + BA)));
+    assert_eq!(sent(&bench), [(0, false), (1, false), (2, false)]);
+    bench.above.push_back(packet());
+    let end = answered(&mut bench, DIFS, block_ack(0, 0b101));
+    assert_eq!(end, DIFS + THREE + SIFS + BA);
+    // What was left takes up the medium by itself.
+    assert!(!bench.mac.is_ready());
+    let again = end + DIFS + slots(&mut bench, 16);
+    bench.next_is(again, "A-MPDU");
+    assert_eq!(sent(&bench), [(1, true), (3, false)]);
+    answered(&mut bench, again, block_ack(0, 0b1111));
+    let counters = bench.mac.counters();
+    assert_eq!((counters.acknowledged, counters.accepted, bench.mac.held()), (4, 4, 0));
+    assert!(bench.mac.is_ready() && !bench.mac.has_unsent());
+}
+
+//  | DIFS | A-MPDU | no answer | DIFS + k, twice the window | the same again
+#[test]
+fn without_an_answer_all_comes_again_after_a_longer_back_off() {
+    let mut bench = bench(config(), 1);
+    bench.next_is(DIFS, "A-MPDU");
+    let timeout = DIFS + TWO + SIFS + BA + 4;
+    bench.run(timeout);
+    let again = timeout + DIFS + slots(&mut bench, 32);
+    bench.next_is(again, "A-MPDU");
+    assert_eq!(sent(&bench), [(0, true), (1, true)]);
+}
+
+// One MPDU alone is answered by an ACK; the window of the back-off is the least again.
+#[test]
+fn one_mpdu_alone_is_acknowledged_by_ack() {
+    let mut bench = bench(config(), 0);
+    bench.next_is(DIFS, "A-MPDU");
+    let frame = bench.last_frame.clone().unwrap();
+    assert_eq!((frame.airtime, frame.duration), (Dur::from_micros(ONE), Dur::from_micros(SIFS + 44)));
+    let end = answered(&mut bench, DIFS, FrameKind::Ack);
+    assert_eq!(bench.mac.counters().acknowledged, 1);
+    bench.packet(end, packet());
+    let wait = slots(&mut bench, 16);
+    bench.next_is(end + DIFS + wait, "A-MPDU");
+    assert_eq!(sent(&bench), [(1, false)]);
+}
+
+//  | DIFS | RTS | SIFS | (CTS) | SIFS | A-MPDU |
+#[test]
+fn rts_reserves_for_the_whole_exchange() {
+    let mut bench = bench(Config { rts_threshold: Bytes(0), ..config() }, 2);
+    bench.next_is(DIFS, "RTS");
+    let rts = bench.last_frame.clone().unwrap();
+    assert_eq!(rts.duration, Dur::from_micros(3 * SIFS + 44 + THREE + BA));
+    let cts = answered(&mut bench, DIFS, FrameKind::Cts);
+    bench.next_is(cts + SIFS, "A-MPDU");
+    assert_eq!(sent(&bench).len(), 3);
+}
+
+//  | DIFS | CTS to self | SIFS | A-MPDU | SIFS | (BA) |
+#[test]
+fn a_cts_to_oneself_protects_what_follows() {
+    let protection = crate::mac::Aggregation { protection: Protection::CtsToSelf, ..config().aggregation };
+    let mut bench = bench(Config { aggregation: protection, ..config() }, 2);
+    bench.next_is(DIFS, "CTS");
+    let cts = bench.last_frame.clone().unwrap();
+    assert_eq!((cts.dst, cts.duration), (NodeId(0).mac(), Dur::from_micros(SIFS + THREE + SIFS + BA)));
+    bench.next_is(DIFS + 44 + SIFS, "A-MPDU");
+    let end = answered(&mut bench, DIFS + 44 + SIFS, block_ack(0, 0b111));
+    assert_eq!((end, bench.mac.held()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
+}
+
+// The first MPDU fails seven times, those with it arrive at once: then the receiver is told, and the request is answered.
+#[test]
+fn a_request_follows_what_was_given_up() {
+    let mut bench = bench(config(), 1);
+    bench.next_is(DIFS, "A-MPDU");
+    let mut end = answered(&mut bench, DIFS, block_ack(0, 0b10));
+    for seq in 2..8 {
+        nothing_above(&mut bench, end);
+        bench.above.push_back(packet());
+        let at = end + DIFS + slots(&mut bench, 16);
+        bench.next_is(at, "A-MPDU");
+        assert_eq!(sent(&bench), [(0, true), (seq, false)]);
+        end = answered(&mut bench, at, block_ack(0, 1 << seq));
+    }
+    bench.expect(&[(end, "data-retry-limit")]);
+    nothing_above(&mut bench, end);
+    let at = end + DIFS + slots(&mut bench, 16);
+    bench.next_is(at, "BAR");
+    let request = bench.last_frame.clone().unwrap();
+    assert_eq!(request.kind, FrameKind::BlockAckRequest { start: 8 });
+    assert_eq!((request.airtime, request.duration), (Dur::from_micros(56), Dur::from_micros(SIFS + BA)));
+    answered(&mut bench, at, block_ack(8, 0));
+    assert!(!bench.mac.has_unsent() && bench.mac.is_ready());
+}
+
+/// An aggregate of station 1 for station 0 with these numbers.
+fn aggregate(numbers: &[u16]) -> Frame {
+    let mpdu =
+        |&seq: &u16| Mpdu { seq, retry: false, len: Bytes(1538), first: msdu(NodeId(0).mac(), 1500), more: vec![] };
+    let aggregate = Aggregate { mcs: mcs(), mpdus: numbers.iter().map(mpdu).collect() };
+    let (dst, src, rate) = (NodeId(0).mac(), NodeId(1).mac(), mcs().rate());
+    let airtime = mcs().airtime(PhyKind::Ofdm, aggregate.len());
+    let duration = Dur::from_micros(SIFS + BA);
+    Frame { dst, src, duration, rate, airtime, kind: FrameKind::Aggregate(Box::new(aggregate)) }
+}
+
+//  | (A-MPDU 0 1 2, the second wrong) | SIFS | BA | ... | (1 alone) | SIFS | ACK |
+#[test]
+fn the_receiver_answers_with_what_it_has_and_hands_up_in_order() {
+    let mut bench = Bench::new(config());
+    let frame = aggregate(&[0, 1, 2]);
+    bench.arrive(0);
+    let end = THREE;
+    bench.medium.handle_good_frame(us(end), Time::ZERO, false, &bench.rules);
+    bench.medium.handle_quiet(us(end));
+    bench.mac.handle_reception_of(us(end), &frame, 0b101, &mut bench.medium, &mut bench.out);
+    bench.note(end);
+    bench.run(end + SIFS);
+    bench.expect(&[(end, "up"), (end + SIFS, "BA")]);
+    let answer = bench.last_frame.clone().unwrap();
+    assert_eq!((answer.kind, answer.airtime), (block_ack(0, 0b101), Dur::from_micros(BA)));
+    assert_eq!((bench.mac.reordering(), bench.mac.next_reorder_timeout()), (1, Some(us(end + 100_000))));
+    let end = bench.hear(2000, &aggregate(&[1]));
+    bench.run(end + SIFS);
+    bench.expect(&[(end, "up"), (end, "up"), (end + SIFS, "ACK")]);
+    // Once more: its ACK was lost.
+    let end = bench.hear(4000, &aggregate(&[1]));
+    bench.run(end + SIFS);
+    bench.expect(&[(end, "duplicate"), (end + SIFS, "ACK")]);
+}
+
+// Leftovers for one station and a packet for another take turns.
+#[test]
+fn a_bad_link_does_not_hold_up_the_others() {
+    let mut bench = bench(config(), 1);
+    bench.next_is(DIFS, "A-MPDU");
+    let other = msdu(NodeId(2).mac(), 1500);
+    // 1 is missing: it comes again by itself.
+    let end = answered(&mut bench, DIFS, block_ack(0, 0b01));
+    bench.above.push_back(packet());
+    let at = end + DIFS + slots(&mut bench, 16);
+    bench.next_is(at, "A-MPDU");
+    let end = answered(&mut bench, at, block_ack(0, 0b101));
+    // Now the layer above has its turn.
+    assert!(bench.mac.is_ready() && bench.mac.has_unsent());
+    bench.packet(end, other);
+    let at = end + DIFS + slots(&mut bench, 16);
+    bench.next_is(at, "A-MPDU");
+    assert_eq!(bench.last_frame.as_ref().unwrap().dst, NodeId(2).mac());
+    let end = answered(&mut bench, at, FrameKind::Ack);
+    let at = end + DIFS + slots(&mut bench, 16);
+    bench.next_is(at, "A-MPDU");
+    assert_eq!((bench.last_frame.as_ref().unwrap().dst, sent(&bench)), (NodeId(1).mac(), vec![(1, true)]));
+}

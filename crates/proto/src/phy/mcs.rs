@@ -1,0 +1,384 @@
+//! Modulation and coding schemes of 802.11n, ac and ax, and how long their frames last.
+//!
+//! ```text
+//! HT mixed  | L-STF 8 | L-LTF 8 | L-SIG 4 | HT-SIG 8    | STF 4 | LTF 4 each |           data            |
+//! VHT       | L-STF 8 | L-LTF 8 | L-SIG 4 | VHT-SIG-A 8 | STF 4 | LTF 4 each | VHT-SIG-B 4 |    data     |
+//! HE SU     | L-STF 8 | L-LTF 8 | L-SIG 4 | RL-SIG 4 | HE-SIG-A 8 | STF 4 | LTF each |       data       |
+//! ```
+//!
+//! Sources: IEEE Std 802.11-2020 clauses 19 (HT: 19.3.9, 19.3.11, 19.4.3, tables 19-27 to 19-40) and 21 (VHT: 21.3.8, 21.3.10,
+//! 21.4.3, tables 21-29 to 21-52), IEEE Std 802.11ax-2021 clause 27 (HE: 27.3.11, 27.4.3, 27.5). Numbers of MCS count within one stream,
+//! as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+//!
+//! Left out: greenfield preambles, STBC, LDPC in HT and VHT, unequal modulation, 160 MHz, beamforming. Of HE only rates and durations
+//! are here: no OFDMA, no 1x LTF, no packet extension.
+
+use super::error_rate::ofdm::{Code, Coded};
+use super::kind::PhyKind;
+use fourhop_units::{Bytes, Dur, Rate};
+
+/// Generation of the frame format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Format {
+    /// 802.11n, mixed format.
+    Ht,
+    /// 802.11ac.
+    Vht,
+    /// 802.11ax, to a single user.
+    He,
+}
+
+/// Width of the channel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Width {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+}
+
+/// Guard interval of the data symbols.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Guard {
+    /// 0.4 us: the short one of HT and VHT.
+    Ns400,
+    /// 0.8 us: the long one of HT and VHT, the short one of HE.
+    Ns800,
+    /// 1.6 us.
+    Ns1600,
+    /// 3.2 us.
+    Ns3200,
+}
+
+/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard has exist.
+///
+/// They order by generation, then streams, width, index and guard interval, not by their rates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mcs {
+    format: Format,
+    streams: u8,
+    width: Width,
+    index: u8,
+    guard: Guard,
+}
+
+/// How a frame is sent: at a rate of 802.11a, b or g, or by an MCS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TxRate {
+    /// Without MCS.
+    Legacy(Rate),
+    /// Of 802.11n and later.
+    Mcs(Mcs),
+}
+
+/// Longest time that a PPDU of these formats lasts: what the length of L-SIG can announce (aPPDUMaxTime, tables 19-25 and 21-28).
+pub const PPDU_MAX: Dur = Dur::from_nanos(5_484_000);
+/// Most streams.
+pub const STREAMS_MAX: u8 = 4;
+/// L-STF, L-LTF and L-SIG.
+const LEGACY_PREAMBLE_NS: u64 = 20_000;
+/// HT-SIG, VHT-SIG-A or HE-SIG-A: two symbols.
+const SIG_NS: u64 = 8_000;
+const STF_NS: u64 = 4_000;
+/// A long training field of HT or VHT, VHT-SIG-B, RL-SIG.
+const SYMBOL_NS: u64 = 4_000;
+/// SERVICE bits before the MAC frame, tail bits behind it for each convolutional encoder.
+const SERVICE_BITS: u64 = 16;
+const TAIL_BITS: u64 = 6;
+
+impl Format {
+    /// Highest index of an MCS.
+    pub const fn highest_index(self) -> u8 {
+        match self {
+            Format::Ht => 7,
+            Format::Vht => 9,
+            Format::He => 11,
+        }
+    }
+
+    /// Guard intervals that there are, from the shortest.
+    pub const fn guards(self) -> &'static [Guard] {
+        match self {
+            Format::Ht | Format::Vht => &[Guard::Ns400, Guard::Ns800],
+            Format::He => &[Guard::Ns800, Guard::Ns1600, Guard::Ns3200],
+        }
+    }
+
+    /// Widths that there are, from the narrowest.
+    pub const fn widths(self) -> &'static [Width] {
+        match self {
+            Format::Ht => &[Width::Mhz20, Width::Mhz40],
+            Format::Vht | Format::He => &[Width::Mhz20, Width::Mhz40, Width::Mhz80],
+        }
+    }
+
+    /// Longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2): 2^16 - 1 octets with HT,
+    /// 2^20 - 1 with VHT; HE has longer ones than a window of 64 fills.
+    pub const fn longest_aggregate(self) -> Bytes {
+        match self {
+            Format::Ht => Bytes(65_535),
+            Format::Vht | Format::He => Bytes(1_048_575),
+        }
+    }
+
+    /// Longest MPDU within an A-MPDU: 4,095 octets with HT (clause 10.12.4), 11,454 with VHT and HE (table 9-25).
+    pub const fn longest_mpdu(self) -> Bytes {
+        match self {
+            Format::Ht => Bytes(4_095),
+            Format::Vht | Format::He => Bytes(11_454),
+        }
+    }
+}
+
+impl Width {
+    /// In MHz.
+    pub const fn mhz(self) -> u64 {
+        match self {
+            Width::Mhz20 => 20,
+            Width::Mhz40 => 40,
+            Width::Mhz80 => 80,
+        }
+    }
+}
+
+impl Guard {
+    /// How long it is.
+    pub const fn duration(self) -> Dur {
+        Dur::from_nanos(match self {
+            Guard::Ns400 => 400,
+            Guard::Ns800 => 800,
+            Guard::Ns1600 => 1_600,
+            Guard::Ns3200 => 3_200,
+        })
+    }
+}
+
+impl Mcs {
+    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these ranges, and where the
+    /// bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with three streams, 6 in 80 MHz with three).
+    pub fn new(format: Format, index: u8, streams: u8, width: Width, guard: Guard) -> Option<Mcs> {
+        let in_range = index <= format.highest_index()
+            && (1..=STREAMS_MAX).contains(&streams)
+            && format.widths().contains(&width)
+            && format.guards().contains(&guard);
+        let divides = match (format, width, index) {
+            (Format::Vht, Width::Mhz20, 9) => streams == 3,
+            (Format::Vht, Width::Mhz80, 6) => streams != 3,
+            _ => true,
+        };
+        (in_range && divides).then_some(Mcs { format, streams, width, index, guard })
+    }
+
+    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and then by index.
+    pub fn all(format: Format, streams: u8, width: Width, guard: Guard) -> impl Iterator<Item = Mcs> {
+        let one = move |streams| {
+            (0..=format.highest_index()).filter_map(move |index| Mcs::new(format, index, streams, width, guard))
+        };
+        (1..=streams).flat_map(one)
+    }
+
+    /// Its generation.
+    pub const fn format(self) -> Format {
+        self.format
+    }
+
+    /// Its number within a stream.
+    pub const fn index(self) -> u8 {
+        self.index
+    }
+
+    /// How many streams it has.
+    pub const fn streams(self) -> u8 {
+        self.streams
+    }
+
+    /// The width of its channel.
+    pub const fn width(self) -> Width {
+        self.width
+    }
+
+    /// Its guard interval.
+    pub const fn guard(self) -> Guard {
+        self.guard
+    }
+
+    /// Modulation and code of each stream (tables 19-27, 21-29 and 27-54).
+    pub const fn coded(self) -> Coded {
+        use Code::{FiveSixths, Half, ThreeQuarters, TwoThirds};
+        let (points, code) = match self.index {
+            0 => (2, Half),
+            1 => (4, Half),
+            2 => (4, ThreeQuarters),
+            3 => (16, Half),
+            4 => (16, ThreeQuarters),
+            5 => (64, TwoThirds),
+            6 => (64, ThreeQuarters),
+            7 => (64, FiveSixths),
+            8 => (256, ThreeQuarters),
+            9 => (256, FiveSixths),
+            10 => (1024, ThreeQuarters),
+            _ => (1024, FiveSixths),
+        };
+        Coded { points, code }
+    }
+
+    /// Subcarriers with data, with data or pilots, and all in the width of the channel.
+    const fn subcarriers(self) -> (u64, u64, u64) {
+        match (self.format, self.width) {
+            (Format::He, Width::Mhz20) => (234, 242, 256),
+            (Format::He, Width::Mhz40) => (468, 484, 512),
+            (Format::He, Width::Mhz80) => (980, 996, 1024),
+            (_, Width::Mhz20) => (52, 56, 64),
+            (_, Width::Mhz40) => (108, 114, 128),
+            (_, Width::Mhz80) => (234, 242, 256),
+        }
+    }
+
+    /// By which factor the power in 20 MHz over that of the noise there is to be multiplied to give the ratio that a stream of 802.11a
+    /// has with as much signal in each subcarrier. Power is spread over all subcarriers and over all streams: each stream has the same
+    /// ratio, 10 log10(streams) below that of one. This is ours; arrays of antennas do better or worse with their channel.
+    pub fn ratio_to_ofdm(self) -> f64 {
+        let (_, used, all) = self.subcarriers();
+        (all as f64 / used as f64) * (52.0 / 64.0) / f64::from(self.streams)
+    }
+
+    /// Data bits of a symbol, N_DBPS.
+    pub const fn bits_per_symbol(self) -> u64 {
+        let Coded { points, code } = self.coded();
+        let (data, ..) = self.subcarriers();
+        let (numerator, denominator) = code.fraction();
+        data * points.ilog2() as u64 * self.streams as u64 * numerator / denominator
+    }
+
+    /// A data symbol with its guard interval.
+    pub const fn symbol(self) -> Dur {
+        let without = match self.format {
+            Format::Ht | Format::Vht => 3_200,
+            Format::He => 12_800,
+        };
+        Dur::from_nanos(without + self.guard.duration().as_nanos())
+    }
+
+    /// Its bit rate, to the nearest bit per second.
+    pub const fn rate(self) -> Rate {
+        let symbol = self.symbol().as_nanos();
+        match Rate::from_bps((self.bits_per_symbol() * 1_000_000_000 + symbol / 2) / symbol) {
+            Some(rate) => rate,
+            // INVARIANT: every symbol has bits.
+            None => Rate::kbps(6_500),
+        }
+    }
+
+    /// Convolutional encoders, N_ES: a second one above 300 Mbit/s with HT (tables 19-27 to 19-40), one for each 2,160 bits of a symbol,
+    /// 600 Mbit/s with a short guard interval, with VHT (tables 21-29 to 21-52). HE has LDPC, without tail bits.
+    pub const fn encoders(self) -> u64 {
+        match self.format {
+            Format::Ht if self.bits_per_symbol() > 1_200 => 2,
+            Format::Ht => 1,
+            Format::Vht => self.bits_per_symbol().div_ceil(2_160),
+            Format::He => 0,
+        }
+    }
+
+    /// Everything before the data symbols (clauses 19.4.3, 21.4.3 and 27.4.3).
+    pub const fn preamble(self) -> Dur {
+        // One for each stream, but four for three (tables 19-13 and 21-13).
+        let trainings = if self.streams == 3 { 4 } else { self.streams as u64 };
+        let before = LEGACY_PREAMBLE_NS + SIG_NS + STF_NS;
+        Dur::from_nanos(match self.format {
+            Format::Ht => before + trainings * SYMBOL_NS,
+            Format::Vht => before + trainings * SYMBOL_NS + SYMBOL_NS,
+            Format::He => {
+                // 2x LTF with the two shorter guard intervals, 4x with the longest.
+                let training = if matches!(self.guard, Guard::Ns3200) { 12_800 } else { 6_400 };
+                before + SYMBOL_NS + trainings * (training + self.guard.duration().as_nanos())
+            }
+        })
+    }
+
+    /// Data symbols of a PSDU of `len` bytes.
+    const fn symbols(self, len: Bytes) -> u64 {
+        (SERVICE_BITS + len.bits() + TAIL_BITS * self.encoders()).div_ceil(self.bits_per_symbol())
+    }
+
+    /// Air time of a PPDU with a PSDU of `len` bytes in the band of `kind`, which says whether a signal extension follows (clauses
+    /// 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT it ends with a whole number of 4 us.
+    pub const fn airtime(self, kind: PhyKind, len: Bytes) -> Dur {
+        let data = self.symbols(len) * self.symbol().as_nanos();
+        let whole = match self.format {
+            Format::Ht | Format::Vht => data.div_ceil(SYMBOL_NS) * SYMBOL_NS,
+            Format::He => data,
+        };
+        Dur::from_nanos(self.preamble().as_nanos() + whole + kind.signal_extension().as_nanos())
+    }
+
+    /// The longest PSDU whose PPDU lasts no longer than `most`; none if even an empty one does.
+    pub const fn longest_within(self, kind: PhyKind, most: Dur) -> Bytes {
+        let around = self.preamble().as_nanos() + kind.signal_extension().as_nanos();
+        let Some(data) = most.as_nanos().checked_sub(around) else { return Bytes(0) };
+        let whole = match self.format {
+            Format::Ht | Format::Vht => data / SYMBOL_NS * SYMBOL_NS,
+            Format::He => data,
+        };
+        let bits = whole / self.symbol().as_nanos() * self.bits_per_symbol();
+        Bytes(bits.saturating_sub(SERVICE_BITS + TAIL_BITS * self.encoders()) / 8)
+    }
+
+    /// The rate of 802.11a with the same modulation and code, by which the rates of answers are chosen (clause 10.6.6.5.2, table
+    /// 10-9): 54 Mbit/s where there is none as high.
+    pub const fn reference_rate(self) -> Rate {
+        Rate::kbps(match self.index {
+            0 => 6_000,
+            1 => 12_000,
+            2 => 18_000,
+            3 => 24_000,
+            4 => 36_000,
+            5 => 48_000,
+            _ => 54_000,
+        })
+    }
+}
+
+impl TxRate {
+    /// Its bit rate.
+    pub const fn rate(self) -> Rate {
+        match self {
+            TxRate::Legacy(rate) => rate,
+            TxRate::Mcs(mcs) => mcs.rate(),
+        }
+    }
+
+    /// The rate by which those of answers are chosen.
+    pub const fn reference_rate(self) -> Rate {
+        match self {
+            TxRate::Legacy(rate) => rate,
+            TxRate::Mcs(mcs) => mcs.reference_rate(),
+        }
+    }
+
+    /// Air time of a PSDU of `len` bytes with a physical layer of `kind`, whose frames begin with `plcp` where they have no MCS.
+    pub const fn airtime(self, kind: PhyKind, plcp: Dur, len: Bytes) -> Dur {
+        match self {
+            TxRate::Legacy(rate) => kind.airtime(plcp, len, rate),
+            TxRate::Mcs(mcs) => mcs.airtime(kind, len),
+        }
+    }
+}
+
+impl From<Rate> for TxRate {
+    fn from(rate: Rate) -> TxRate {
+        TxRate::Legacy(rate)
+    }
+}
+
+impl From<Mcs> for TxRate {
+    fn from(mcs: Mcs) -> TxRate {
+        TxRate::Mcs(mcs)
+    }
+}
+
+#[cfg(test)]
+#[path = "mcs_tests.rs"]
+mod tests;

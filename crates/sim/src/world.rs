@@ -330,7 +330,7 @@ impl World {
             self.queue.push(slot, timer_key(slot.0, at));
         }
         if self.stations.are_several() {
-            self.hasten_layers(NodeId(slot.0));
+            hasten_layers(&self.stations, &self.nodes, NodeId(slot.0), &mut self.queue);
         }
         self.take_outputs(NodeId(slot.0));
         if self.outside.tap.is_some() {
@@ -369,23 +369,13 @@ impl World {
         if let Some(at) = node.next_radio_timeout(radio, ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
-        self.hasten_layers(owner);
+        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
         self.take_outputs(owner);
         if self.outside.tap.is_some() {
             self.show(self.now, owner, radio);
         }
         if due == Due::Frame {
             self.begin_transmission(station, air, end);
-        }
-    }
-
-    /// A node with several radios has been called: the layers above one of them may have been given something to do by another.
-    #[cold]
-    fn hasten_layers(&mut self, node: NodeId) {
-        for (radio, station) in self.stations.of(node).enumerate() {
-            if let Some(at) = self.nodes[node.index()].layers_timeout(radio) {
-                self.queue.hasten(Slot(station.0), timer_key(station.0, at));
-            }
         }
     }
 
@@ -403,7 +393,7 @@ impl World {
         node.handle_radio_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
         let timer = node.next_radio_timeout(radio, ear).map(|at| timer_key(station.0, at));
         self.queue.set(Slot(station.0), timer);
-        self.hasten_layers(owner);
+        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
         if !self.outside.buffers.outputs.is_empty() {
             self.outside.take_outputs(now, owner);
             plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
@@ -436,7 +426,7 @@ impl World {
         call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
         if self.stations.are_several() {
-            self.hasten_layers(id);
+            hasten_layers(&self.stations, &self.nodes, id, &mut self.queue);
         }
         self.take_outputs(id);
         if self.outside.tap.is_some() {
@@ -616,6 +606,11 @@ impl World {
             // What this node waited for has come or has begun: its next timer is seldom the one it had.
             let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
             self.queue.set(slot, timer);
+            if self.stations.are_several() {
+                // A MAC that is free again may have let a gateway send by another radio.
+                hasten_layers(&self.stations, &self.nodes, neighbour.node, &mut self.queue);
+                limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+            }
             if !self.outside.buffers.outputs.is_empty() {
                 self.outside.take_outputs(now, neighbour.node);
                 plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
@@ -653,6 +648,17 @@ impl World {
         self.free.pop();
         self.air.keep(air);
         self.advance(Slot(self.first_air + air), end);
+    }
+}
+
+/// A node with several radios has been called: the layers above one of them may have been given something to do by another.
+#[cold]
+#[inline(never)]
+fn hasten_layers(stations: &Stations, nodes: &[Node], node: NodeId, queue: &mut EventQueue) {
+    for (radio, station) in stations.of(node).enumerate() {
+        if let Some(at) = nodes[node.index()].layers_timeout(radio) {
+            queue.hasten(Slot(station.0), timer_key(station.0, at));
+        }
     }
 }
 

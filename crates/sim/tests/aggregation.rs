@@ -232,12 +232,14 @@ fn saturated_networks_get_what_ns3_says() {
             // 1,500 bytes of IP, as in ns-3.
             cbr.payload = Bytes(1472);
         }
-        let measured = bianchi::delivered_bps(&setup, 1, Time::from_secs(5)) / 1e6;
+        // Where whole aggregates collide often, a tenth of the MPDUs in the exchanges that ns-3 answers are wrong (docs/radio.md), and
+        // runs differ.
+        let collide = (stations == 10 || hops == 3) && number("rts", 0.0) == 0.0;
+        let runs = if collide { 4 } else { 1 };
+        let measured = bianchi::delivered_bps(&setup, runs, Time::from_secs(7)) / 1e6;
         let ratio = measured / goodput;
         let line = format!("{ratio:.3}: {measured:.3} of {goodput:.3} Mbit/s, {case:?}");
         println!("{line}");
-        // Where whole aggregates collide often, a tenth of the MPDUs in the exchanges that ns-3 answers are wrong (docs/radio.md).
-        let collide = (stations == 10 || hops == 3) && number("rts", 0.0) == 0.0;
         let bound = if collide { 0.09 } else { 0.05 };
         if (ratio - 1.0).abs() > bound {
             far.push(line);

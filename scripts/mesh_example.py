@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from fourhop import community  # noqa: E402
 from fourhop.cli.whatif import told  # noqa: E402
-from fourhop.whatif import Answer, ask, page  # noqa: E402
+from fourhop.whatif import Answer, ask, page, to_dict  # noqa: E402
 
 EXAMPLE = ROOT / "scenarios" / "community" / "meshviewer.json"
 IMAGES = ROOT / "docs" / "img"
@@ -37,7 +37,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     made = imported()
     answer = ask(made.scenario, runs=RUNS, places=PLACES, out=folder / "store", jobs=2)
-    (IMAGES / "mesh.json").write_text(json.dumps(answer.to_dict()) + "\n", encoding="utf-8")
+    (IMAGES / "mesh.json").write_text(json.dumps(to_dict(answer)) + "\n", encoding="utf-8")
     photograph(page.write(answer, folder, map(str, made.notes)), IMAGES / "mesh.png")
     show(answer)
 

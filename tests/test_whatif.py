@@ -14,8 +14,8 @@ import fourhop
 from fourhop import Scenario
 from fourhop.errors import FourhopError
 from fourhop.study.estimate import Sample
-from fourhop.whatif import Answer, ask, page, words
-from fourhop.whatif.ask import Effect, Group, Measure
+from fourhop.whatif import Answer, ask, page, to_dict, words
+from fourhop.whatif.answer import Effect, Group, Measure
 from fourhop.whatif.map import picture
 from fourhop.whatif.tries import tries
 from tests.browser import CHROMIUM, Chromium
@@ -211,7 +211,7 @@ def test_few_runs_are_not_told_as_shares() -> None:
 
 
 def test_the_answer_for_machines(answer: Answer) -> None:
-    told = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+    told = json.loads(json.dumps(to_dict(answer), allow_nan=False))
     assert [each["name"] for each in told["groups"]] == ["all", "near", "middle", "far"]
     assert {each["verdict"] for each in told["changes"]} <= set(words.VERDICTS)
     assert all(len(each["effects"]) == len(answer.measures) for each in told["changes"])

@@ -95,7 +95,7 @@ def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
         assert 256 <= int(one["txcost"]) < 300, "what ours says in its IHUs"
         # A node goes: its neighbour is ours, which has to find out and say so.
         net.net.run("n4", "ip", "link", "set", "mesh0", "down")
-        net.wait(lambda: far not in net.routes(0), 40, "the retraction")
+        net.wait(lambda: far not in net.routes(0), 90, "the retraction")
         net.net.run("n4", "ip", "link", "set", "mesh0", "up")
         net.wait(lambda: far in net.routes(0) and net.reaches(0, 4), 60, "the way back")
 

@@ -264,6 +264,8 @@ def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_every_scenario_can_be_emulated_with_its_flows(emulate: Starter, file: Path) -> None:
+    if "[[radios]]" in file.read_text(encoding="utf-8"):
+        pytest.skip("several radios at a node are not emulated")
     net = emulate("--for", "2s", file=file)
     out, err = net.process.communicate(timeout=60)
     assert net.process.returncode == 0, err

@@ -36,7 +36,7 @@ def command(
     with common.errors():
         from fourhop.cli.display import SweepDisplay
         from fourhop.study import execute
-        from fourhop.whatif import ask, page
+        from fourhop.whatif import ask, page, to_dict
 
         scenario = common.load(file, set_, None, None)
         folder = out or Path(f"whatif-{file.stem}")
@@ -47,7 +47,7 @@ def command(
             )  # fmt: skip
         written = page.write(answer, folder, _notes(file))
     if json:
-        typer.echo(json_.dumps({"page": str(written), **answer.to_dict()}))
+        typer.echo(json_.dumps({"page": str(written), **to_dict(answer)}))
         return
     typer.echo("\n".join([*told(answer), "", f"page: {written}"]))
 

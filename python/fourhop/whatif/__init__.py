@@ -1,5 +1,7 @@
 """The question a person who runs a mesh has: would another TCP, a pacing gateway or another place for it help?"""
 
-from fourhop.whatif.ask import Answer, ask
+from fourhop.whatif.answer import Answer
+from fourhop.whatif.ask import ask
+from fourhop.whatif.machine import to_dict
 
-__all__ = ["Answer", "ask"]
+__all__ = ["Answer", "ask", "to_dict"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from fourhop.study.estimate import number
 from fourhop.whatif import words
-from fourhop.whatif.ask import Answer, Effect
+from fourhop.whatif.answer import Answer, Effect
 from fourhop.whatif.map import CLASSES, picture
 
 PAGE = "index.html"

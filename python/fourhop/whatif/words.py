@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from fourhop.study.estimate import Estimate, number
 
 if TYPE_CHECKING:
-    from fourhop.whatif.ask import Answer, Effect, Group
+    from fourhop.whatif.answer import Answer, Effect, Group
     from fourhop.whatif.tries import Try
 
 Verdict = Literal["helps", "mixed", "hurts", "no difference"]

@@ -196,7 +196,7 @@ def a_flat_minimum(data: Data) -> Claim:
     assumed="of those that leave only neighbours in range, the one nearest on average over direct paths of 12 "
     "dB and more",
     because="a_flat_minimum",
-    why="the distance changes little between the two, and less than the 0.02 that the other checks of this study allow",
+    why="the distance changes little between the two, and by less than the other checks of this study allow",
 )
 def finds_what_is_used(data: Data) -> Claim:
     best = found(data)

@@ -105,8 +105,9 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
     measured = bool(network.links)
     if not measured and any(node.place is None for node in network.nodes.values()):
         lacking = [node.name for node in network.nodes.values() if node.place is None]
+        where = sources or "what was chosen"
         raise FourhopError(
-            f"{sources}: found no links, and no place of {lacking[0]}, allowed: one of the two for each node"
+            f"{where}: found no links, and no place of {lacking[0]}, allowed: one of the two for each node"
         )
     if not measured:
         network = _linked_by_distance(network, options)

@@ -8,20 +8,23 @@
 //! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers, of which
 //! those of the first radios are those of their nodes ([`Stations`]).
 
+mod radios;
+mod sight;
+
 use crate::air::Air;
 use crate::batch::Control;
-use crate::channel::Neighbour;
 use crate::event_queue::{Class, EventQueue, Key, Slot};
 use crate::outside::Outside;
 use crate::stations::Stations;
 use crate::trace::{Copy, Tap, TxId};
 use crate::wired::Wired;
-use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::drop::DropReason;
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Account, Begun, Buffers, Drops, Ear, Endpoint, Heard, Layers, Node, Rules};
+use fourhop_proto::node::{Begun, Buffers, Ear, Heard, Node, Rules};
 use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
+use radios::hasten_layers;
 
 /// A frame on the air, or one that has been.
 #[derive(Debug, Default)]
@@ -135,92 +138,6 @@ impl World {
     /// The present instant.
     pub fn now(&self) -> Time {
         self.now
-    }
-
-    /// The nodes, in order.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// The radios of the nodes.
-    pub fn stations(&self) -> &Stations {
-        &self.stations
-    }
-
-    /// The nodes without radios, and the wires.
-    pub fn wired(&self) -> &Wired {
-        &self.outside.wired
-    }
-
-    /// The ends of flows at a node with or without a radio.
-    pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
-        match node.wired_number() {
-            Some(host) => self.outside.wired.hosts()[host].endpoints(),
-            None => self.nodes[node.index()].endpoints(),
-        }
-    }
-
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
-    pub fn events(&self) -> u64 {
-        self.timers + self.copies + self.receptions() + self.outside.wired.arrivals()
-    }
-
-    /// Frames radiated.
-    pub fn frames(&self) -> u64 {
-        self.frames
-    }
-
-    /// Copies of frames that ended at a receiver.
-    pub fn receptions(&self) -> u64 {
-        self.copies - self.settled().map(|(_, on_air)| on_air).sum::<u64>()
-    }
-
-    /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
-    fn settled_at(&self, index: usize) -> (Ear, u64) {
-        let mut ear = self.ears[index].clone();
-        ear.settle(self.now, &self.rules.medium);
-        let Some(receiver) = self.receivers.get(index) else {
-            let on_air = ear.on_air(self.now);
-            return (ear, on_air as u64);
-        };
-        let mut receiver = receiver.clone();
-        ear.settle_at(self.now, &mut receiver, &self.rules.medium);
-        (ear, receiver.on_air() as u64)
-    }
-
-    fn settled(&self) -> impl Iterator<Item = (Ear, u64)> {
-        (0..self.ears.len()).map(|index| self.settled_at(index))
-    }
-
-    /// Losses of all nodes and wires.
-    pub fn drops(&self) -> Drops {
-        let mut sum = self.outside.wired.drops();
-        (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
-        sum
-    }
-
-    /// Losses at one node with a radio.
-    pub fn drops_at(&self, node: NodeId) -> Drops {
-        let mut sum = *self.nodes[node.index()].drops();
-        for station in self.stations.of(node) {
-            sum.add(&self.settled_at(station.index()).0.drops(self.now));
-        }
-        sum
-    }
-
-    /// The balance of each layer over all nodes.
-    pub fn accounts(&self) -> Layers {
-        let mut sum = Layers::default();
-        self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
-        sum.network.add(&self.outside.wired.network_account());
-        sum.wire = self.outside.wired.wire_account();
-        sum.radio = Account {
-            taken: self.copies,
-            passed: self.settled().map(|(ear, _)| ear.received()).sum(),
-            dropped: self.drops().in_layer(Layer::Radio),
-            held: self.settled().map(|(_, on_air)| on_air).sum(),
-        };
-        sum
     }
 
     /// Tells the tap that nothing more has happened so far.
@@ -351,57 +268,6 @@ impl World {
             self.free.push(air);
             air
         })
-    }
-
-    /// A timer of a radio besides the first of its node.
-    #[cold]
-    fn radio_timer(&mut self, slot: Slot, end: Time) {
-        let (station, index) = (NodeId(slot.0), slot.0 as usize);
-        let (owner, radio) = self.stations.owner(station);
-        let air = self.free_air();
-        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[index]);
-        let frame = &mut self.transmissions[air as usize].frame;
-        if let Some(receiver) = self.receivers.get_mut(index) {
-            ear.settle_at(self.now, receiver, &self.rules.medium);
-        }
-        let due = node.handle_radio_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
-        self.timers += u64::from(due != Due::Nothing);
-        if let Some(at) = node.next_radio_timeout(radio, ear) {
-            self.queue.push(slot, timer_key(slot.0, at));
-        }
-        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
-        self.take_outputs(owner);
-        if self.outside.tap.is_some() {
-            self.show(self.now, owner, radio);
-        }
-        if due == Due::Frame {
-            self.begin_transmission(station, air, end);
-        }
-    }
-
-    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes on.
-    #[cold]
-    #[inline(never)]
-    fn radio_reception(&mut self, now: Time, air: usize, at: Neighbour) -> Option<Key> {
-        let Neighbour { node: station, power, .. } = at;
-        let (owner, radio) = self.stations.owner(station);
-        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[station.index()]);
-        let Transmission { src, start, cursor, beyond, frame, .. } = &self.transmissions[air];
-        let frame = frame.as_ref()?;
-        let next = self.air.neighbours(air, *src)[*cursor as usize..*beyond as usize].first();
-        let next = next.map(|next| departure_key(*start + frame.airtime + next.delay(), next.node, *src));
-        node.handle_radio_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
-        let timer = node.next_radio_timeout(radio, ear).map(|at| timer_key(station.0, at));
-        self.queue.set(Slot(station.0), timer);
-        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
-        if !self.outside.buffers.outputs.is_empty() {
-            self.outside.take_outputs(now, owner);
-            plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
-        }
-        if self.outside.tap.is_some() {
-            self.show(now, owner, radio);
-        }
-        next
     }
 
     /// A timer of a node without a radio, or the arrival of a packet over a wire.
@@ -648,17 +514,6 @@ impl World {
         self.free.pop();
         self.air.keep(air);
         self.advance(Slot(self.first_air + air), end);
-    }
-}
-
-/// A node with several radios has been called: the layers above one of them may have been given something to do by another.
-#[cold]
-#[inline(never)]
-fn hasten_layers(stations: &Stations, nodes: &[Node], node: NodeId, queue: &mut EventQueue) {
-    for (radio, station) in stations.of(node).enumerate() {
-        if let Some(at) = nodes[node.index()].layers_timeout(radio) {
-            queue.hasten(Slot(station.0), timer_key(station.0, at));
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
 //! | [`dcf`] | the state machine: timers, exchanges, retries |
+//! | `counters` | what a station counts |
 //! | `times` | times that follow from a rate, computed once for each |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
 //! | [`rate`] | rate control: which neighbour has which; ARF and AARF |
@@ -20,6 +21,7 @@
 pub mod aggregate;
 pub mod backoff;
 pub mod config;
+mod counters;
 pub mod dcf;
 pub mod measure;
 pub mod medium;
@@ -33,6 +35,7 @@ mod times;
 
 pub use aggregate::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection, Supply};
 pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RTS, RateControl};
-pub use dcf::{Action, Counters, Dcf, Due};
+pub use counters::Counters;
+pub use dcf::{Action, Dcf, Due};
 pub use medium::Medium;
 pub use times::ShortestFrame;

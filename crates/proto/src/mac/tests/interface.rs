@@ -56,7 +56,7 @@ fn each_frame_and_each_packet_is_counted() {
     bench.answer(data_at, FrameKind::Ack);
     bench.packet(40_000, packet());
     bench.run(400_000);
-    let mut expected = super::super::dcf::Counters::default();
+    let mut expected = super::super::Counters::default();
     (expected.accepted, expected.broadcasts, expected.acknowledged) = (3, 1, 1);
     (expected.rts_sent, expected.rts_timeouts, expected.rts_limit_drops) = (8, 7, 1);
     (expected.cts_sent, expected.acks_sent, expected.data_sent, expected.delivered) = (1, 1, 1, 1);

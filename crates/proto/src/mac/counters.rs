@@ -1,0 +1,54 @@
+//! What a station counts.
+
+use crate::counters::counters;
+
+counters! {
+    /// Counts since the start.
+    pub struct Counters {
+        /// MSDUs taken from the queue.
+        pub accepted: u64,
+        /// MSDUs acknowledged by their receiver.
+        pub acknowledged: u64,
+        /// Broadcast MSDUs sent.
+        pub broadcasts: u64,
+        /// RTS sent.
+        pub rts_sent: u64,
+        /// RTS without a CTS in time.
+        pub rts_timeouts: u64,
+        /// CTS sent.
+        pub cts_sent: u64,
+        /// CTS withheld because the medium was not idle.
+        pub cts_refused: u64,
+        /// Unicast data frames sent, retransmissions included.
+        pub data_sent: u64,
+        /// Unicast data frames without an ACK in time.
+        pub data_timeouts: u64,
+        /// ACKs sent.
+        pub acks_sent: u64,
+        /// MSDUs given up for want of a CTS.
+        pub rts_limit_drops: u64,
+        /// MSDUs given up for want of an ACK.
+        pub data_limit_drops: u64,
+        /// MSDUs handed up.
+        pub delivered: u64,
+        /// Data frames received twice.
+        pub duplicates: u64,
+        /// MPDUs sent in aggregates or alone by an MCS, retransmissions included.
+        pub mpdus_sent: u64,
+        /// Those of them that were retransmissions.
+        pub mpdus_again: u64,
+        /// Block acknowledgements sent.
+        pub block_acks_sent: u64,
+        /// Requests for block acknowledgements sent.
+        pub requests_sent: u64,
+        /// CTS sent to protect a frame of one's own.
+        pub self_cts_sent: u64,
+    }
+}
+
+impl Counters {
+    /// Frames that asked for an answer and got none: retries, and what was given up.
+    pub fn unanswered(&self) -> u64 {
+        self.rts_timeouts + self.data_timeouts
+    }
+}

@@ -1,0 +1,73 @@
+//! Nodes with several radios: what comes to a radio besides the first.
+
+use super::{Transmission, World, departure_key, plan_wired, timer_key};
+use crate::channel::Neighbour;
+use crate::event_queue::{EventQueue, Key, Slot};
+use crate::stations::Stations;
+use fourhop_proto::mac::Due;
+use fourhop_proto::node::Node;
+use fourhop_units::{NodeId, Time};
+
+impl World {
+    /// A timer of a radio besides the first of its node.
+    #[cold]
+    pub(super) fn radio_timer(&mut self, slot: Slot, end: Time) {
+        let (station, index) = (NodeId(slot.0), slot.0 as usize);
+        let (owner, radio) = self.stations.owner(station);
+        let air = self.free_air();
+        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[index]);
+        let frame = &mut self.transmissions[air as usize].frame;
+        if let Some(receiver) = self.receivers.get_mut(index) {
+            ear.settle_at(self.now, receiver, &self.rules.medium);
+        }
+        let due = node.handle_radio_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
+        self.timers += u64::from(due != Due::Nothing);
+        if let Some(at) = node.next_radio_timeout(radio, ear) {
+            self.queue.push(slot, timer_key(slot.0, at));
+        }
+        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
+        self.take_outputs(owner);
+        if self.outside.tap.is_some() {
+            self.show(self.now, owner, radio);
+        }
+        if due == Due::Frame {
+            self.begin_transmission(station, air, end);
+        }
+    }
+
+    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn radio_reception(&mut self, now: Time, air: usize, at: Neighbour) -> Option<Key> {
+        let Neighbour { node: station, power, .. } = at;
+        let (owner, radio) = self.stations.owner(station);
+        let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[station.index()]);
+        let Transmission { src, start, cursor, beyond, frame, .. } = &self.transmissions[air];
+        let frame = frame.as_ref()?;
+        let next = self.air.neighbours(air, *src)[*cursor as usize..*beyond as usize].first();
+        let next = next.map(|next| departure_key(*start + frame.airtime + next.delay(), next.node, *src));
+        node.handle_radio_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
+        let timer = node.next_radio_timeout(radio, ear).map(|at| timer_key(station.0, at));
+        self.queue.set(Slot(station.0), timer);
+        hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
+        if !self.outside.buffers.outputs.is_empty() {
+            self.outside.take_outputs(now, owner);
+            plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
+        }
+        if self.outside.tap.is_some() {
+            self.show(now, owner, radio);
+        }
+        next
+    }
+}
+
+/// A node with several radios has been called: the layers above one of them may have been given something to do by another.
+#[cold]
+#[inline(never)]
+pub(super) fn hasten_layers(stations: &Stations, nodes: &[Node], node: NodeId, queue: &mut EventQueue) {
+    for (radio, station) in stations.of(node).enumerate() {
+        if let Some(at) = nodes[node.index()].layers_timeout(radio) {
+            queue.hasten(Slot(station.0), timer_key(station.0, at));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What can be seen of a world from outside.
+
+use super::World;
+use crate::stations::Stations;
+use crate::wired::Wired;
+use fourhop_proto::drop::Layer;
+use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Layers, Node};
+use fourhop_units::NodeId;
+
+impl World {
+    /// The nodes, in order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The radios of the nodes.
+    pub fn stations(&self) -> &Stations {
+        &self.stations
+    }
+
+    /// The nodes without radios, and the wires.
+    pub fn wired(&self) -> &Wired {
+        &self.outside.wired
+    }
+
+    /// The ends of flows at a node with or without a radio.
+    pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
+        match node.wired_number() {
+            Some(host) => self.outside.wired.hosts()[host].endpoints(),
+            None => self.nodes[node.index()].endpoints(),
+        }
+    }
+
+    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
+    pub fn events(&self) -> u64 {
+        self.timers + self.copies + self.receptions() + self.outside.wired.arrivals()
+    }
+
+    /// Frames radiated.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Copies of frames that ended at a receiver.
+    pub fn receptions(&self) -> u64 {
+        self.copies - self.settled().map(|(_, on_air)| on_air).sum::<u64>()
+    }
+
+    /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
+    fn settled_at(&self, index: usize) -> (Ear, u64) {
+        let mut ear = self.ears[index].clone();
+        ear.settle(self.now, &self.rules.medium);
+        let Some(receiver) = self.receivers.get(index) else {
+            let on_air = ear.on_air(self.now);
+            return (ear, on_air as u64);
+        };
+        let mut receiver = receiver.clone();
+        ear.settle_at(self.now, &mut receiver, &self.rules.medium);
+        (ear, receiver.on_air() as u64)
+    }
+
+    fn settled(&self) -> impl Iterator<Item = (Ear, u64)> {
+        (0..self.ears.len()).map(|index| self.settled_at(index))
+    }
+
+    /// Losses of all nodes and wires.
+    pub fn drops(&self) -> Drops {
+        let mut sum = self.outside.wired.drops();
+        (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
+        sum
+    }
+
+    /// Losses at one node with a radio.
+    pub fn drops_at(&self, node: NodeId) -> Drops {
+        let mut sum = *self.nodes[node.index()].drops();
+        for station in self.stations.of(node) {
+            sum.add(&self.settled_at(station.index()).0.drops(self.now));
+        }
+        sum
+    }
+
+    /// The balance of each layer over all nodes.
+    pub fn accounts(&self) -> Layers {
+        let mut sum = Layers::default();
+        self.nodes.iter().for_each(|node| sum.add(&node.accounts()));
+        sum.network.add(&self.outside.wired.network_account());
+        sum.wire = self.outside.wired.wire_account();
+        sum.radio = Account {
+            taken: self.copies,
+            passed: self.settled().map(|(ear, _)| ear.received()).sum(),
+            dropped: self.drops().in_layer(Layer::Radio),
+            held: self.settled().map(|(_, on_air)| on_air).sum(),
+        };
+        sum
+    }
+}

@@ -1,5 +1,6 @@
 //! Routing messages on the wire: what tshark reads out of the bytes, and how strongly nodes hear each other's.
 
+use crate::common::tshark;
 use fourhop_proto::wire::{
     AodvMessage, Body, Ipv4Packet, PacketMeta, PathCost, Rerr, Rrep, Rreq, UnreachableDestination, decode, encode,
 };
@@ -94,12 +95,7 @@ fn tshark_reads_every_message_as_it_was_meant() {
         "aodv.lifetime",
         "aodv.unreach_dest_ip",
     ];
-    let read = |arguments: &[&str]| {
-        let checked = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-n", "-r"];
-        let output = Command::new("tshark").args(checked).arg(&file).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let read = |arguments: &[&str]| tshark(&file, arguments);
     let complaints = read(&[
         "-Y",
         "_ws.malformed || _ws.expert.severity == error || ip.checksum.status == 0 || udp.checksum.status == 0",

@@ -1,5 +1,6 @@
 //! Babel in whole networks, and what tshark reads out of its bytes.
 
+use crate::common::tshark;
 use fourhop_proto::route::Prefix;
 use fourhop_proto::wire::{
     BabelMessage, BabelTlv, BabelUpdate, Body, Ipv4Packet, PacketMeta, RouterId, RoutingMessage, encode,
@@ -171,15 +172,11 @@ fn tshark_reads_every_tlv_as_it_was_meant() {
         writer.write_packet(&captured).unwrap();
     }
     drop(writer);
-    let read = |arguments: &[&str]| {
-        let checked = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-n", "-r"];
-        let output = Command::new("tshark").args(checked).arg(&file).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let read = |arguments: &[&str]| tshark(&file, arguments);
     let complaints = read(&[
         "-Y",
-        "!babel || _ws.malformed || _ws.expert.severity == error || _ws.expert.severity == warning || ip.checksum.status == 0 || udp.checksum.status == 0",
+        "!babel || _ws.malformed || _ws.expert.severity == error || _ws.expert.severity == warning || \
+         ip.checksum.status == 0 || udp.checksum.status == 0",
     ]);
     assert_eq!(complaints, "");
     let fields = ["babel.message.type", "babel.message.seqno", "babel.message.metric", "babel.message.rxcost"];

@@ -12,6 +12,8 @@ use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup, Source, Traffic};
 use fourhop_sim::trace::{Copy, Tap, TxId};
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 /// A frame as the tap saw it: sent at its beginning, received at its end.
@@ -124,4 +126,12 @@ pub fn build(setup: &Setup, seed: u64) -> (World, Vec<FlowEnds>, Recorder) {
 /// `us` microseconds with their fraction.
 pub fn micros(d: Dur) -> f64 {
     d.as_nanos() as f64 / 1e3
+}
+
+/// What tshark says of a capture, checksums checked.
+pub fn tshark(file: &Path, arguments: &[&str]) -> String {
+    let checked = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-n", "-r"];
+    let output = Command::new("tshark").args(checked).arg(file).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -30,7 +30,7 @@ pub(crate) struct LinkCost<'a> {
 
 impl LinkCost<'_> {
     fn frame(&self) -> Bytes {
-        Metric::PACKET + self.mac.data_overhead
+        self.mac.data_len(Metric::PACKET)
     }
 
     /// Below this power no link has a cost.

@@ -39,8 +39,8 @@ fn traffic() -> impl Strategy<Value = String> {
 
 prop_compose! {
     fn flow()(from in any::<u32>(), to in any::<u32>(), traffic in traffic(), start in 0u32..1500,
-              stop in prop::option::of(1500u32..3000)) -> (u32, u32, String) {
-        let mut text = format!("{traffic}\nstart = '{start}ms'\n");
+              stop in prop::option::of(1500u32..3000), dscp in 0u32..64) -> (u32, u32, String) {
+        let mut text = format!("{traffic}\nstart = '{start}ms'\ndscp = {dscp}\n");
         if let Some(stop) = stop {
             writeln!(text, "stop = '{stop}ms'").unwrap();
         }
@@ -50,6 +50,9 @@ prop_compose! {
 
 /// Two radios at each node, and a third on a channel of its own at the first.
 const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios]]\nchannel = 11\nnodes = 0\n";
+
+/// Access categories.
+const EDCA: &str = "edca = true\n";
 
 /// Half of the networks stand still; nodes of the others come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
@@ -90,7 +93,12 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
         2 => Just(RADIOS),
     ];
     let radio = prop_oneof![3 => Just(""), 1 => Just("model = 'sinr'\n")];
-    let mac = prop_oneof![6 => Just(""), 2 => Just("rate_control = 'arf'\n"), 1 => Just("rate_control = 'minstrel'\n")];
+    let mac = prop_oneof![
+        6 => Just(""),
+        2 => Just("rate_control = 'arf'\n"),
+        1 => Just("rate_control = 'minstrel'\n"),
+        2 => Just(EDCA),
+    ];
     (sections, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
 
@@ -118,8 +126,9 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        // What nodes with several radios do not have.
-        let (several, early) = if sections == RADIOS { (true, "") } else { (false, early) };
+        // What nodes with several radios, or with access categories, do not have.
+        let sections = if mac == EDCA && sections.contains("c3tcp") { "" } else { sections };
+        let (several, early) = if sections == RADIOS || mac == EDCA { (true, "") } else { (false, early) };
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {

@@ -178,12 +178,16 @@ PROFILE := dist/fourhop.profdata
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
 export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo $(1)"
-maturin build --release --offline --zig --compatibility $(PLATFORM)
+maturin build --release --offline --target $(TARGET) $(2)
 endef
-PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)))
+TARGET := x86_64-unknown-linux-gnu
+RELEASED := --zig --compatibility $(PLATFORM)
+PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)),$(RELEASED))
 
 # What is trained on is none of what benches/compare.py measures. llvm-profdata is of the compiler's own LLVM: no other reads
-# its profiles. `make dist GUIDED=no` leaves the training out, which is most of the time.
+# its profiles. What is trained is linked by the machine's own linker, because zig 0.17 refuses the option `-u` that the profile needs;
+# the target is the same, since it is part of the names by which a profile finds its functions. `make dist GUIDED=no` leaves the
+# training out, which is most of the time.
 GUIDED := yes
 TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
 define TRAIN
@@ -194,7 +198,7 @@ if test "$(GUIDED)" = no; then
 elif test -z "$$merge"; then
   echo "dist: NOT PROFILE-GUIDED: this compiler has no component llvm-tools" >&2
 else
-  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained) --out target/instrumented
+  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained,--compatibility linux --out target/instrumented)
   $(BIN)/uv venv --quiet --clear target/empty
   $(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock target/instrumented/*.whl
   for scenario in $(TRAINED_ON); do

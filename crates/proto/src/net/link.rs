@@ -110,16 +110,18 @@ enum Queue {
 
 /// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each the driver offers the
 /// head of the queue to the MAC if that is ready.
+// In this order in memory: what each packet touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Link {
     config: Arc<Config>,
-    addresses: Addresses,
-    arp: ArpTable,
-    queue: Queue,
-    /// On their way to the queue, in order of time.
-    down: VecDeque<(Time, Msdu)>,
     /// On their way to IP, in order of time.
     up: VecDeque<(Time, MacAddr, Ipv4Packet)>,
+    /// On their way to the queue, in order of time.
+    down: VecDeque<(Time, Msdu)>,
+    arp: ArpTable,
+    queue: Queue,
+    addresses: Addresses,
     arp_sent: u64,
 }
 

@@ -271,3 +271,23 @@ fn tcp_over_three_hops_gains_by_aggregates() {
     let (own, both) = (goodput("[mac]\nprotection = 'cts-to-self'\nrts_threshold = '64kB'"), aggregated);
     assert!(own > both * 0.98, "{own} with CTS to self, {both} with RTS");
 }
+
+/// FQ-CoDel at a gateway lets out as many packets as the radio has sent, also those that aggregates have taken from the queue.
+#[test]
+fn a_gateway_fills_aggregates() {
+    let goodput = |gateway: &str| {
+        let text = format!(
+            "profile = 'standard'\nduration = '6s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nphy = 'ht'\n\
+             [mac]\nrts_threshold = '64kB'\n[routing]\nprotocol = 'static'\n[wired]\ngateways = [0]\nnodes = ['host']\n\
+             rate = '1Gbps'\ndelay = '1ms'\n[gateway]\n{gateway}\n[[flows]]\nfrom = 'host'\nto = 1\ntransport = 'cubic'\n"
+        );
+        let scenario = load_toml(&text, "gateway.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap().flows[0].goodput_bps
+    };
+    let [plain, short, long] = ["kind = 'plain'", "kind = 'fq-codel'", "kind = 'fq-codel'\nbacklog = 64"].map(goodput);
+    println!("{plain} {short} {long}");
+    assert!(
+        short > 0.7 * plain && long > 0.75 * plain,
+        "{short} and {long} with 2 and 64 packets, {plain} without FQ-CoDel"
+    );
+}

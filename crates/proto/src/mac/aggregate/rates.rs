@@ -33,6 +33,8 @@ const SAMPLE_FRAMES: u32 = 4;
 const SAMPLE_SHARE: (u64, u64) = (2, 5);
 /// Intervals for which an MCS that has failed is left alone.
 const REST: u32 = 5;
+/// Attempts that the chain is shared out among at most, the standard's limit: who tries twenty times is to find the surest sooner.
+const CHAIN: u32 = 7;
 /// Attempts that averages remember.
 const MEMORY: u32 = 16;
 
@@ -142,7 +144,7 @@ impl McsControl {
             } else {
                 known.is_sample = false;
             }
-            known.place = known.minstrel.rate(known.unanswered, config.short_retry_limit);
+            known.place = known.minstrel.rate(known.unanswered, config.short_retry_limit.min(CHAIN));
             known.open = true;
         }
         let frames = if known.is_sample { SAMPLE_FRAMES } else { u32::MAX };

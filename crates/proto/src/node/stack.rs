@@ -401,13 +401,29 @@ impl Node {
             }
             self.mac_of(radio).handle_packet(now, msdu, &mut ear.medium);
             if self.wired.is_some() {
-                let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
-                self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
-                self.refresh_upper();
+                self.tell_backlog(now, out);
             }
-        } else if self.mac_at(radio).has_unsent() {
+        } else if self.mac_at(radio).aggregates() {
+            self.go_on_with_aggregates(now, radio, ear, out);
+        }
+    }
+
+    /// Nothing waits for a MAC that sends aggregates: it goes on with what it has left, and has emptied the queue that the gateway fills.
+    #[inline(never)]
+    fn go_on_with_aggregates(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
+        if self.mac_at(radio).has_unsent() {
             self.mac_of(radio).resume(now, &mut ear.medium);
         }
+        if self.wired.is_some() {
+            self.tell_backlog(now, out);
+        }
+    }
+
+    /// The gateway learns how many packets wait for the radios.
+    fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
+        let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
+        self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
+        self.refresh_upper();
     }
 
     /// The head of the queue that is not dropped early.

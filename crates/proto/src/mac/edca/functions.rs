@@ -57,7 +57,7 @@ impl Edca {
         let front = Category::Be;
         let parked = Category::ALL.map(|category| {
             let access = Access::of(parameters.of(category));
-            let sessions = config.mcs.filter(|_| category != front).map(|_| Box::new(Sessions::new(config)));
+            let sessions = config.mcs.filter(|_| category != front).map(|mcs| Box::new(Sessions::new(config, mcs)));
             Function {
                 access,
                 outgoing: None,

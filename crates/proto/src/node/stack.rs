@@ -144,11 +144,11 @@ impl Node {
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
+            upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
             mac_addr: mac,
             mac: dcf,
             link,
             early: None,
-            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
@@ -178,6 +178,7 @@ impl Node {
     /// Gives the node a wired side: it is a gateway.
     pub fn add_wired_side(&mut self, wired: WiredSide) {
         self.wired = Some(Box::new(wired));
+        self.upper.has_rest = true;
         self.refresh_upper();
     }
 
@@ -189,6 +190,7 @@ impl Node {
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
+        self.upper.has_rest = true;
     }
 
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.

@@ -1,6 +1,6 @@
 """Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
 
-    benches/emulation.py [tcp|unbounded|today|udp|ping|size|fast|lateness ...]      # all, if none is named
+    benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|lateness ...]      # all, if none is named
 
 Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
 them. TCP is clamped by what its receiver offers: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -88,9 +88,10 @@ for n in range(int((seconds + 3) * rate / (8 * size))):
 
 
 @contextmanager
-def chain(hops: int, seed: int = 1, routing: str = "aodv") -> Iterator[Emulation]:
+def chain(hops: int, seed: int = 1, routing: str = "aodv", more: Sequence[str] = ()) -> Iterator[Emulation]:
     """An emulated chain without flows of its own; says if its time was not true."""
-    scenario = fourhop.Scenario.from_toml(CHAIN, overrides=[f"topology.hops={hops}", f"routing.protocol={routing}"])
+    overrides = [f"topology.hops={hops}", f"routing.protocol={routing}", *more]
+    scenario = fourhop.Scenario.from_toml(CHAIN, overrides=overrides)
     with fourhop.emulate(scenario, flows=False, seed=seed) as net:
         yield net
     late, truth = net.report["lateness_us"], net.report["truth"]
@@ -108,21 +109,18 @@ def simulated(hops: int, flow: str, *settings: str) -> list[dict[str, Any]]:
     return runs.flows.to_dicts()
 
 
-def kernel_tcp(hops: int, window: int, control: str, routing: str, warmup: int) -> float:
-    """Goodput of the kernel's TCP over a chain: the mean over some seeds, all at the same time."""
+def kernel_tcp(hops: int, window: int, control: str, routing: str, warmup: int, more: Sequence[str] = ()) -> float:
+    """Goodput of the kernel's TCP over a chain in bits a second, after `warmup`: the mean over seeds at once."""
     with ThreadPoolExecutor(REAL_SEEDS) as threads:
-        once = partial(kernel_tcp_once, hops, window, control, routing, warmup)
-        return statistics.mean(threads.map(once, range(1, REAL_SEEDS + 1)))
+        once = partial(kernel_flow, hops, window, control, routing, warmup, more=more)
+        return statistics.mean(goodput for goodput, _ in threads.map(once, range(1, REAL_SEEDS + 1)))
 
 
-def kernel_tcp_once(hops: int, window: int, control: str, routing: str, warmup: int, seed: int) -> float:
-    """The same for one seed, after `warmup`, in bits a second."""
-    return kernel_flow(hops, window, control, routing, warmup, seed)[0]
-
-
-def kernel_flow(hops: int, window: int, control: str, routing: str, warmup: int, seed: int) -> tuple[float, float]:
-    """The same, and the mean round trip of the whole connection, in seconds, as the emulator sees it."""
-    with chain(hops, seed, routing) as net:
+def kernel_flow(
+    hops: int, window: int, control: str, routing: str, warmup: int, seed: int, more: Sequence[str] = ()
+) -> tuple[float, float]:
+    """The same for one seed, and the mean round trip of the whole connection, in seconds, as the emulator sees it."""
+    with chain(hops, seed, routing, more) as net:
         source, sink = net["n0"], net[f"n{hops}"]
         for node in (source, sink):
             node.run("ip", "route", "change", "10.0.0.0/8", "dev", "mesh0", "quickack", "1")
@@ -155,6 +153,17 @@ def tcp() -> None:
         expected = simulated(hops, 'transport = "sack"', *settings)
         real = kernel_tcp(hops, segments * 1448, "reno", routing, WARMUP)
         compare(f"Reno, window {segments} segments, {routing} routes, {hops} hops", real, expected)
+
+
+def channels() -> None:
+    """A window of 8 segments over four hops of one channel, and of two that the links take in turn."""
+    for numbers in ((36,), (36, 44)):
+        plan = ", ".join(f"{{channel={number}}}" for number in numbers)
+        settings = ["tcp.window=8", "tcp.ack_policy=every-segment", "tcp.rto_min=200ms", "routing.protocol=static"]
+        radios = [f"radios=[{plan}]"]
+        expected = simulated(4, 'transport = "sack"', *settings, *radios)
+        real = kernel_tcp(4, 8 * 1448, "reno", "static", WARMUP, radios)
+        compare(f"Reno, window 8 segments, static routes, 4 hops, {len(numbers)} channels", real, expected)
 
 
 def unbounded() -> None:
@@ -284,6 +293,7 @@ def carried(report: dict[str, Any]) -> str:
 
 QUESTIONS: dict[str, Callable[[], None]] = {
     "tcp": tcp,
+    "channels": channels,
     "unbounded": unbounded,
     "today": today,
     "udp": udp,

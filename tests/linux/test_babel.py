@@ -15,8 +15,26 @@ from pathlib import Path
 from tests.linux.aodvd import BROADCASTS, address
 from tests.linux.conftest import CHAIN, LONGEST, Emulated, Starter, needs
 
-FAST = ("--set", "routing.protocol=babel", "--set", "babel.hello_interval=1s", "--set", "babel.update_interval=4s")
-"""babeld's intervals are in the ratio of 1 to 4 by itself."""
+HELLO, UPDATE = 1, 4
+"""Intervals in seconds; babeld's are in the ratio of 1 to 4 by itself."""
+FAST = (
+    "--set",
+    "routing.protocol=babel",
+    "--set",
+    f"babel.hello_interval={HELLO}s",
+    "--set",
+    f"babel.update_interval={UPDATE}s",
+)
+HOLD = 3.5
+"""What is not renewed for so many of its intervals is over (RFC 8966 appendix B)."""
+SILENCE = HOLD * 3 * HELLO
+"""A neighbour has gone when its last IHU is over, of which one comes with every third Hello (appendix B)."""
+EXPIRY = HOLD * UPDATE
+"""A route whose retractions were both lost on the air lives so long after its last update."""
+BABELD_LOOKS = 37.5
+"""How often at least babeld looks for routes that are over: each 30 s, give or take a quarter."""
+URGENT = 0.6
+"""When the second retraction has been sent: twice 0.2 s after the first, which leaves within 0.2 s (section 3.7.2)."""
 
 
 @dataclass
@@ -95,7 +113,9 @@ def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
         assert 256 <= int(one["txcost"]) < 300, "what ours says in its IHUs"
         # A node goes: its neighbour is ours, which has to find out and say so.
         net.net.run("n4", "ip", "link", "set", "mesh0", "down")
-        net.wait(lambda: far not in net.routes(0), 90, "the retraction")
+        # Within 12 s if none of the retractions is lost on its way over n2 (babeld), n1 (ours) and n0 (babeld).
+        relays = 2 * (EXPIRY + BABELD_LOOKS) + EXPIRY
+        net.wait(lambda: far not in net.routes(0), SILENCE + 3 * URGENT + relays, "the retraction")
         net.net.run("n4", "ip", "link", "set", "mesh0", "up")
         net.wait(lambda: far in net.routes(0) and net.reaches(0, 4), 60, "the way back")
 

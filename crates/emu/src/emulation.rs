@@ -136,8 +136,8 @@ impl Emulation {
             setup.flows.clear();
             flows.clear();
         }
-        if setup.stations().are_several() {
-            let why = "[[radios]]: found several radios at a node, allowed in an emulation: one radio at each node";
+        if mode == Mode::Link && setup.stations().are_several() {
+            let why = "[[radios]]: found several radios at a node, allowed with --tap: one, since a node's device is its radio";
             return Err(EmulationError::Unsuited(format!("{}: {why}", scenario.file)));
         }
         let members = members(scenario, &setup)?;

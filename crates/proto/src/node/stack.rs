@@ -109,29 +109,31 @@ impl Supply for LinkSupply<'_> {
 /// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
 /// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`](super::Output) in the [`Buffers`] that the driver
 /// lends. Each `handle_*` may change `next_timeout`. `ear` is always the one of this node.
+// In this order in memory: what each event touches comes first, in few cache lines.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Node {
-    mac_addr: MacAddr,
-    pub(super) mac: Dcf,
-    pub(super) link: Link,
-    /// Early drops between the two, if there are any.
-    pub(super) early: Option<Box<EarlyDrops>>,
+    pub(super) upper: UpperTimers,
     pub(super) router: Router,
-    pub(super) local: Local,
+    pub(super) crossings: Crossings,
+    /// Early drops between the link layer and the MAC, if there are any.
+    pub(super) early: Option<Box<EarlyDrops>>,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
     pub(super) modules: Option<Box<ccm::Modules>>,
     /// Delays for ATP, at a node that tells them.
     meter: Option<Box<atp::Meter>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
-    pub(super) drops: Drops,
-    pub(super) crossings: Crossings,
-    link_drops: Vec<LinkDrops>,
-    /// Its radios after the first.
-    pub(super) further: Vec<Further>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
-    pub(super) upper: UpperTimers,
+    pub(super) link: Link,
+    pub(super) mac: Dcf,
+    /// Its radios after the first.
+    pub(super) further: Vec<Further>,
+    pub(super) local: Local,
+    link_drops: Vec<LinkDrops>,
+    pub(super) drops: Drops,
+    mac_addr: MacAddr,
 }
 
 impl Node {

@@ -151,7 +151,7 @@ impl Socket {
             self.enter_recovery(now);
         } else if !repairing {
             let Strategy::Rack(rack) = &self.strategy else { return 0 };
-            let next = if rack.flight.sacked > 0 { CaState::Disorder } else { CaState::Open };
+            let next = if rack.flight.counts.sacked > 0 { CaState::Disorder } else { CaState::Open };
             if next != self.recovery.state {
                 self.set_ca_state(now, next);
             }
@@ -279,7 +279,7 @@ impl Socket {
     pub(super) fn note_application_limit(&mut self) {
         let nothing_left = !self.snd.unsent();
         let Strategy::Rack(rack) = &mut self.strategy else { return };
-        if nothing_left && rack.flight.lost == 0 && rack.flight.in_flight() < self.win.cwnd {
+        if nothing_left && rack.flight.counts.lost == 0 && rack.flight.in_flight() < self.win.cwnd {
             rack.mark_app_limited();
         }
     }

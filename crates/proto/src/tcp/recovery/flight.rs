@@ -29,27 +29,56 @@ impl Segment {
     }
 }
 
+/// How many segments are on their way, reported, lost; and how many on their way were sent more than once.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(in crate::tcp) struct Counts {
+    under_way: u32,
+    pub(in crate::tcp) sacked: u32,
+    pub(in crate::tcp) lost: u32,
+    pub(super) again: u32,
+}
+
+impl Counts {
+    /// A segment is on its way from now on.
+    fn sets_out(&mut self, segment: &Segment) {
+        self.under_way += 1;
+        self.again += u32::from(segment.retransmitted);
+    }
+
+    /// It was, and is no more.
+    fn no_longer_under_way(&mut self, segment: &Segment) {
+        self.under_way -= 1;
+        self.again -= u32::from(segment.retransmitted);
+    }
+
+    /// It counts neither as lost nor as on its way from now on, whichever it was.
+    fn forget(&mut self, segment: &mut Segment) {
+        if segment.lost {
+            segment.lost = false;
+            self.lost -= 1;
+        } else {
+            self.no_longer_under_way(segment);
+        }
+    }
+}
+
 /// The segments in flight.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Flight {
     /// In the order of the stream.
     pub(super) segments: VecDeque<Segment>,
-    /// How many of them are on their way, reported, lost; and how many on their way were sent more than once.
-    under_way: u32,
-    pub(in crate::tcp) sacked: u32,
-    pub(in crate::tcp) lost: u32,
-    pub(super) again: u32,
+    pub(in crate::tcp) counts: Counts,
     pub(super) delivery: Delivery,
 }
 
 impl Flight {
     pub(super) fn new() -> Flight {
-        Flight { segments: VecDeque::new(), under_way: 0, sacked: 0, lost: 0, again: 0, delivery: Delivery::new() }
+        Flight { segments: VecDeque::new(), counts: Counts::default(), delivery: Delivery::new() }
     }
 
     /// Segments on their way.
     pub(in crate::tcp) fn in_flight(&self) -> u32 {
-        self.under_way
+        self.counts.under_way
     }
 
     /// What lies from `start` to before `end` leaves, for the first time or again.
@@ -61,26 +90,19 @@ impl Flight {
                 if segment.sacked {
                     continue;
                 }
-                if segment.lost {
-                    segment.lost = false;
-                    self.lost -= 1;
-                } else {
-                    self.under_way -= 1;
-                    self.again -= u32::from(segment.retransmitted);
-                }
+                self.counts.forget(segment);
                 segment.at = now;
                 segment.retransmitted = true;
-                segment.stamp = self.delivery.stamp(now, self.under_way);
-                self.under_way += 1;
-                self.again += 1;
+                segment.stamp = self.delivery.stamp(now, self.counts.under_way);
+                self.counts.sets_out(segment);
             }
         }
         if end > known {
-            let stamp = self.delivery.stamp(now, self.under_way);
+            let stamp = self.delivery.stamp(now, self.counts.under_way);
             let (start, retransmitted) = (start.max(known), start < known);
-            self.segments.push_back(Segment { start, end, at: now, retransmitted, sacked: false, lost: false, stamp });
-            self.under_way += 1;
-            self.again += u32::from(retransmitted);
+            let segment = Segment { start, end, at: now, retransmitted, sacked: false, lost: false, stamp };
+            self.counts.sets_out(&segment);
+            self.segments.push_back(segment);
         }
     }
 
@@ -95,7 +117,7 @@ impl Flight {
     ) {
         while let Some(mut front) = self.segments.pop_front_if(|front| front.end <= ack) {
             if front.sacked {
-                self.sacked -= 1;
+                self.counts.sacked -= 1;
             } else {
                 self.arrived(&mut front, now, &mut visit);
             }
@@ -109,7 +131,7 @@ impl Flight {
                 if !segment.sacked {
                     self.arrived(&mut segment, now, &mut visit);
                     segment.sacked = true;
-                    self.sacked += 1;
+                    self.counts.sacked += 1;
                     self.segments[at] = segment;
                 }
                 at += 1;
@@ -119,13 +141,7 @@ impl Flight {
 
     fn arrived(&mut self, segment: &mut Segment, now: Time, visit: &mut impl FnMut(&Segment) -> bool) {
         let trusted = visit(segment);
-        if segment.lost {
-            segment.lost = false;
-            self.lost -= 1;
-        } else {
-            self.under_way -= 1;
-            self.again -= u32::from(segment.retransmitted);
-        }
+        self.counts.forget(segment);
         let Segment { at, end, retransmitted, stamp, .. } = *segment;
         let arrived = Arrived { order: (at, end.offset()), retransmitted, stamp };
         self.delivery.take(now, Some(arrived).filter(|_| trusted));
@@ -133,26 +149,24 @@ impl Flight {
 
     /// Takes those on their way for lost that `is_lost` says, and tells `told` of each. Returns how many.
     pub(super) fn lose(&mut self, mut is_lost: impl FnMut(&Segment) -> bool, mut told: impl FnMut(&Lost)) -> u32 {
-        let before = self.lost;
+        let before = self.counts.lost;
         for segment in &mut self.segments {
             if segment.is_under_way() && is_lost(segment) {
                 segment.lost = true;
-                self.lost += 1;
-                self.under_way -= 1;
-                self.again -= u32::from(segment.retransmitted);
+                self.counts.lost += 1;
+                self.counts.no_longer_under_way(segment);
                 told(&self.delivery.lose(&segment.stamp));
             }
         }
-        self.lost - before
+        self.counts.lost - before
     }
 
     /// Nothing was lost: what was taken for lost and not sent again is on its way.
     pub(in crate::tcp) fn forgive(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.lost) {
             segment.lost = false;
-            self.lost -= 1;
-            self.under_way += 1;
-            self.again += u32::from(segment.retransmitted);
+            self.counts.lost -= 1;
+            self.counts.sets_out(segment);
         }
     }
 
@@ -160,15 +174,14 @@ impl Flight {
     pub(super) fn forget_reports(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
             segment.sacked = false;
-            self.sacked -= 1;
-            self.under_way += 1;
-            self.again += u32::from(segment.retransmitted);
+            self.counts.sacked -= 1;
+            self.counts.sets_out(segment);
         }
     }
 
     /// The first segment that is lost.
     pub(in crate::tcp) fn first_lost(&self) -> Option<Segment> {
-        if self.lost == 0 {
+        if self.counts.lost == 0 {
             return None;
         }
         self.segments.iter().find(|segment| segment.lost).copied()
@@ -179,13 +192,13 @@ impl Flight {
     #[track_caller]
     pub(in crate::tcp) fn check(&self) {
         let count = |is: fn(&Segment) -> bool| self.segments.iter().filter(|segment| is(segment)).count() as u32;
-        let counts = [
-            count(Segment::is_under_way),
-            count(|s| s.sacked),
-            count(|s| s.lost),
-            count(|s| s.is_under_way() && s.retransmitted),
-        ];
-        assert_eq!([self.under_way, self.sacked, self.lost, self.again], counts);
+        let counts = Counts {
+            under_way: count(Segment::is_under_way),
+            sacked: count(|s| s.sacked),
+            lost: count(|s| s.lost),
+            again: count(|s| s.is_under_way() && s.retransmitted),
+        };
+        assert_eq!(self.counts, counts);
         assert!(self.segments.iter().all(|s| s.start < s.end && !(s.sacked && s.lost)));
         assert!(self.segments.iter().zip(self.segments.iter().skip(1)).all(|(a, b)| a.end == b.start));
     }

@@ -162,7 +162,7 @@ impl Rack {
 
     /// The reordering window (section 6.2 step 4).
     fn window(&self, trips: RoundTrips, recovering: bool) -> Dur {
-        if !self.reordering_seen && (recovering || self.flight.sacked >= self.dup_thresh) {
+        if !self.reordering_seen && (recovering || self.flight.counts.sacked >= self.dup_thresh) {
             return Dur::ZERO;
         }
         let quarter = trips.min.unwrap_or_default() / 4;
@@ -178,7 +178,7 @@ impl Rack {
         told: impl FnMut(&Lost),
     ) -> Search {
         let Some(newest) = self.newest else { return Search { lost: 0, wait: None } };
-        if self.flight.sacked == 0 && self.flight.again == 0 {
+        if self.flight.counts.sacked == 0 && self.flight.counts.again == 0 {
             // All that is under way left after all that arrived.
             return Search { lost: 0, wait: None };
         }
@@ -221,7 +221,7 @@ impl Rack {
     /// Section 7.2, `TLP_calc_PTO()`: after how long to probe, if there is something to probe for: nothing reported, nothing lost, no
     /// other probe under way.
     pub(in crate::tcp) fn probe_timeout(&self, srtt: Option<Dur>) -> Option<Dur> {
-        let quiet = self.probe.is_none() && self.flight.sacked == 0 && self.flight.lost == 0;
+        let quiet = self.probe.is_none() && self.flight.counts.sacked == 0 && self.flight.counts.lost == 0;
         if !quiet || self.flight.in_flight() == 0 {
             return None;
         }

@@ -142,6 +142,7 @@ fn near(width: Width) -> Radio {
     let tx_power = Dbm(16.0206).to_watt();
     let noise = sinr::config::thermal_noise_in(width, Db(7.0));
     let receiver = sinr::Config {
+        width,
         noise,
         preamble_sinr: sinr::config::ratio(Db(4.0)),
         capture: sinr::FrameCapture::None,
@@ -164,6 +165,7 @@ fn receiver() -> sinr::Config {
     sinr::Config {
         phy: PhyKind::Ofdm,
         plcp: PhyKind::Ofdm.plcp(),
+        width: Width::Mhz20,
         noise: Watt(1e-12),
         implementation_loss: 1.0,
         errors: sinr::Errors::ByRate,

@@ -20,6 +20,7 @@ use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
 use crate::drop::DropReason;
+use crate::phy::Mcs;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
@@ -147,7 +148,7 @@ impl Dcf {
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
-            sessions: config.mcs.map(|_| Box::new(Sessions::new(&config))),
+            sessions: config.mcs.map(|mcs| Box::new(Sessions::new(&config, mcs))),
             addr,
             random,
             outgoing: None,
@@ -170,7 +171,10 @@ impl Dcf {
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
-        self.rates.sample_by(random);
+        match &mut self.sessions {
+            Some(sessions) => sessions.sample_by(random),
+            None => self.rates.sample_by(random),
+        }
     }
 
     /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
@@ -187,7 +191,10 @@ impl Dcf {
 
     /// Rate of data to a neighbour at present.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
-        self.rates.present(addr, &self.config)
+        match &self.sessions {
+            Some(sessions) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
+            None => self.rates.present(addr, &self.config),
+        }
     }
 
     /// Counts since the start.

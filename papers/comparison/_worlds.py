@@ -13,6 +13,9 @@ AIR: Mapping[str, Any] = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0,
 N: Mapping[str, Any] = {**AIR, "phy": "ht", "mcs": 3}
 """802.11n at 5 GHz, 26 Mbit/s in 20 MHz."""
 
+FADING: Mapping[str, Any] = {"fading": "rician", "rician_k": "6dB", "doppler": "2Hz"}
+"""As `fourhop import` assumes."""
+
 MAC: Mapping[str, Any] = {"answer_rate": "mandatory", "short_retry_limit": 20, "long_retry_limit": 20}
 """Answers as IEEE 802.11 says, as many tries as `fourhop import` assumes; RTS before every frame, as in the papers."""
 
@@ -32,6 +35,21 @@ STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "window": ("windows without limit", {"tcp": TCP}),
     "fq-codel": ("FQ-CoDel", {"link": {"queue": "fq-codel"}}),
     "channels": ("two channels", {"radios": [{"channel": 36}, {"channel": 44}]}),
+    "minstrel": (
+        "Minstrel-HT, routes by airtime",
+        {
+            "radio": {**N, "mcs": 7},
+            "mac": {**MAC, "rate_control": "minstrel"},
+            "routing": {"protocol": "static", "metric": "airtime"},
+        },
+    ),
+    "fading": (
+        "signals fade",
+        {
+            "radio": {**N, "mcs": 7, **FADING},
+            "routing": {"protocol": "static", "metric": "airtime", "metric_over_fades": True},
+        },
+    ),
 }
 """From the papers' mesh to today's, one change at a time: what is new, and the sections that are so from then on."""
 
@@ -40,8 +58,8 @@ OLD_RADIO = ("papers", "routes")
 
 SPACING_M = {True: 200.0, False: 60.0}
 """Between neighbours, with the old radio and with today's. In both the next but one is sensed, the one after it is
-not: at 60 m the signal is 13.9 dB above noise, of which 24 Mbit/s of 802.11a need 11.7 dB and MCS 3 needs 12.0 (docs/radio.md),
-at 120 m 4.9 dB, of which a preamble needs 4, at 180 m -0.4 dB."""
+not: at 60 m the signal is 13.9 dB above noise, of which 24 Mbit/s of 802.11a need 11.7 dB and MCS 3 needs 12.0
+(docs/radio.md), at 120 m 4.9 dB, of which a preamble needs 4, at 180 m -0.4 dB."""
 
 REACH_M = {True: 250.0, False: 69.0}
 """How far data reaches."""

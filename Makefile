@@ -178,12 +178,16 @@ PROFILE := dist/fourhop.profdata
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
 export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo $(1)"
-maturin build --release --offline --zig --compatibility $(PLATFORM)
+maturin build --release --offline --target $(TARGET) $(2)
 endef
-PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)))
+TARGET := x86_64-unknown-linux-gnu
+RELEASED := --zig --compatibility $(PLATFORM)
+PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)),$(RELEASED))
 
 # What is trained on is none of what benches/compare.py measures. llvm-profdata is of the compiler's own LLVM: no other reads
-# its profiles. `make dist GUIDED=no` leaves the training out, which is most of the time.
+# its profiles. What is trained is linked by the machine's own linker, because zig 0.17 refuses the option `-u` that the profile needs;
+# the target is the same and the sources are packed, too, since both are parts of the names by which a profile finds its functions: a
+# profile with other names is silently of no use, so the names are compared. `make dist GUIDED=no` leaves the training out.
 GUIDED := yes
 TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
 define TRAIN
@@ -194,13 +198,14 @@ if test "$(GUIDED)" = no; then
 elif test -z "$$merge"; then
   echo "dist: NOT PROFILE-GUIDED: this compiler has no component llvm-tools" >&2
 else
-  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained) --out target/instrumented
+  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained,--compatibility linux --sdist --target-dir target/training --out target/instrumented)
   $(BIN)/uv venv --quiet --clear target/empty
   $(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock target/instrumented/*.whl
   for scenario in $(TRAINED_ON); do
     target/empty/bin/fourhop run scenarios/$$scenario.toml --set duration=20s --seed 77 --csv > /dev/null
   done
   "$$merge" merge --output $(PROFILE) target/trained
+  "$$merge" show --all-functions $(PROFILE) | grep -o 'fourhop_sim5world5World9run_until17h[0-9a-f]*' | head -1 > target/trained.name
 fi
 endef
 
@@ -208,7 +213,12 @@ dist: .venv/.installed ## wheel for Linux, profile-guided, sources, checksums an
 	rm -rf dist target/wheel target/empty target/instrumented target/trained
 	mkdir dist
 	$(TRAIN)
+	rm -f target/$(TARGET)/release/deps/libfourhop_sim-*.rlib
 	$(PROFILED) --sdist --out dist
+	if test -e $(PROFILE) && ! grep -qF "$$(cat target/trained.name)" target/$(TARGET)/release/deps/libfourhop_sim-*.rlib; then
+	  echo "dist: the profile does not fit: no function is named $$(cat target/trained.name)" >&2
+	  exit 1
+	fi
 	unzip -q dist/*.whl -d target/wheel
 	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
 	  echo "dist: the wheel names folders of this machine" >&2

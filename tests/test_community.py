@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fourhop
 from fourhop import Scenario
 from fourhop.community import Imported, Options, read, to_scenario
 from fourhop.community.choose import Part
@@ -267,6 +268,26 @@ def test_options_reach_the_file(tmp_path: Path) -> None:
     assert first > float(tomllib.loads(imported(path, radio="11a").toml)["losses"][0]["snr"].removesuffix("dB"))
 
 
+@pytest.mark.parametrize(
+    ("radio", "phy", "width", "noise_dbm"),
+    [("11n", "ht-2.4ghz", "20MHz", -93.97), ("11n-5ghz", "ht", "40MHz", -90.96), ("11ac", "vht", "80MHz", -87.95)],
+)
+def test_radios_of_today(tmp_path: Path, radio: str, phy: str, width: str, noise_dbm: float) -> None:
+    made = imported(put(tmp_path, "meshviewer.json", MAP), radio=radio)
+    resolved = made.scenario.resolved
+    assert (resolved["radio"]["phy"], resolved["radio"]["width"], resolved["radio"]["streams"]) == (phy, width, 2)
+    assert (resolved["mac"]["rate_control"], resolved["link"]["queue"]) == ("minstrel", "fq-codel")
+    assert Budget.of(resolved["radio"]).noise_dbm == pytest.approx(noise_dbm, abs=0.01)
+    assumed = said(made, "assumed")
+    assert f"in {width.removesuffix('MHz')} MHz, two streams, aggregates" in assumed
+    assert "Minstrel-HT" in assumed
+    # Everybody with traffic reaches a gateway, and something arrives.
+    shortened = made.scenario.with_(duration="3s", warmup="1s")
+    flows = fourhop.run(shortened, runs=1).flows.to_dicts()
+    assert [row["hops"] for row in flows] == [1, 2, 3]
+    assert sum(row["goodput_bps"] for row in flows) > 1e6
+
+
 WRONG: list[tuple[str, Any, str]] = [
     ("m.json", {"nodes": [{"hostname": "x"}], "links": []}, "m.json: nodes[0].node_id: found nothing, allowed: the"),
     (
@@ -492,7 +513,7 @@ def test_the_command(fourhop: Command, tmp_path: Path) -> None:
         (["--box", "3,2,1,4"], "allowed: south below north and west below east"),
         (["--traffic", "mail"], "--traffic: found 'mail', allowed: downloads, uploads, web"),
         (["--values", "rssi"], "--values: found 'rssi', allowed: snr, etx, loss, tq"),
-        (["--radio", "wimax"], "--radio: found 'wimax', allowed: 11g, 11a"),
+        (["--radio", "wimax"], "--radio: found 'wimax', allowed: 11g, 11a, 11n, 11n-5ghz, 11ac"),
         (["--flows", "0"], "--flows: found 0, allowed: a whole number from 1 to 1000"),
         (["--hops", "0"], "--hops: found 0, allowed: a whole number from 1 on"),
         (["--unmeasured", "x"], "--unmeasured: found 'x', allowed: no-link, path-loss, silent"),

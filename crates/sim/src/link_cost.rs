@@ -20,15 +20,21 @@ use fourhop_units::{Bytes, Watt};
 pub(crate) const LEAST: f64 = 0.1;
 
 /// The radio and the MAC by which links are judged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LinkCost<'a> {
-    pub metric: Metric,
-    pub radio: &'a Radio,
-    pub thresholds: &'a phy::Config,
-    pub mac: &'a mac::Config,
+    metric: Metric,
+    radio: &'a Radio,
+    thresholds: &'a phy::Config,
+    mac: &'a mac::Config,
+    /// How data may be sent.
+    txs: Vec<TxRate>,
 }
 
-impl LinkCost<'_> {
+impl<'a> LinkCost<'a> {
+    pub fn new(metric: Metric, radio: &'a Radio, thresholds: &'a phy::Config, mac: &'a mac::Config) -> LinkCost<'a> {
+        LinkCost { metric, radio, thresholds, mac, txs: mac.data_txs().collect() }
+    }
+
     fn frame(&self) -> Bytes {
         Metric::PACKET + self.mac.data_overhead
     }
@@ -71,9 +77,9 @@ impl LinkCost<'_> {
         };
         let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
         let (transmissions, rate) = self
-            .mac
-            .data_txs()
-            .filter_map(at)
+            .txs
+            .iter()
+            .filter_map(|&sent| at(sent))
             .min_by_key(|&(transmissions, rate)| by_time.cost(transmissions, rate))?;
         Some(self.metric.cost(transmissions, rate))
     }

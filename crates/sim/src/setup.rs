@@ -349,7 +349,7 @@ impl Setup {
                 let field = self.field(seed);
                 let cutoff = field.propagation().cutoff;
                 let routers = self.routers(seed, &stations, |cost| {
-                    let link = cost.map_or_else(|| self.radio.link(&self.node.phy), |cost| cost.least());
+                    let link = cost.as_ref().map_or_else(|| self.radio.link(&self.node.phy), LinkCost::least);
                     self.paths(&self.heard_with(seed, link), link, cost)
                 });
                 let air = match mobility {
@@ -478,7 +478,7 @@ impl Setup {
             Routing::Static | Routing::Cheapest(_) => {
                 let paths = paths(match self.routing {
                     Routing::Cheapest(metric) => {
-                        Some(LinkCost { metric, radio: &self.radio, thresholds: &self.node.phy, mac: &self.node.mac })
+                        Some(LinkCost::new(metric, &self.radio, &self.node.phy, &self.node.mac))
                     }
                     _ => None,
                 });

@@ -142,6 +142,7 @@ fn near(width: Width) -> Radio {
     let tx_power = Dbm(16.0206).to_watt();
     let noise = sinr::config::thermal_noise_in(width, Db(7.0));
     let receiver = sinr::Config {
+        width,
         noise,
         preamble_sinr: sinr::config::ratio(Db(4.0)),
         capture: sinr::FrameCapture::None,
@@ -164,6 +165,7 @@ fn receiver() -> sinr::Config {
     sinr::Config {
         phy: PhyKind::Ofdm,
         plcp: PhyKind::Ofdm.plcp(),
+        width: Width::Mhz20,
         noise: Watt(1e-12),
         implementation_loss: 1.0,
         errors: sinr::Errors::ByRate,
@@ -270,4 +272,24 @@ fn tcp_over_three_hops_gains_by_aggregates() {
     // A CTS to oneself at 6 Mbit/s costs 44 + 16 us an exchange; RTS and CTS twice that and more.
     let (own, both) = (goodput("[mac]\nprotection = 'cts-to-self'\nrts_threshold = '64kB'"), aggregated);
     assert!(own > both * 0.98, "{own} with CTS to self, {both} with RTS");
+}
+
+/// FQ-CoDel at a gateway lets out as many packets as the radio has sent, also those that aggregates have taken from the queue.
+#[test]
+fn a_gateway_fills_aggregates() {
+    let goodput = |gateway: &str| {
+        let text = format!(
+            "profile = 'standard'\nduration = '6s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nphy = 'ht'\n\
+             [mac]\nrts_threshold = '64kB'\n[routing]\nprotocol = 'static'\n[wired]\ngateways = [0]\nnodes = ['host']\n\
+             rate = '1Gbps'\ndelay = '1ms'\n[gateway]\n{gateway}\n[[flows]]\nfrom = 'host'\nto = 1\ntransport = 'cubic'\n"
+        );
+        let scenario = load_toml(&text, "gateway.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap().flows[0].goodput_bps
+    };
+    let [plain, short, long] = ["kind = 'plain'", "kind = 'fq-codel'", "kind = 'fq-codel'\nbacklog = 64"].map(goodput);
+    println!("{plain} {short} {long}");
+    assert!(
+        short > 0.7 * plain && long > 0.75 * plain,
+        "{short} and {long} with 2 and 64 packets, {plain} without FQ-CoDel"
+    );
 }

@@ -51,6 +51,10 @@ prop_compose! {
 /// Two radios at each node, and a third on a channel of its own at the first.
 const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios]]\nchannel = 11\nnodes = 0\n";
 
+/// 802.11n and ac, whose rates the MCS say.
+const HT: &str = "phy = 'ht'\nstreams = 2\n";
+const HT_SINR: &str = "model = 'sinr'\nphy = 'vht'\nmcs = 8\nwidth = '40MHz'\nguard_interval = '400ns'\n";
+
 /// Half of the networks stand still; nodes of the others come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["topology", "steady-state"]);
@@ -89,7 +93,7 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
         1 => Just("[tcp]\nsack = false\n"),
         2 => Just(RADIOS),
     ];
-    let radio = prop_oneof![3 => Just(""), 1 => Just("model = 'sinr'\n")];
+    let radio = prop_oneof![6 => Just(""), 2 => Just("model = 'sinr'\n"), 1 => Just(HT), 1 => Just(HT_SINR)];
     let mac = prop_oneof![6 => Just(""), 2 => Just("rate_control = 'arf'\n"), 1 => Just("rate_control = 'minstrel'\n")];
     (sections, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
@@ -117,7 +121,12 @@ prop_compose! {
         writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
-        writeln!(text, "[radio]\nrate = '{rate}'\n{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
+        let has_mcs = radio == HT || radio == HT_SINR;
+        // What aggregates do not have.
+        let sections = if has_mcs && sections.starts_with("[c3tcp]") { "" } else { sections };
+        let mac = if has_mcs && !mac.is_empty() { "rate_control = 'minstrel'\n" } else { mac };
+        let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };
+        writeln!(text, "[radio]\n{rate}{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
         // What nodes with several radios do not have.
         let (several, early) = if sections == RADIOS { (true, "") } else { (false, early) };
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
@@ -138,7 +147,7 @@ prop_compose! {
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
             let to = others[to as usize % others.len()];
             let wired = [from, to].iter().any(|name| name.starts_with('\''));
-            let traffic = if wired || several { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
+            let traffic = if wired || several || has_mcs { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
         }
         text

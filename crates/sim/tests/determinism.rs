@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Files of the folder `scenarios`, each with what makes it short.
-const SCENARIOS: [(&str, &[&str]); 12] = [
+const SCENARIOS: [(&str, &[&str]); 13] = [
     ("chain", &["duration=20s"]),
     ("udp", &["duration=20s"]),
     ("ping", &["duration=20s", "flows[1].start=2s"]),
@@ -22,6 +22,17 @@ const SCENARIOS: [(&str, &[&str]); 12] = [
     ("random-waypoint", &["duration=8s", "mobility.speed_max=30m/s"]),
     ("hallway", &["duration=8s"]),
     ("walk", &["duration=8s"]),
+    (
+        "chain",
+        &[
+            "duration=3s",
+            "radio.model=sinr",
+            "radio.phy=ht",
+            "radio.rate=65Mbps",
+            "topology.spacing=40m",
+            "mac.rate_control=minstrel",
+        ],
+    ),
 ];
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 

@@ -27,6 +27,7 @@ mod outside;
 mod packets;
 mod pcap;
 mod radios;
+mod rate_control;
 mod results;
 mod series;
 mod sinr;

@@ -27,6 +27,7 @@ fn by_thresholds(config: &threshold::Config) -> SinrRadio {
         receiver: Config {
             phy: PhyKind::Dsss,
             plcp: Dur::from_micros(192),
+            width: Width::Mhz20,
             noise: Watt(1e-20),
             implementation_loss: 1.0,
             errors: Errors::Ratio(ratio),

@@ -41,7 +41,9 @@ def command(
     gateway: Annotated[
         list[str] | None, typer.Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
     ] = None,
-    radio: Annotated[str, typer.Option(metavar="NAME", help="Radio of all nodes: 11g or 11a.")] = "11g",
+    radio: Annotated[
+        str, typer.Option(metavar="NAME", help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac.")
+    ] = "11g",
     traffic: Annotated[str, typer.Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
     flows: Annotated[int, typer.Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
     unmeasured: Annotated[

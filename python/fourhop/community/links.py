@@ -44,8 +44,9 @@ class Budget:
         hertz = quantity.parse(radio["frequency"]).value
         watts = quantity.parse(radio["tx_power"]).value
         figure_db = quantity.parse(radio["noise_figure"]).value
-        # k T B F at 290 K in 20 MHz, as the simulator has it.
-        noise_dbm = 10.0 * math.log10(1.380649e-23 * 290.0 * 20e6 * 1e3) + figure_db
+        width = quantity.parse(radio["width"]).value if "width" in radio else 20e6
+        # k T B F at 290 K, as the simulator has it.
+        noise_dbm = 10.0 * math.log10(1.380649e-23 * 290.0 * width * 1e3) + figure_db
         at_one_metre = 20.0 * math.log10(4.0 * math.pi * hertz / _LIGHT)
         return cls(10.0 * math.log10(watts * 1e3), noise_dbm, at_one_metre, float(radio["exponent"]))
 

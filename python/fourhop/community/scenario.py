@@ -30,19 +30,49 @@ FLOWS = 12
 HOST = "internet"
 """Name of the host on the other side."""
 
-RADIOS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "11g": (
+
+@dataclass(frozen=True)
+class Radio:
+    """A kind of radio that all nodes have."""
+
+    text: str
+    """What it is,"""
+    how: str
+    """and how it chooses rates."""
+    radio: dict[str, Any]
+    """Keys of `[radio]`, `[mac]` and `[link]`."""
+    mac: dict[str, Any]
+    link: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def with_mcs(cls, text: str, phy: str, width: str, frequency: str, mcs: int = 7) -> Radio:
+        """Of 802.11n or later with two streams, as most routers of communities have, and Linux's queues and rates."""
+        sizes = {"mcs": mcs, "streams": 2, "width": width, "guard_interval": "400ns"}
+        return cls(
+            f"{text} in {width.removesuffix('MHz')} MHz, two streams, aggregates",
+            "choose rates by Minstrel-HT, hold a queue with FQ-CoDel for each neighbour",
+            {"phy": phy, **sizes, "basic_rate": "6Mbps", "frequency": frequency},
+            {"rate_control": "minstrel", "answer_rate": "mandatory"},
+            {"queue": "fq-codel"},
+        )
+
+
+_LEGACY = ({"rate": "54Mbps", "basic_rate": "6Mbps"}, {"rate_control": "aarf", "answer_rate": "mandatory"})
+RADIOS: dict[str, Radio] = {
+    "11g": Radio(
         "802.11g at 2.4 GHz",
-        {"phy": "erp-ofdm", "rate": "54Mbps", "basic_rate": "6Mbps", "frequency": "2437MHz"},
-        {"rate_control": "aarf", "answer_rate": "mandatory"},
+        "choose rates by AARF",
+        {"phy": "erp-ofdm", **_LEGACY[0], "frequency": "2437MHz"},
+        _LEGACY[1],
     ),
-    "11a": (
-        "802.11a at 5 GHz",
-        {"phy": "ofdm", "rate": "54Mbps", "basic_rate": "6Mbps", "frequency": "5240MHz"},
-        {"rate_control": "aarf", "answer_rate": "mandatory"},
+    "11a": Radio(
+        "802.11a at 5 GHz", "choose rates by AARF", {"phy": "ofdm", **_LEGACY[0], "frequency": "5240MHz"}, _LEGACY[1]
     ),
+    "11n": Radio.with_mcs("802.11n at 2.4 GHz", "ht-2.4ghz", "20MHz", "2437MHz"),
+    "11n-5ghz": Radio.with_mcs("802.11n at 5 GHz", "ht", "40MHz", "5190MHz"),
+    "11ac": Radio.with_mcs("802.11ac at 5 GHz", "vht", "80MHz", "5210MHz", mcs=9),
 }
-"""By name what they are, and keys of `[radio]` and `[mac]`."""
+"""By name."""
 
 _AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB", "doppler": "2Hz"}
 TRIES = 20
@@ -130,8 +160,9 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
 
 
 def _radio(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
-    _, radio, mac = RADIOS[options.radio]
-    return {**_AIR, **radio}, {**mac, "rts_threshold": "3kB", "short_retry_limit": TRIES}
+    kind = RADIOS[options.radio]
+    long = "64kB" if kind.link else "3kB"
+    return {**_AIR, **kind.radio}, {**kind.mac, "rts_threshold": long, "short_retry_limit": TRIES}
 
 
 def _probe(
@@ -220,9 +251,9 @@ def _flows(network: Network, hops: dict[str, int], options: Options) -> tuple[li
 
 
 def _about_air(options: Options, measured: bool, unmeasured: str) -> list[Note]:
+    kind = RADIOS[options.radio]
     radio = (
-        f"all radios are {RADIOS[options.radio][0]} with 20 dBm, choose rates by AARF and try a frame {TRIES} times, "
-        "unless --set says otherwise"
+        f"all radios are {kind.text} with 20 dBm, {kind.how} and try a frame {TRIES} times, unless --set says otherwise"
     )
     how = {
         "path-loss": "distance decides about pairs without a measured link",
@@ -314,10 +345,11 @@ def _document(
         "topology": topology,
         "radio": radio | ({"unmeasured": unmeasured} if entries and unmeasured != "path-loss" else {}),
         "mac": mac,
-        "link": {"arp": False},
+        "link": {"arp": False, **RADIOS[options.radio].link},
         "routing": {"protocol": "static", "metric": "ett", "metric_over_fades": True},
         "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
-        "gateway": {"kind": "fq-codel"},
+        # Radios that have FQ-CoDel themselves fill their aggregates from it.
+        "gateway": {"kind": "plain" if RADIOS[options.radio].link else "fq-codel"},
         "nodes": nodes,
         "radios": _radios(network),
         "losses": entries,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fourhop.community.network import hops_from
-from fourhop.errors import FourhopError
+from fourhop.errors import FourhopError, ScenarioError
 from fourhop.picture import Network
 from fourhop.scenario import Scenario, catalog
 
@@ -60,8 +60,17 @@ def tries(given: Scenario, places: int = PLACES) -> Tries:
         today = Try(TODAY, "as it is today", "CUBIC, as Linux and Android have it", base)
         changes, left_out = _transports(base, network, wired)
         return Tries(today, tuple(changes), tuple(left_out), network)
-    base = base.with_(**{"gateway.kind": "fq-codel"})
-    today = Try(TODAY, "as it is today", "CUBIC at all senders, FQ-CoDel at the gateway, as OpenWrt has it", base)
+    in_radios = resolved["link"]["queue"] == "fq-codel"
+    base = base.with_(**{"gateway.kind": "plain" if in_radios else "fq-codel"})
+    where = "for each neighbour of every radio" if in_radios else "at the gateway"
+    today = Try(TODAY, "as it is today", f"CUBIC at all senders, FQ-CoDel {where}, as OpenWrt has it", base)
+    without = (
+        Try("plain", "radios without FQ-CoDel", "Radios hold one queue of 50 packets, as before 2017",
+            base.with_(**{"link.queue": "drop-tail"}))
+        if in_radios
+        else Try("plain", "gateway without FQ-CoDel", "The gateway passes packets on as they come, as before 2014",
+                 base.with_(**{"gateway.kind": "plain"}))
+    )  # fmt: skip
     changes = [
         Try(
             "paced", "pacing gateway",
@@ -74,10 +83,7 @@ def tries(given: Scenario, places: int = PLACES) -> Tries:
             "The same with the queue of the paper, which holds what the receivers' windows allow",
             base.with_(**{"gateway.kind": "gap"}),
         ),
-        Try(
-            "plain", "gateway without FQ-CoDel", "The gateway passes packets on as they come, as before 2014",
-            base.with_(**{"gateway.kind": "plain"}),
-        ),
+        without,
     ]  # fmt: skip
     transports, left_out = _transports(base, network, wired)
     moved, more = _places(base, network, resolved, places)
@@ -102,8 +108,12 @@ def _transports(base: Scenario, network: Network, wired: bool) -> tuple[list[Try
             ("TCP-AP", "some senders are on the Internet, where TCP-AP does not know the mesh; see the pacing gateway")
         )
     if all(flow["from"] is not None and flow["to"] is not None for flow in network.flows):
-        c3 = base.with_(**{"transport": "newreno", "c3tcp.enabled": True})
-        made.append(Try("c3tcp", "C3TCP", "Every node measures what its links carry and tells TCP", c3))
+        try:
+            c3 = base.with_(**{"transport": "newreno", "c3tcp.enabled": True})
+            made.append(Try("c3tcp", "C3TCP", "Every node measures what its links carry and tells TCP", c3))
+        except ScenarioError as error:
+            # Aggregates, several radios.
+            left_out.append(("C3TCP", f"the scenario does not allow it ({error})"))
     else:
         left_out.append(("C3TCP", "some ends of flows are on the Internet, and all have to run it"))
     return made, left_out

@@ -20,6 +20,7 @@ use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
 use crate::drop::DropReason;
+use crate::phy::Mcs;
 use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
@@ -107,33 +108,33 @@ pub(super) enum Answer {
 /// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks for
 /// it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`; so may
 /// every event at the medium while it awaits access. `medium` is always that of this station.
+// In this order in memory: what each event touches comes first, in few cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Dcf {
     pub(super) config: Arc<Config>,
-    rules: Rules,
-    pub(super) times: ExchangeTimes,
-    answer_times: AnswerTimes,
-    /// With an MCS.
-    pub(super) sessions: Option<Box<Sessions>>,
-    pub(super) addr: MacAddr,
-    random: Stream,
-
-    pub(super) outgoing: Option<Outgoing>,
-    pub(super) answer: Option<Answer>,
     /// When SIFS is over: the answer, or the data after a CTS, goes then. `NEVER` if there is neither.
     pub(super) sifs_ends: Time,
-    pub(super) state: TxState,
     /// End of the wait that belongs to `state`; `NEVER` if there is none.
     pub(super) state_ends: Time,
-
+    /// With an MCS.
+    pub(super) sessions: Option<Box<Sessions>>,
+    pub(super) state: TxState,
+    pub(super) addr: MacAddr,
+    next_seq: u16,
     pub(super) cw: u32,
     pub(super) short_retries: u32,
     pub(super) long_retries: u32,
-    next_seq: u16,
-    pub(super) rates: Rates,
+    pub(super) answer: Option<Answer>,
+    pub(super) outgoing: Option<Outgoing>,
+    rules: Rules,
+    random: Stream,
+    pub(super) counters: Counters,
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
-    pub(super) counters: Counters,
+    pub(super) times: ExchangeTimes,
+    answer_times: AnswerTimes,
+    pub(super) rates: Rates,
     /// For whom frames were last sent, and the air time that those took which nobody has asked about yet.
     sent_for: MacAddr,
     air_used: Dur,
@@ -147,7 +148,7 @@ impl Dcf {
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
-            sessions: config.mcs.map(|_| Box::new(Sessions::new(&config))),
+            sessions: config.mcs.map(|mcs| Box::new(Sessions::new(&config, mcs))),
             addr,
             random,
             outgoing: None,
@@ -170,7 +171,10 @@ impl Dcf {
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
-        self.rates.sample_by(random);
+        match &mut self.sessions {
+            Some(sessions) => sessions.sample_by(random),
+            None => self.rates.sample_by(random),
+        }
     }
 
     /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
@@ -187,7 +191,10 @@ impl Dcf {
 
     /// Rate of data to a neighbour at present.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
-        self.rates.present(addr, &self.config)
+        match &self.sessions {
+            Some(sessions) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
+            None => self.rates.present(addr, &self.config),
+        }
     }
 
     /// Counts since the start.

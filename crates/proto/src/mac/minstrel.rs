@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A rate is sampled if it could be better than the best were nothing lost, and a slower one only when nothing has been heard of
-//! it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate: the air times of aggregates
-//! make it Minstrel-HT, with groups of rates by streams, guard interval and width in one table.
+//! it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate. With the air times of aggregates, and samples
+//! chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
 //!
 //! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate, where
 //! drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many packets, where
@@ -29,14 +29,17 @@ pub struct Config {
     pub interval: Dur,
     /// Weight of the old average in thousandths. mac80211: 96/128.
     pub weight: u32,
-    /// Packets from one sample to the next. Minstrel: 10; Minstrel-HT: 16 and twice the length of an aggregate.
+    /// Packets from one sample to the next. Minstrel: 10.
     pub sample_gap: u32,
+    /// Attempts that an average remembers: fewer than a third of them in an interval weigh less than `weight` says. 0: they never do, as
+    /// in mac80211. Ours: one sample of a rate must not outweigh the aggregates that have shown what it carries.
+    pub memory: u32,
 }
 
 impl Config {
     /// As in mac80211, for packets sent one by one.
     pub const fn mac80211() -> Config {
-        Config { interval: Dur::from_millis(50), weight: 750, sample_gap: 10 }
+        Config { interval: Dur::from_millis(50), weight: 750, sample_gap: 10, memory: 0 }
     }
 }
 
@@ -53,6 +56,8 @@ struct Rate {
     successes: u32,
     /// Average share of successes; `None`: never tried.
     probability: Option<u64>,
+    /// Attempts behind it, where they are counted.
+    weight: u64,
     /// Intervals since it was tried.
     silent: u32,
     /// Bits in the air time of one second, in a unit of its own.
@@ -94,9 +99,8 @@ impl Minstrel {
 
     /// A packet comes, which takes `airtimes` at the rates; `random` is the stream of the station.
     pub fn begin(&mut self, now: Time, config: &Config, airtimes: &[Dur], random: &mut Stream) {
-        if now >= self.interval_ends {
-            self.end_interval(config, airtimes);
-            self.interval_ends = now + config.interval;
+        if self.is_due(now) {
+            self.end_interval(now, config, airtimes);
         }
         self.gap = self.gap.saturating_sub(1);
         self.sample = None;
@@ -104,6 +108,16 @@ impl Minstrel {
             self.sample = self.next_sample(airtimes, random);
             self.gap = config.sample_gap;
         }
+    }
+
+    /// Is the interval over?
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now >= self.interval_ends
+    }
+
+    /// The next packet tries this rate first, or none but those of the chain. In the place of [`Minstrel::begin`].
+    pub(super) fn try_first(&mut self, sample: Option<usize>) {
+        self.sample = sample;
     }
 
     /// The rate of attempt number `attempt`, from 0, of the packet, which has `limit` attempts in all.
@@ -129,16 +143,14 @@ impl Minstrel {
         rate.successes += successes;
     }
 
-    fn end_interval(&mut self, config: &Config, airtimes: &[Dur]) {
+    /// What the interval has brought enters the averages, and the chain follows.
+    pub(super) fn end_interval(&mut self, now: Time, config: &Config, airtimes: &[Dur]) {
+        self.interval_ends = now + config.interval;
         for (rate, airtime) in self.rates.iter_mut().zip(airtimes) {
             if rate.attempts == 0 {
                 rate.silent = rate.silent.saturating_add(1);
             } else {
-                let share = ONE * u64::from(rate.successes) / u64::from(rate.attempts);
-                let (old, new) = (u64::from(config.weight.min(1_000)), 1_000 - u64::from(config.weight.min(1_000)));
-                let average = rate.probability.map_or(share, |average| (average * old + share * new) / 1_000);
-                (rate.probability, rate.silent) = (Some(average), 0);
-                (rate.attempts, rate.successes) = (0, 0);
+                rate.average(config);
             }
             rate.throughput = throughput(rate.probability.unwrap_or(0), *airtime);
         }
@@ -155,8 +167,12 @@ impl Minstrel {
         self.chain = [best, second, places.max_by_key(sure).unwrap_or(best)];
     }
 
-    /// The next rate in the random order that is worth a sample, if there is one.
     fn next_sample(&mut self, airtimes: &[Dur], random: &mut Stream) -> Option<usize> {
+        self.next_of(random, |minstrel, place| minstrel.is_worth_a_sample(place, airtimes))
+    }
+
+    /// The next rate in the random order that is `worth` a sample, if there is one.
+    pub(super) fn next_of(&mut self, random: &mut Stream, worth: impl Fn(&Minstrel, usize) -> bool) -> Option<usize> {
         for _ in 0..self.order.len() {
             if self.turn == 0 {
                 // Fisher and Yates.
@@ -166,7 +182,7 @@ impl Minstrel {
             }
             let place = self.order[self.turn];
             self.turn = (self.turn + 1) % self.order.len();
-            if self.is_worth_a_sample(place, airtimes) {
+            if worth(self, place) {
                 return Some(place);
             }
         }
@@ -174,12 +190,45 @@ impl Minstrel {
     }
 
     fn is_worth_a_sample(&self, place: usize, airtimes: &[Dur]) -> bool {
-        let rate = &self.rates[place];
-        if self.chain.contains(&place) && rate.probability.is_some() {
-            return false;
-        }
-        let best = self.rates[self.chain[0]].throughput;
-        throughput(ONE, airtimes[place]) > best || rate.silent >= STALE
+        let in_use = self.chain.contains(&place) && self.rates[place].probability.is_some();
+        !in_use && (self.could_be_best(place, airtimes) || self.is_stale(place))
+    }
+
+    /// Would another rate than the best carry more if nothing were lost?
+    pub(super) fn would_be_better(&self, place: usize, airtimes: &[Dur]) -> bool {
+        place != self.chain[0] && self.could_be_best(place, airtimes)
+    }
+
+    /// Has nearly nothing arrived when this rate was tried, less than so many intervals ago?
+    pub(super) fn has_failed(&self, place: usize, intervals: u32) -> bool {
+        let Rate { probability, silent, .. } = self.rates[place];
+        silent < intervals && probability.is_some_and(|probability| probability * 10 < ONE)
+    }
+
+    fn could_be_best(&self, place: usize, airtimes: &[Dur]) -> bool {
+        throughput(ONE, airtimes[place]) > self.rates[self.chain[0]].throughput
+    }
+
+    /// Has nothing been heard of this rate for long?
+    pub(super) fn is_stale(&self, place: usize) -> bool {
+        self.rates[place].silent >= STALE
+    }
+}
+
+impl Rate {
+    /// The attempts of the interval enter the average.
+    fn average(&mut self, config: &Config) {
+        let attempts = u64::from(self.attempts);
+        let share = ONE * u64::from(self.successes) / attempts;
+        let (old, new) = (u64::from(config.weight.min(1_000)), 1_000 - u64::from(config.weight.min(1_000)));
+        let (old, new) = match u64::from(config.memory) {
+            0 => (old, new),
+            memory => (self.weight.min((attempts * old / new.max(1)).max(memory)), attempts),
+        };
+        self.weight = old + new;
+        let average = self.probability.map_or(share, |average| (average * old + share * new) / (old + new));
+        (self.probability, self.silent) = (Some(average), 0);
+        (self.attempts, self.successes) = (0, 0);
     }
 }
 

@@ -7,7 +7,7 @@
 //! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each failed
 //!   trial doubles the number of ACKs required before the next one; two failures in a row reset it to ten.
 //!
-//! - Minstrel: [`super::minstrel`].
+//! - Minstrel: [`super::minstrel`]; for 802.11n and later [`super::aggregate::rates`].
 //!
 //! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate
 //! of data. Left out: rate selection by signal strength. The timer of 1997 is counted in frames, as in the AARF paper.
@@ -52,7 +52,7 @@ struct Samples {
 }
 
 /// Size of the packet whose air time Minstrel reckons with, as in mac80211.
-const MEAN_PACKET: Bytes = Bytes(1200);
+pub(super) const MEAN_PACKET: Bytes = Bytes(1200);
 
 /// Rates to all neighbours of a station.
 ///
@@ -217,7 +217,7 @@ impl Config {
     /// How unicast data may be sent, from the lowest rate up.
     pub fn data_txs(&self) -> impl Iterator<Item = TxRate> {
         let legacy = if self.mcs.is_some() { &[] } else { self.data_rates() };
-        legacy.iter().copied().map(TxRate::Legacy).chain(self.mcs.map(TxRate::Mcs))
+        legacy.iter().copied().map(TxRate::Legacy).chain(self.mcs_set().into_iter().map(TxRate::Mcs))
     }
 
     /// The first of them.

@@ -1,8 +1,10 @@
 //! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
 //! repeatedly, so they are computed when the rate changes.
 
+use super::aggregate::config::QOS_CONTROL;
 use super::config::{CTS_OR_ACK, Config, whole_micros};
 use super::dcf::needs_rts;
+use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -115,12 +117,15 @@ impl Config {
     /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.reference_rate());
+        let alone = |mcs: Mcs| mcs.airtime(self.phy, Bytes(1) + self.data_overhead + QOS_CONTROL);
+        // With rate control one with fewer streams may have the shortest preamble.
+        let data = self.mcs_set().into_iter().map(alone).min().unwrap_or_else(|| self.alone_airtime(Bytes(1)));
         let frames = [
             // No CTS is faster than the ACK of data at the highest rate.
             ("an ACK", rates.ack, self.answer_airtime(rates.ack)),
             ("an RTS", rates.rts, self.rts_airtime(rates.rts)),
             // A byte is the least that ns-2 counts of a packet: it hides headers.
-            ("data", self.data_rate, self.alone_airtime(Bytes(1))),
+            ("data", self.data_rate, data),
         ];
         let [first, others @ ..] = frames.map(|(name, rate, airtime)| ShortestFrame { name, rate, airtime });
         others.into_iter().fold(first, |least, frame| if frame.airtime < least.airtime { frame } else { least })

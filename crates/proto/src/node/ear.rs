@@ -484,6 +484,7 @@ mod tests {
             let sinr = sinr::Config {
                 phy: phy::PhyKind::Dsss,
                 plcp: Dur::from_micros(20),
+                width: phy::mcs::Width::Mhz20,
                 noise: Watt(1e-10),
                 implementation_loss: 1.0,
                 errors: sinr::Errors::ByRate,

@@ -109,29 +109,31 @@ impl Supply for LinkSupply<'_> {
 /// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
 /// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`](super::Output) in the [`Buffers`] that the driver
 /// lends. Each `handle_*` may change `next_timeout`. `ear` is always the one of this node.
+// In this order in memory: what each event touches comes first, in few cache lines.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Node {
-    mac_addr: MacAddr,
-    pub(super) mac: Dcf,
-    pub(super) link: Link,
-    /// Early drops between the two, if there are any.
-    pub(super) early: Option<Box<EarlyDrops>>,
+    pub(super) upper: UpperTimers,
     pub(super) router: Router,
-    pub(super) local: Local,
+    pub(super) crossings: Crossings,
+    /// Early drops between the link layer and the MAC, if there are any.
+    pub(super) early: Option<Box<EarlyDrops>>,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
     pub(super) modules: Option<Box<ccm::Modules>>,
     /// Delays for ATP, at a node that tells them.
     meter: Option<Box<atp::Meter>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
-    pub(super) drops: Drops,
-    pub(super) crossings: Crossings,
-    link_drops: Vec<LinkDrops>,
-    /// Its radios after the first.
-    pub(super) further: Vec<Further>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
-    pub(super) upper: UpperTimers,
+    pub(super) link: Link,
+    pub(super) mac: Dcf,
+    /// Its radios after the first.
+    pub(super) further: Vec<Further>,
+    pub(super) local: Local,
+    link_drops: Vec<LinkDrops>,
+    pub(super) drops: Drops,
+    mac_addr: MacAddr,
 }
 
 impl Node {
@@ -142,11 +144,11 @@ impl Node {
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
+            upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
             mac_addr: mac,
             mac: dcf,
             link,
             early: None,
-            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
@@ -176,6 +178,7 @@ impl Node {
     /// Gives the node a wired side: it is a gateway.
     pub fn add_wired_side(&mut self, wired: WiredSide) {
         self.wired = Some(Box::new(wired));
+        self.upper.has_rest = true;
         self.refresh_upper();
     }
 
@@ -187,6 +190,7 @@ impl Node {
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
+        self.upper.has_rest = true;
     }
 
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
@@ -399,13 +403,29 @@ impl Node {
             }
             self.mac_of(radio).handle_packet(now, msdu, &mut ear.medium);
             if self.wired.is_some() {
-                let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
-                self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
-                self.refresh_upper();
+                self.tell_backlog(now, out);
             }
-        } else if self.mac_at(radio).has_unsent() {
+        } else if self.mac_at(radio).aggregates() {
+            self.go_on_with_aggregates(now, radio, ear, out);
+        }
+    }
+
+    /// Nothing waits for a MAC that sends aggregates: it goes on with what it has left, and has emptied the queue that the gateway fills.
+    #[inline(never)]
+    fn go_on_with_aggregates(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
+        if self.mac_at(radio).has_unsent() {
             self.mac_of(radio).resume(now, &mut ear.medium);
         }
+        if self.wired.is_some() {
+            self.tell_backlog(now, out);
+        }
+    }
+
+    /// The gateway learns how many packets wait for the radios.
+    fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
+        let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
+        self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
+        self.refresh_upper();
     }
 
     /// The head of the queue that is not dropped early.

@@ -248,14 +248,14 @@ impl Receiver {
 
     /// Up to `limit` blocks: what came twice, once, then the one that changed last first.
     pub(super) fn sack_blocks(&mut self, limit: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::new();
+        let mut blocks = SackBlocks::default();
         if limit > 0
             && let Some((start, end)) = self.duplicate.take()
         {
             blocks.push((start.seq(self.irs), end.seq(self.irs)));
         }
         let mut below = u64::MAX;
-        while blocks.len() < limit.min(blocks.capacity()) {
+        while blocks.len() < limit.min(SackBlocks::MAX) {
             let Some(range) = self.ranges.iter().filter(|r| r.stamp < below).max_by_key(|r| r.stamp) else { break };
             below = range.stamp;
             blocks.push((range.start.seq(self.irs), range.end.seq(self.irs)));
@@ -289,7 +289,7 @@ mod tests {
         receiver.store(at(3_000), 500);
         let seq = |offset: u64| at(offset).seq(Seq::from_wire(u32::MAX - 500));
         let blocks = receiver.sack_blocks(3);
-        assert_eq!(blocks.as_slice(), [(seq(2_000), seq(3_500)), (seq(6_000), seq(7_000)), (seq(4_000), seq(5_000))]);
+        assert_eq!(*blocks, [(seq(2_000), seq(3_500)), (seq(6_000), seq(7_000)), (seq(4_000), seq(5_000))]);
         assert_eq!(receiver.sack_blocks(1).len(), 1);
     }
 

@@ -2,10 +2,51 @@
 
 use super::Ecn;
 use arrayvec::ArrayVec;
+use core::ops::Deref;
 use fourhop_units::Seq;
 
 /// SACK blocks [left, right) (RFC 2018 section 3), the most recent first; four fit if there is no other option.
-pub type SackBlocks = ArrayVec<(Seq, Seq), 4>;
+///
+/// Boxed if there are any, because few segments have some, and all are moved from layer to layer.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SackBlocks(Option<Box<ArrayVec<(Seq, Seq), { SackBlocks::MAX }>>>);
+
+impl SackBlocks {
+    /// As many as there can be.
+    pub const MAX: usize = 4;
+
+    /// One more.
+    ///
+    /// # Panics
+    ///
+    /// There are four.
+    pub fn push(&mut self, block: (Seq, Seq)) {
+        self.0.get_or_insert_default().push(block);
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Deref for SackBlocks {
+    type Target = [(Seq, Seq)];
+
+    #[inline]
+    fn deref(&self) -> &[(Seq, Seq)] {
+        self.0.as_deref().map_or(&[], ArrayVec::as_slice)
+    }
+}
+
+/// Panics if there are more than four.
+impl FromIterator<(Seq, Seq)> for SackBlocks {
+    fn from_iter<I: IntoIterator<Item = (Seq, Seq)>>(blocks: I) -> SackBlocks {
+        let mut all = SackBlocks::default();
+        blocks.into_iter().for_each(|block| all.push(block));
+        all
+    }
+}
 
 /// Control bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

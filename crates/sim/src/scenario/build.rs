@@ -70,13 +70,14 @@ impl Builder {
             self.problems.push(resolved.problem("cw_min", mac.cw_min.to_string(), allowed));
         }
         if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
+            && let Some(allowed) = match radio.phy.format() {
+                None if radio.phy.kind().rates().contains(&radio.rate) => None,
+                None => Some("\"fixed\" with a `radio.rate` that IEEE 802.11 does not have"),
+                Some(_) if mac.rate_control == RateControl::Minstrel => None,
+                Some(_) => Some("\"fixed\" or \"minstrel\" from 802.11n on"),
+            }
             && mac.rate_control != RateControl::Fixed
-            && !radio.phy.kind().rates().contains(&radio.rate)
         {
-            let allowed = match radio.phy.format() {
-                None => "\"fixed\" with a `radio.rate` that IEEE 802.11 does not have",
-                Some(_) => "\"fixed\" from 802.11n on",
-            };
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
         let link = self.section::<Link>();

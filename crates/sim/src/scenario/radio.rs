@@ -6,6 +6,7 @@ use crate::propagation::{PathLoss, Propagation, fading, shadowing};
 use crate::setup::{Radio, SinrRadio};
 use fourhop_proto::mac::{self, minstrel};
 use fourhop_proto::phy::log_distance::{LogDistance, friis};
+use fourhop_proto::phy::mcs::{Mcs, Width};
 use fourhop_proto::phy::sinr::config::{ratio, thermal_noise, thermal_noise_in};
 use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_proto::{phy, phy::sinr};
@@ -113,6 +114,7 @@ impl Scenario {
         sinr::Config {
             phy: radio.phy.kind(),
             plcp: radio.plcp,
+            width: radio.mcs().map_or(Width::Mhz20, Mcs::width),
             noise: match radio.mcs() {
                 Some(mcs) => thermal_noise_in(mcs.width(), radio.noise_figure.expect(GIVEN)),
                 None => thermal_noise(radio.phy.kind(), radio.noise_figure.expect(GIVEN)),

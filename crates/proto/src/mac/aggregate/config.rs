@@ -1,8 +1,9 @@
 //! Limits of aggregates, and the sizes of what is in them.
 
 use crate::mac::Config;
+use crate::mac::config::RateControl;
 use crate::phy::Mcs;
-use crate::phy::mcs::PPDU_MAX;
+use crate::phy::mcs::{Format, PPDU_MAX, Width};
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur};
 
@@ -52,6 +53,18 @@ impl Aggregation {
     pub(super) fn longest(&self, config: &Config, mcs: Mcs) -> Bytes {
         let allowed = self.bytes.min(mcs.format().longest_aggregate());
         allowed.min(mcs.longest_within(config.phy, self.time.min(PPDU_MAX)))
+    }
+}
+
+impl Aggregation {
+    /// The longest MPDU with an A-MSDU. What is once in an MPDU stays there, so with rate control the slowest MCS must carry it in time.
+    pub(super) fn longest_amsdu(&self, config: &Config, format: Format) -> Bytes {
+        let slowest = match config.rate_control {
+            RateControl::Fixed => None,
+            _ => format.guards().last().and_then(|&guard| Mcs::new(format, 0, 1, Width::Mhz20, guard)),
+        };
+        slowest
+            .map_or(format.longest_mpdu(), |mcs| format.longest_mpdu().min(mcs.longest_within(config.phy, self.time)))
     }
 }
 

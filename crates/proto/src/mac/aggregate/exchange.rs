@@ -63,10 +63,7 @@ impl Dcf {
         air: &mut Option<Frame>,
         supply: &mut impl Supply,
     ) {
-        let (Some(sessions), Some(outgoing), Some(mcs)) = (&mut self.sessions, &mut self.outgoing, self.config.mcs)
-        else {
-            return;
-        };
+        let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &mut self.outgoing) else { return };
         let originator = &mut sessions.originators[sessions.current];
         sessions.requests = originator.request().is_some();
         if sessions.requests {
@@ -74,8 +71,11 @@ impl Dcf {
             (outgoing.rate, outgoing.airtime) = (rate, self.config.airtime(BLOCK_ACK_REQUEST, rate));
             return self.send_session(now, to, medium, air, supply);
         }
+        let choice = sessions.choose(now, &self.config);
+        let mcs = choice.mcs;
+        let originator = &mut sessions.originators[sessions.current];
         let counters = &mut self.counters;
-        originator.fill(&self.config, mcs, || {
+        originator.fill(&self.config, choice, || {
             let msdu = supply.next_for(now, to)?;
             counters.accepted += 1;
             Some(msdu)
@@ -111,9 +111,8 @@ impl Dcf {
         air: &mut Option<Frame>,
         supply: &mut impl Supply,
     ) {
-        let (Some(sessions), Some(outgoing), Some(mcs)) = (&mut self.sessions, &self.outgoing, self.config.mcs) else {
-            return;
-        };
+        let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &self.outgoing) else { return };
+        let mcs = sessions.mcs;
         let originator = &sessions.originators[sessions.current];
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
         let answered_by_block_ack = sessions.requests || originator.in_flight() > 1;
@@ -175,14 +174,17 @@ impl Dcf {
             originator.handle_request_lost(limit);
         } else {
             let before = out.len();
-            originator.handle_nothing(limit, |msdu| out.push(Action::GaveUp { msdu, reason }));
+            let outcome = originator.handle_nothing(limit, |msdu| out.push(Action::GaveUp { msdu, reason }));
             let given_up = (out.len() - before) as u64;
             match reason {
                 DropReason::RtsRetryLimit => self.counters.rts_limit_drops += given_up,
-                _ => self.counters.data_limit_drops += given_up,
+                _ => {
+                    self.counters.data_limit_drops += given_up;
+                    sessions.note(outcome, false);
+                }
             }
         }
-        if !originator.has_work() {
+        if !sessions.originators[sessions.current].has_work() {
             self.outgoing = None;
         }
         self.short_retries += 1;
@@ -217,6 +219,7 @@ impl Dcf {
         };
         self.counters.data_limit_drops += (out.len() - before) as u64;
         self.counters.acknowledged += outcome.acked_packets;
+        sessions.note(outcome, true);
         self.short_retries = 0;
         // What others have left takes turns with what comes from above.
         let resumes = core::mem::take(&mut sessions.from_above) && sessions.has_work();

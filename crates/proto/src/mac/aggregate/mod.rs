@@ -12,6 +12,7 @@
 //! | [`config`] | limits and sizes |
 //! | [`originator`] | what is sent to one receiver: numbers, window, retries, requests that move the receiver on |
 //! | [`recipient`] | what comes from one transmitter: the scoreboard behind block acknowledgements, the reordering buffer |
+//! | [`rates`] | Minstrel-HT: by which MCS an exchange goes |
 //! | [`supply`] | how the MAC asks the layer above for further packets to the same receiver |
 //! | `exchange` | the part of [`Dcf`](super::Dcf) that sends and answers aggregates |
 //!
@@ -31,6 +32,7 @@
 pub mod config;
 mod exchange;
 pub mod originator;
+pub mod rates;
 pub mod recipient;
 pub mod supply;
 
@@ -39,9 +41,12 @@ pub use originator::Originator;
 pub use recipient::Recipient;
 pub use supply::Supply;
 
+use self::originator::Outcome;
+use self::rates::{Choice, McsControl};
 use super::config::Config;
 use super::times::ExchangeTimes;
-use fourhop_units::{MacAddr, Time};
+use crate::phy::Mcs;
+use fourhop_units::{MacAddr, Stream, Time};
 
 /// Sequence numbers in a window (clause 10.25.6: buffer size of an agreement).
 pub const WINDOW: u16 = 64;
@@ -70,12 +75,16 @@ pub(super) struct Sessions {
     from_above: bool,
     /// Is a BlockAckReq sent, not data?
     requests: bool,
+    /// How the data of the exchange in hand is sent.
+    mcs: Mcs,
+    /// With rate control.
+    control: Option<Box<McsControl>>,
     /// Of an exchange that ends with an ACK, and of one that ends with a BlockAck.
     times: [ExchangeTimes; 2],
 }
 
 impl Sessions {
-    pub fn new(config: &Config) -> Sessions {
+    pub fn new(config: &Config, mcs: Mcs) -> Sessions {
         let times = |answer| ExchangeTimes::answered_by(config, config.basic_rate, answer);
         Sessions {
             originators: Vec::new(),
@@ -83,7 +92,41 @@ impl Sessions {
             current: 0,
             from_above: false,
             requests: false,
+            mcs,
+            control: McsControl::new(config).map(Box::new),
             times: [times(super::CTS_OR_ACK), times(BLOCK_ACK)],
+        }
+    }
+
+    /// Rate control draws its samples from `random`.
+    pub fn sample_by(&mut self, random: Stream) {
+        if let Some(control) = &mut self.control {
+            control.sample_by(random);
+        }
+    }
+
+    /// The MCS that most data for a receiver has at present, if it is known.
+    pub fn present(&self, to: MacAddr) -> Option<Mcs> {
+        let control = self.control.as_ref()?;
+        control.present(self.originators.iter().position(|originator| originator.to() == to)?)
+    }
+
+    /// How the exchange of data in hand goes.
+    fn choose(&mut self, now: Time, config: &Config) -> Choice {
+        let choice = match &mut self.control {
+            None => Choice { mcs: self.mcs, frames: config.aggregation.frames },
+            Some(control) => control.choose(now, self.current, config),
+        };
+        self.mcs = choice.mcs;
+        choice
+    }
+
+    /// What became of its data.
+    fn note(&mut self, outcome: Outcome, answered: bool) {
+        if let Some(control) = &mut self.control
+            && outcome.sent > 0
+        {
+            control.handle_outcome(self.current, outcome, answered);
         }
     }
 

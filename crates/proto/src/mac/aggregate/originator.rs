@@ -8,6 +8,7 @@
 //! Source: IEEE Std 802.11-2020 clauses 10.25.6.4, 10.25.6.5 and 10.25.6.8 (originator).
 
 use super::config::with_subframe;
+use super::rates::Choice;
 use super::{SEQ_HALF, WINDOW, after, ahead};
 use crate::mac::Config;
 use crate::phy::Mcs;
@@ -136,12 +137,12 @@ impl Originator {
         self.pending.front().map_or(self.next_seq, |pending| pending.mpdu.seq)
     }
 
-    /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit. There is
-    /// something, or [`Originator::has_work`] was false.
-    pub fn fill(&mut self, config: &Config, mcs: Mcs, mut next: impl FnMut() -> Option<Msdu>) {
+    /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit, at most `frames`
+    /// MPDUs. There is something, or [`Originator::has_work`] was false.
+    pub fn fill(&mut self, config: &Config, Choice { mcs, frames }: Choice, mut next: impl FnMut() -> Option<Msdu>) {
         let rules = &config.aggregation;
         let longest = rules.longest(config, mcs);
-        let most = (rules.frames.min(u32::from(WINDOW)) as usize).max(1);
+        let most = (frames.min(u32::from(WINDOW)) as usize).max(1);
         let (mut count, mut len) = (0, Bytes(0));
         while count < most && (count < self.pending.len() || self.append(config, mcs, &mut next)) {
             let with = with_one_more(len, self.pending[count].mpdu.len);
@@ -171,7 +172,7 @@ impl Originator {
             let Some(further) = self.waiting.pop_front().or_else(&mut *next) else { break };
             let with = with_subframe(content, &further);
             let len = config.amsdu_mpdu_len(with);
-            if with > most || len > mcs.format().longest_mpdu() {
+            if with > most || len > config.aggregation.longest_amsdu(config, mcs.format()) {
                 self.waiting.push_front(further);
                 break;
             }

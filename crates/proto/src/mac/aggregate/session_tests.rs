@@ -1,7 +1,9 @@
 //! An originator and a recipient under any losses: nothing is lost, doubled or reordered to the layer above.
 
 use super::*;
+use crate::mac::aggregate::rates::{Choice, McsControl};
 use crate::mac::aggregate::{Recipient, WINDOW};
+use crate::mac::{RateControl, minstrel};
 use crate::phy::mcs::{Guard, Width};
 use crate::wire::{Body, Ipv4Packet, PacketMeta, Payload, UdpDatagram};
 use fourhop_units::{Dur, NodeId, Time};
@@ -38,18 +40,23 @@ struct Link {
     up: Vec<u32>,
     given_up: Vec<u32>,
     acked: u64,
+    /// With rate control.
+    control: Option<McsControl>,
+    now: Time,
 }
 
 impl Link {
     fn new(config: Config) -> Link {
         let (originator, recipient) = (Originator::new(NodeId(1).mac()), Recipient::new(NodeId(0).mac()));
-        Link { config, originator, recipient, made: 0, up: Vec::new(), given_up: Vec::new(), acked: 0 }
+        let (control, now) = (McsControl::new(&config), Time::ZERO);
+        Link { config, originator, recipient, made: 0, up: Vec::new(), given_up: Vec::new(), acked: 0, control, now }
     }
 
     /// One exchange, for which `fresh` packets wait; bit n of `arrive` says whether MPDU n arrives, `answered` whether the answer does.
     fn exchange(&mut self, fresh: u32, len: u64, arrive: u64, answered: bool) {
         const LIMIT: u32 = 4;
-        let Link { config, originator, recipient, made, up, given_up, acked } = self;
+        self.now += Dur::from_millis(7);
+        let Link { config, originator, recipient, made, up, given_up, acked, control, now } = self;
         let mut hand_up = |msdu: Msdu| up.push(number(&msdu));
         let lost = |msdu: Msdu| given_up.push(number(&msdu));
         if let Some(start) = originator.request() {
@@ -65,7 +72,11 @@ impl Link {
             return;
         }
         let last = *made + fresh;
-        originator.fill(config, mcs(), || {
+        let choice = match control {
+            None => Choice { mcs: mcs(), frames: config.aggregation.frames },
+            Some(control) => control.choose(*now, 0, config),
+        };
+        originator.fill(config, choice, || {
             (*made < last).then(|| {
                 *made += 1;
                 msdu(*made, len)
@@ -76,6 +87,11 @@ impl Link {
         if sent.is_empty() {
             return;
         }
+        let lasts = choice.mcs.airtime(config.phy, originator.psdu());
+        assert!(
+            sent.len() == 1 && config.aggregation.amsdu == Bytes(0) || lasts <= config.aggregation.time,
+            "{choice:?} {lasts:?}"
+        );
         let span = ahead(sent[0].seq, sent[sent.len() - 1].seq);
         assert!(sent.len() <= 64 && span < WINDOW && sent.is_sorted_by_key(|mpdu| ahead(sent[0].seq, mpdu.seq)));
         let arriving = |n: usize| arrive >> n & 1 == 1;
@@ -92,6 +108,9 @@ impl Link {
             }
         };
         *acked += outcome.acked_packets;
+        if let Some(control) = control {
+            control.handle_outcome(0, outcome, heard);
+        }
     }
 
     /// Exchanges without losses until nothing is left.
@@ -123,12 +142,15 @@ fn arrivals() -> impl Strategy<Value = u64> {
 proptest! {
     #[test]
     fn nothing_is_lost_doubled_or_reordered(
+        controlled in any::<bool>(),
         exchanges in proptest::collection::vec((0u32..80, 40u64..1500, arrivals(), any::<bool>()), 1..400),
         amsdu in prop_oneof![Just(0u64), Just(3839)],
         frames in 1u32..=64,
     ) {
-        let mut link = Link::new(config());
-        (link.config.aggregation.amsdu, link.config.aggregation.frames) = (Bytes(amsdu), frames);
+        let rate_control = if controlled { RateControl::Minstrel(minstrel::Config::mac80211()) } else { RateControl::Fixed };
+        let mut config = Config { rate_control, ..config() };
+        (config.aggregation.amsdu, config.aggregation.frames) = (Bytes(amsdu), frames);
+        let mut link = Link::new(config);
         for (fresh, len, arrive, answered) in exchanges {
             link.exchange(fresh, len, arrive, answered);
         }
@@ -150,7 +172,7 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut link = Link::new(config());
     let fill_at = |link: &mut Link, mcs: Mcs| {
         let Link { config, originator, .. } = link;
-        originator.fill(config, mcs, || Some(msdu(0, 1500)));
+        originator.fill(config, Choice { mcs, frames: config.aggregation.frames }, || Some(msdu(0, 1500)));
         (originator.in_flight(), originator.psdu())
     };
     let fill = |link: &mut Link| fill_at(link, mcs());

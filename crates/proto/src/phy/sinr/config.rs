@@ -2,7 +2,7 @@
 
 use crate::phy::error_rate::{Curve, Mode};
 use crate::phy::kind::{LONG_PLCP, PhyKind, SHORT_PLCP};
-use crate::phy::mcs::{TxRate, Width};
+use crate::phy::mcs::{Mcs, TxRate, Width};
 use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
 
@@ -33,6 +33,8 @@ pub struct Config {
     pub phy: PhyKind,
     /// Preamble and header of a frame.
     pub plcp: Dur,
+    /// Width of the channel where frames have an MCS.
+    pub width: Width,
     /// Power of the noise in the band of the receiver.
     pub noise: Watt,
     /// How many times better the ratio must be than the error rates say.
@@ -127,6 +129,12 @@ impl Config {
         (Header { length: Dur::from_micros(12), bits: 72.0, mode: legacy.mode }, Dur::from_micros(28))
     }
 
+    /// By which factor the ratio of a frame's power to noise and others, in the whole channel, is to be multiplied for its data by `mcs`.
+    /// In a part of the channel only that part of noise and others counts, which is taken to be spread evenly.
+    pub(super) fn ratio_with(&self, mcs: Mcs) -> f64 {
+        mcs.ratio_to_ofdm() * (self.width.mhz() as f64 / mcs.width().mhz() as f64)
+    }
+
     /// Hazard of a bit at a ratio of powers.
     pub(super) fn hazard(&self, mode: Mode, sinr: f64) -> f64 {
         self.hazard_on(self.curve(mode), sinr)
@@ -172,7 +180,7 @@ impl Config {
             }
             // Of an aggregate the bits of each MPDU.
             TxRate::Mcs(mcs) => {
-                (self.header_with_mcs(header).0, len.bits() as f64, Mode::Ofdm(mcs.coded()), mcs.ratio_to_ofdm())
+                (self.header_with_mcs(header).0, len.bits() as f64, Mode::Ofdm(mcs.coded()), self.ratio_with(mcs))
             }
         };
         let hazard = header.bits * self.hazard(header.mode, sinr) + bits * self.hazard(mode, sinr * ratio);

@@ -212,7 +212,7 @@ impl Receiver {
                 let payload_begins = now + aggregate.mcs.preamble();
                 self.parts.begin(aggregate, payload_begins, &mut self.random);
                 let (header, ends) = self.config.header_with_mcs(self.header);
-                (payload_begins, aggregate.mcs.ratio_to_ofdm(), header, now + ends)
+                (payload_begins, self.config.ratio_with(aggregate.mcs), header, now + ends)
             }
             _ => {
                 self.parts.clear();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::phy::PhyKind;
+use crate::phy::mcs::Width;
 use crate::phy::sinr::config::Errors;
 use crate::wire::FrameKind;
 use fourhop_units::{Bytes, Dur, NodeId, Purpose};
@@ -12,6 +13,7 @@ fn config() -> Config {
     Config {
         phy: PhyKind::Dsss,
         plcp: Dur::from_micros(192),
+        width: Width::Mhz20,
         noise: Watt(NOISE),
         implementation_loss: 1.0,
         errors: Errors::ByRate,

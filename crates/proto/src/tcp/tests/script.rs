@@ -211,7 +211,7 @@ fn describe(action: &Action) -> Option<String> {
     if segment.ecn != Ecn::NotEct {
         write!(text, " {:?}", segment.ecn).expect("a string takes all");
     }
-    for (left, right) in &segment.options.sack {
+    for (left, right) in segment.options.sack.iter() {
         write!(text, " sack {}-{}", left.offset_from(IRS), right.offset_from(IRS)).expect("a string takes all");
     }
     Some(text)

@@ -69,7 +69,8 @@ section! {
         capacity: Option<Rate>, rate("1kbps", "100Gbps"), Both("none");
         /// `fair-share`: packets that may wait in a flow. `fq-codel`: in all.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("50; `fq-codel`: 10240");
-        /// `fq-codel`: packets that may wait at the wireless interface without a shaper.
+        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. Radios that send aggregates want as many as two
+        /// of them hold, or `link.queue = "fq-codel"` instead.
         backlog: u32, Kind::Int(1, 1_000_000), Layer(|_| FQ_CODEL.backlog.to_value());
         /// `fq-codel`: acceptable delay of a queue.
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());

@@ -36,7 +36,7 @@ choice! {
 choice! {
     /// How the rate of unicast data is chosen, for each neighbour.
     RateControl {
-        Fixed = "fixed", "always `radio.rate`";
+        Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
         Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
         Minstrel = "minstrel", "what has carried most, by an average of each rate that is tried now and then, as in Linux (docs/radios.md)";
@@ -60,7 +60,7 @@ section! {
         long_retry_limit: u32, Kind::Int(1, 255) => long_retry_limit;
         /// Rate of CTS and ACK.
         answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES) => answer_rate;
-        /// How the rate of unicast data is chosen.
+        /// How the rate of unicast data is chosen; from 802.11n on `fixed` or `minstrel`.
         rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
         /// ACKs in a row after which ARF and AARF try a higher rate.
         arf_up: u32, Kind::Int(1, 10_000), Both("10");
@@ -72,7 +72,8 @@ section! {
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Time over which Minstrel counts what arrived before that enters its averages.
         minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
-        /// Packets to a neighbour from one trial of another rate to the next with Minstrel.
+        /// Packets to a neighbour from one trial of another rate to the next with Minstrel; from 802.11n on also two fifths of
+        /// `minstrel_interval` at least.
         minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;

@@ -125,13 +125,13 @@ section! {
         /// 24, 36, 48 or 54 Mbit/s. From 802.11n on `mcs` says it.
         rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
         /// Modulation and coding scheme of unicast data within each stream: 0 to 7 with 802.11n (its MCS 15 is 7 with two streams), to 9
-        /// with 802.11ac, to 11 with 802.11ax.
+        /// with 802.11ac, to 11 with 802.11ax. With `mac.rate_control` the highest, and `streams` and `width` the most.
         mcs: Option<u32>, Kind::Int(0, 11), Both("7");
         /// Spatial streams.
         streams: Option<u32>, Kind::Int(1, 4), Both("1");
         /// Width of the channel: 20, 40 or, from 802.11ac on, 80 MHz.
         width: Option<Hertz>, frequency("20MHz", "80MHz"), Both("20MHz");
-        /// Guard interval: 400 or 800 ns, with 802.11ax 800, 1600 or 3200 ns.
+        /// Guard interval, with `mac.rate_control` the shortest: 400 or 800 ns, with 802.11ax 800, 1600 or 3200 ns.
         guard_interval: Option<Dur>, time("400ns", "3200ns"), Both("800ns");
         /// Rate of broadcasts and RTS, and of CTS and ACK where `mac.answer_rate` says so.
         basic_rate: Rate, rate("100kbps", "1Gbps"), Computed("1Mbps; with OFDM 6Mbps");

@@ -309,7 +309,7 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         ht("mac.rate_control = \"arf\""),
-        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" from 802.11n on"
+        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" or \"minstrel\" from 802.11n on"
     );
     assert_eq!(
         ht("c3tcp.enabled = true"),

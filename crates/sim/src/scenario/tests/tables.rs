@@ -147,6 +147,7 @@ const VARIANTS: &[&[&str]] = &[
     &["c3tcp.enabled=false", "radios=[{channel=44,nodes=[0]},{channel=36}]"],
     &["radio.model=sinr", "radio.rate=11Mbps", "topology.spacing=20m"],
     &["radio.phy=vht", "mac.rate_control=fixed", "c3tcp.enabled=false"],
+    &["radio.phy=ht", "mac.rate_control=minstrel", "c3tcp.enabled=false"],
     &["radio.model=sinr", "radio.errors=ratio", "radio.fading=rician", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=two-ray", "radio.shadowing=3dB", "topology.spacing=20m"],
     &["radio.model=sinr", "radio.path_loss=itu-indoor", "topology.spacing=20m"],

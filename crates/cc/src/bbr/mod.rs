@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Ours are the random numbers, which come from the clock of the connection; a send quantum of one segment, because the stack
-//! here sends segments one by one; what a mark of ECN means, of which section 3.7 only says that it is congestion (`bounds`); and
-//! that the stack finds no loss spurious, so that section 5.5.11 is left out.
+//! here sends segments one by one, but for [`Budget::LinuxV1`]; and what a mark of ECN means, of which section 3.7 only says that it is
+//! congestion (`bounds`). Section 5.5.11 is left out: a time-out that the stack takes back gives back the window and not the bounds.
 
 mod bounds;
 mod control;

@@ -157,6 +157,7 @@ impl Medium {
     }
 
     /// End of the present reservation by others (virtual carrier sense).
+    #[inline(always)]
     pub fn nav(&self) -> Time {
         self.nav.min(self.nav_reset)
     }
@@ -198,17 +199,21 @@ impl Medium {
     }
 
     /// When the wait for access ends if nothing else happens.
+    #[inline(always)]
     pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
         if self.wanted { self.backoff_ends(rules) } else { None }
     }
 
+    #[inline(always)]
     fn backoff_ends(&self, rules: &Rules) -> Option<Time> {
-        Some(rules.backoff_ends(&self.backoff?, self.idle_since()?))
+        let backoff = self.backoff.as_ref()?;
+        Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
     /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to nothing, or, with
     /// EDCA, back-offs have stopped.
     #[must_use]
+    #[inline(always)]
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
         let must_draw = self.backoff.is_some() && self.pause_backoff(now, rules);
         self.busy = true;
@@ -220,6 +225,7 @@ impl Medium {
     }
 
     /// Counts the slots that have passed up to `now`; true if the station must be told.
+    #[inline(never)]
     fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         let (Some(idle_since), Some(backoff)) = (self.idle_since(), &mut self.backoff) else { return false };

@@ -281,6 +281,27 @@ def test_numbers_on_the_page_are_those_of_the_tables(browser: Chromium, page: Pa
     assert f"{len(frames)} frames" in browser.js("document.getElementById('about').textContent")
 
 
+def test_aggregates_and_what_answers_them_have_marks_of_their_own(browser: Chromium, tmp_path: Path) -> None:
+    chain = Scenario.chain(hops=2, transport="newreno", duration="2s").with_(profile="standard", **{"radio.phy": "ht"})
+    run(chain.with_(**{"radio.rate": "65Mbps"}), trace=tmp_path / "trace")
+    frames = pl.read_parquet(tmp_path / "trace" / "frames.parquet")
+    write(Blobs(Tables(tmp_path / "trace")), tmp_path / "page.html")
+    show(browser, tmp_path / "page.html")
+    legend = browser.js("document.getElementById('legend').innerText")
+    assert all(name in legend for name in ("aggregate", "block ACK", "BA request"))
+    shapes = browser.js("['27 × DATA', 'BLOCK ACK', 'BA REQUEST', 'ACK', 'RTS', 'BABEL', 'DATA'].map(fourhop.shape)")
+    assert shapes == ["stack", "ring", "hollow", "circle", "up", "diamond", "square"]
+    for row, name in [
+        (frames.filter((pl.col("mpdus") > 1) & (pl.col("content") == "tcp-data")).row(3, named=True), "× DATA"),
+        (frames.filter(pl.col("kind") == "block-ack").row(3, named=True), "BLOCK ACK"),
+    ]:
+        middle = (row["start_ns"] + row["end_ns"]) // 2
+        show(browser, tmp_path / "page.html", f"from={middle - MS}&to={middle + MS}&t={middle}")
+        wanted = f"{row['mpdus']} {name}" if row["mpdus"] else name
+        assert any(text.startswith(wanted) for text in words(exported(browser, "map")[0])), wanted
+    assert not browser.complaints
+
+
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A chain on which frames collide, and a network that moves, as the simulator traces them."""

@@ -29,6 +29,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "nav_ns": _I,
         "seq": pl.UInt16,
         "retry": pl.Boolean,
+        "mpdus": pl.UInt16,
         "packet": _U,
         "flow": _U,
         "content": _S,
@@ -81,7 +82,23 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 def _frame(number: int, node: int, start_ms: float, dst: int | None, *, retry: bool = False) -> tuple[Any, ...]:
     start = int(start_ms * MS)
-    return (number, node, start, start + 6 * MS, "data", dst, 2_000_000, 1536, 300_000, 7, retry, 1, 0, "tcp-data")
+    return (
+        number,
+        node,
+        start,
+        start + 6 * MS,
+        "data",
+        dst,
+        2_000_000,
+        1536,
+        300_000,
+        7,
+        retry,
+        None,
+        1,
+        0,
+        "tcp-data",
+    )
 
 
 def _event(

@@ -94,17 +94,21 @@ export class Details {
     const node = (number: number) => nodeName(head, number);
     const start = chunk.t0 + frames.start[row]!, end = chunk.t0 + frames.end[row]!;
     const kind = head.names.kind[frames.kind[row]!]!;
-    const types: Record<string, string> = { rts: "0x001b, request-to-send", cts: "0x001c, clear-to-send", ack: "0x001d, acknowledgement", data: "0x0020, data" };
+    const types: Record<string, string> = { rts: "0x001b, request-to-send", cts: "0x001c, clear-to-send", ack: "0x001d, acknowledgement", data: "0x0020, data",
+      "block-ack": "0x0019, block ack", "block-ack-request": "0x0018, block ack request" };
+    const mpdus = frames.mpdus[row]!;
     const wlan: Row[] = [
       ["frame.number", String(id)],
       ["frame.time_relative", `${instant(start, 1)} s`],
       ["frame.len", `${frames.bytes[row]!} bytes`],
       ["wlan_radio.data_rate", `${frames.rate[row]! / 1e6} Mbit/s`],
       ["wlan_radio.duration", duration(end - start)],
-      ["wlan.fc.type_subtype", types[kind] ?? kind],
+      ["wlan.fc.type_subtype", mpdus > 0 ? "0x0028, QoS data" : types[kind] ?? kind],
+      ...(mpdus > 1 ? [["MPDUs", `${mpdus}, of which the first is described`] as Row] : []),
       ["wlan.ra", node(frames.dst[row]!)],
       ...(kind === "data" || kind === "rts" ? [["wlan.ta", node(frames.node[row]!)] as Row] : []),
       ["wlan.duration", `${Math.ceil(frames.nav[row]! / 1000)} µs`],
+      ...(kind.startsWith("block") ? [["wlan.fixed.ssc.sequence", String(frames.seq[row]!)] as Row] : []),
       ...(kind === "data" ? [["wlan.seq", String(frames.seq[row]!)] as Row, ["wlan.fc.retry", frames.retry[row]! > 0 ? "1, sent before" : "0"] as Row] : []),
     ];
     const parts: HTMLElement[] = [

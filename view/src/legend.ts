@@ -19,7 +19,7 @@ export function legend(head: Head, map: HTMLElement, states: HTMLElement): void 
   map.replaceChildren(
     ...head.flows.slice(0, 12).map((flow, at) => item(flow.name, (pen) => pen.rect(0, 3, 14, 6, colours.flow(at)))),
     item("of no flow", (pen) => pen.rect(0, 3, 14, 6, colours.flow(-1))),
-    ...["data", "RTS", "CTS", "ACK", "RREQ"].map((kind) =>
+    ...["data", "aggregate", "RTS", "CTS", "ACK", "block ACK", "BA request", "RREQ"].map((kind) =>
       item(kind === "RREQ" ? "routing, ARP" : kind, (pen) => glyph(pen, shape(kind), 7, 6, 4, colours.text))),
     item("lost, with its reason", (pen) => {
       pen.line([3, 2, 11, 10], colours.lost, 2.5);

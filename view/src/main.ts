@@ -6,6 +6,7 @@ import { Lanes } from "./lanes";
 import { legend } from "./legend";
 import { MapView } from "./map";
 import { duration, Model, PANELS } from "./model";
+import { shape } from "./palette";
 import { CanvasPen, fitted } from "./pen";
 import { Plots } from "./plots";
 import { Sequence } from "./sequence";
@@ -109,7 +110,7 @@ async function start(): Promise<void> {
   void trace.whole();
   const canvasPen = (to: CanvasRenderingContext2D, width: number, height: number) => new CanvasPen(to, width, height);
   // What tests and scripts read: what was drawn, how long it took.
-  Object.assign(window, { fourhop: { trace, model, map, lanes, sequence, plots, controls, timings, pen: canvasPen } });
+  Object.assign(window, { fourhop: { trace, model, map, lanes, sequence, plots, controls, timings, shape, pen: canvasPen } });
 }
 
 start().catch((error: unknown) => {

@@ -184,6 +184,10 @@ export function glyph(pen: Pen, kind: Shape, x: number, y: number, size: number,
   switch (kind) {
     case "circle": pen.circle(x, y, size, fill); break;
     case "square": pen.rect(x - size, y - size, 2 * size, 2 * size, fill); break;
+    // Of what is under way as one, each answers for itself: three bars, and a ring that answers them.
+    case "stack": for (const at of [-1, -0.25, 0.5]) pen.rect(x - size, y + at * size, 2 * size, 0.5 * size, fill); break;
+    case "ring": pen.circle(x, y, 0.8 * size, null, fill, 0.5 * size); break;
+    case "hollow": pen.line([x - size, y + size, x + size, y + size, x, y - size, x - size, y + size], fill, 0.35 * size); break;
     case "up": pen.polygon([x - size, y + size, x + size, y + size, x, y - size], fill); break;
     case "down": pen.polygon([x - size, y - size, x + size, y - size, x, y + size], fill); break;
     case "diamond": pen.polygon([x - size, y, x, y - size, x + size, y, x, y + size], fill); break;

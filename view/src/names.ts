@@ -7,12 +7,15 @@ const SHORT: Record<string, string> = {
   "atp-feedback": "ATP feedback", "echo-request": "echo", "echo-reply": "echo reply", other: "data",
 };
 
-/** RTS, CTS and ACK by their kind, data by what is in it. */
+const KINDS: Record<string, string> = { "block-ack": "BLOCK ACK", "block-ack-request": "BA REQUEST" };
+
+/** RTS, CTS and ACK by their kind, data by what is in it, aggregates by how many MPDUs they have, too. */
 export function frameName(head: Head, frames: Frames, row: number): string {
   const kind = head.names.kind[frames.kind[row]!] ?? "";
-  if (kind !== "data") return kind.toUpperCase();
+  if (kind !== "data") return KINDS[kind] ?? kind.toUpperCase();
   const content = frames.content[row]! >= 0 ? head.names.content[frames.content[row]!]! : "data";
-  return SHORT[content] ?? content.toUpperCase();
+  const name = SHORT[content] ?? content.toUpperCase();
+  return frames.mpdus[row]! > 1 ? `${frames.mpdus[row]!} × ${name}` : name;
 }
 
 export function nodeName(head: Head, node: number): string {

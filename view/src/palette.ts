@@ -38,13 +38,16 @@ export function faded(colour: string, part: number): string {
   return colour + Math.round(part * 255).toString(16).padStart(2, "0");
 }
 
-export type Shape = "square" | "circle" | "up" | "down" | "diamond";
+export type Shape = "square" | "stack" | "circle" | "ring" | "up" | "hollow" | "down" | "diamond";
 
 /** Kinds of frames by shape, the same on the map and in its legend. */
 export function shape(kind: string): Shape {
+  if (/^\d+ ×|^aggregate/.test(kind)) return "stack";
+  if (/^block/i.test(kind)) return "ring";
+  if (/^ba request/i.test(kind)) return "hollow";
   if (/rts/i.test(kind)) return "up";
   if (/cts/i.test(kind)) return "down";
   if (/^ack/i.test(kind)) return "circle";
-  if (/rreq|rrep|rerr|hello|probe|arp/i.test(kind)) return "diamond";
+  if (/rreq|rrep|rerr|hello|probe|babel|arp/i.test(kind)) return "diamond";
   return "square";
 }

@@ -31,7 +31,7 @@ export type Column = Float64Array | Float32Array | Int32Array | Uint32Array | In
 export type Table<Name extends string> = { readonly rows: number } & { readonly [key in Name]: Column };
 
 /** As in docs/trace.md. Where a number can be missing, -1 says that it is. */
-export type Frames = Table<"frame" | "node" | "kind" | "start" | "end" | "dst" | "flow" | "packet" | "bytes" | "rate" | "seq" | "retry" | "nav" | "content">;
+export type Frames = Table<"frame" | "node" | "kind" | "start" | "end" | "dst" | "flow" | "packet" | "bytes" | "rate" | "seq" | "retry" | "nav" | "mpdus" | "content">;
 export type Receptions = Table<"frame" | "node" | "start" | "end" | "power" | "fate">;
 export type States = Table<"node" | "start" | "end" | "state" | "slots">;
 export type Packets = Table<"time" | "packet" | "node" | "event" | "reason" | "flow" | "content" | "seq" | "ack" | "payload" | "bytes" | "peer" | "src" | "dst">;

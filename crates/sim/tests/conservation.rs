@@ -51,11 +51,11 @@ prop_compose! {
 /// Two radios at each node, and a third on a channel of its own at the first.
 const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios]]\nchannel = 11\nnodes = 0\n";
 
-/// Access categories.
-const EDCA: &str = "edca = true\n";
 /// 802.11n and ac, whose rates the MCS say.
 const HT: &str = "phy = 'ht'\nstreams = 2\n";
 const HT_SINR: &str = "model = 'sinr'\nphy = 'vht'\nmcs = 8\nwidth = '40MHz'\nguard_interval = '400ns'\n";
+/// Access categories.
+const EDCA: &str = "edca = true\n";
 
 /// Half of the networks stand still; nodes of the others come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
@@ -129,7 +129,7 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         let has_mcs = radio == HT || radio == HT_SINR;
-        // What aggregates, or access categories, do not have.
+        // What aggregates, and access categories, do not have.
         let sections = if (has_mcs || mac == EDCA) && sections.starts_with("[c3tcp]") { "" } else { sections };
         let mac = if has_mcs && !mac.is_empty() && mac != EDCA { "rate_control = 'minstrel'\n" } else { mac };
         let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };

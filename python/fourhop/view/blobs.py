@@ -222,6 +222,7 @@ class Blobs:
             *(pl.col("frame").cast(pl.UInt32), self._nodes.column("node"), self._nodes.column("dst")),
             *(number("flow", kind=pl.Int16), number("packet"), number("bytes"), number("rate_bps", "rate", pl.Float32)),
             *(number("seq"), pl.col("retry").fill_null(False).cast(pl.Int8), number("nav_ns", "nav")),
+            number("mpdus", kind=pl.Int8),
             *(code("kind", columns.KINDS), code("content", columns.CONTENTS)),
         ]
         return self._part("frames", at, found)

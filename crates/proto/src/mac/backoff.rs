@@ -31,6 +31,7 @@ impl Backoff {
     }
 
     /// The same with an AIFS that is `later` slots longer.
+    #[inline(never)]
     pub fn immediate_later(idle_since: Time, now: Time, (difs, slot): (Dur, Dur), later: u32) -> Backoff {
         let aifs = difs + slot * u64::from(later);
         Backoff { slots: later, later: later as u8, ..Backoff::immediate(idle_since, now, aifs) }
@@ -52,6 +53,7 @@ impl Backoff {
     }
 
     /// The medium, idle since `idle_since`, becomes busy at `now`: whole slots that have passed after the DIFS count.
+    #[inline(always)]
     pub fn pause(&mut self, idle_since: Time, now: Time, difs: Dur, slot: Dur) {
         let waited = now.saturating_since(self.from.max(idle_since));
         if waited > difs {
@@ -61,6 +63,7 @@ impl Backoff {
     }
 
     /// The same with EDCA: the boundary behind AIFS counts, and every further one. One that is at most `turnaround` ahead has passed.
+    #[inline(never)]
     pub fn pause_at_boundaries(&mut self, idle_since: Time, now: Time, difs: Dur, slot: Dur, turnaround: Dur) {
         let waited = now.saturating_since(self.from.max(idle_since)) + turnaround;
         if waited >= difs {
@@ -71,6 +74,7 @@ impl Backoff {
     }
 
     /// When it ends if the medium is idle since `idle_since`, which may lie ahead, and stays so.
+    #[inline(always)]
     pub fn ends(&self, idle_since: Time, difs: Dur, slot: Dur) -> Time {
         self.from.max(idle_since) + difs + slot * u64::from(self.slots)
     }

@@ -132,8 +132,8 @@ pub struct Dcf {
     pub(super) long_retries: u32,
     pub(super) answer: Option<Answer>,
     pub(super) outgoing: Option<Outgoing>,
-    pub(super) access: Access,
     pub(super) rules: Rules,
+    pub(super) access: Access,
     pub(super) random: Stream,
     pub(super) counters: Counters,
     /// Last sequence number accepted from each transmitter.
@@ -180,8 +180,9 @@ impl Dcf {
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
-        let parked = self.edca.iter_mut().flat_map(|edca| edca.parked_sessions_mut());
-        parked.for_each(|sessions| sessions.sample_by(random.clone()));
+        if let Some(edca) = &mut self.edca {
+            edca.parked_sessions_mut().for_each(|sessions| sessions.sample_by(random.clone()));
+        }
         match &mut self.sessions {
             Some(sessions) => sessions.sample_by(random),
             None => self.rates.sample_by(random),
@@ -343,6 +344,7 @@ impl Dcf {
     }
 
     /// The same with a layer above that has further packets for an aggregate.
+    #[inline(always)]
     pub fn handle_timeout_with(
         &mut self,
         now: Time,
@@ -384,6 +386,7 @@ impl Dcf {
     }
 
     /// As [`Dcf::access`], with EDCA.
+    #[inline(never)]
     fn access_of_the_winner(
         &mut self,
         now: Time,

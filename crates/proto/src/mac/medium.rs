@@ -46,6 +46,7 @@ impl Rules {
 
 impl Rules {
     /// When a back-off ends if the medium, idle since `idle_since`, stays so.
+    #[inline(always)]
     pub(super) fn backoff_ends(&self, backoff: &Backoff, idle_since: Time) -> Time {
         backoff.ends(idle_since, self.difs, self.slot)
     }
@@ -156,17 +157,20 @@ impl Medium {
     }
 
     /// End of the present reservation by others (virtual carrier sense).
+    #[inline(always)]
     pub fn nav(&self) -> Time {
         self.nav.min(self.nav_reset)
     }
 
     /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the receiver is
     /// busy or an exchange is under way.
+    #[inline(always)]
     pub(super) fn idle_since(&self) -> Option<Time> {
         (!self.busy && !self.exchange).then(|| self.last_idle_since())
     }
 
     /// The same of the time before it became busy.
+    #[inline(always)]
     pub(super) fn last_idle_since(&self) -> Time {
         self.quiet_since.max(self.nav()).max(self.eifs_until)
     }
@@ -195,17 +199,21 @@ impl Medium {
     }
 
     /// When the wait for access ends if nothing else happens.
+    #[inline(always)]
     pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
         if self.wanted { self.backoff_ends(rules) } else { None }
     }
 
+    #[inline(always)]
     fn backoff_ends(&self, rules: &Rules) -> Option<Time> {
-        Some(rules.backoff_ends(&self.backoff?, self.idle_since()?))
+        let backoff = self.backoff.as_ref()?;
+        Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
     /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to nothing, or, with
     /// EDCA, back-offs have stopped.
     #[must_use]
+    #[inline(always)]
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
         let must_draw = self.backoff.is_some() && self.pause_backoff(now, rules);
         self.busy = true;
@@ -217,11 +225,16 @@ impl Medium {
     }
 
     /// Counts the slots that have passed up to `now`; true if the station must be told.
+    #[inline(never)]
     fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         let (Some(idle_since), Some(backoff)) = (self.idle_since(), &mut self.backoff) else { return false };
-        rules.stop_backoff(backoff, idle_since, now);
-        backoff.is_immediate() || (rules.turnaround.is_some() && idle_since < now)
+        if let Some(turnaround) = rules.turnaround {
+            backoff.pause_at_boundaries(idle_since, now, rules.difs, rules.slot, turnaround);
+            return backoff.is_immediate() || idle_since < now;
+        }
+        backoff.pause(idle_since, now, rules.difs, rules.slot);
+        backoff.is_immediate()
     }
 
     /// Forgets a back-off that has ended with nothing to send.

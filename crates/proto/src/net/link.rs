@@ -111,18 +111,6 @@ enum Queue {
     FqCodel(Box<StationQueues>),
 }
 
-/// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each node every few
-/// microseconds, and none of them is in the cache.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Coming {
-    at: Time,
-    from: MacAddr,
-    packet: Ipv4Packet,
-}
-
-const _: () = assert!(size_of::<Coming>() == 128, "two cache lines");
-
 impl Queue {
     fn new(config: &Config) -> Queue {
         match config.queue_kind {
@@ -174,6 +162,18 @@ fn place(category: Category) -> Option<usize> {
         Category::Vo => Some(2),
     }
 }
+
+/// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each node every few
+/// microseconds, and none of them is in the cache.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Coming {
+    at: Time,
+    from: MacAddr,
+    packet: Ipv4Packet,
+}
+
+const _: () = assert!(size_of::<Coming>() == 128, "two cache lines");
 
 /// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each the driver offers the
 /// head of the queue to the MAC if that is ready.

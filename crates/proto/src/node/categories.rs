@@ -13,9 +13,8 @@ impl Node {
     /// Gives each function of a MAC that has nothing to send the head of its queue.
     #[inline(never)]
     pub(super) fn offer_of_categories(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
-        let aggregates = self.mac_at(radio).aggregates();
-        // Aggregates may have emptied queues that a gateway fills.
-        let mut taken = aggregates;
+        // An aggregate may have emptied the queues since the last time.
+        let mut taken = self.mac_at(radio).aggregates();
         for category in Category::ALL.into_iter().rev() {
             if !self.mac_at(radio).wants(category) {
                 continue;
@@ -23,7 +22,7 @@ impl Node {
             if let Some(msdu) = self.next_of_category(now, radio, category, out) {
                 self.mac_of(radio).handle_packet_of(now, category, msdu, &mut ear.medium);
                 taken = true;
-            } else if aggregates && self.mac_at(radio).has_unsent_of(category) {
+            } else if self.mac_at(radio).has_unsent_of(category) {
                 self.mac_of(radio).resume_of(now, category, &mut ear.medium);
             }
         }

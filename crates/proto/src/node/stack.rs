@@ -159,11 +159,11 @@ impl Node {
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
+            upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
             mac_addr: mac,
             mac: dcf,
             link,
             early: None,
-            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
@@ -193,6 +193,7 @@ impl Node {
     /// Gives the node a wired side: it is a gateway.
     pub fn add_wired_side(&mut self, wired: WiredSide) {
         self.wired = Some(Box::new(wired));
+        self.upper.has_rest = true;
         self.refresh_upper();
     }
 
@@ -204,6 +205,7 @@ impl Node {
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
+        self.upper.has_rest = true;
     }
 
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
@@ -437,7 +439,7 @@ impl Node {
         }
     }
 
-    /// The gateway learns how many packets wait for the radios.
+    /// Tells the wired side how many packets wait for radios.
     pub(super) fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
         let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
         self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));

@@ -138,7 +138,7 @@ impl Originator {
     }
 
     /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit, at most `frames`
-    /// MPDUs. There is something, or [`Originator::has_work`] was false. With more than one MPDU the PPDU is no longer than `within`.
+    /// MPDUs. There is something, or [`Originator::has_work`] was false. The PPDU is no longer than `within`, if it has more than one MPDU.
     pub fn fill(
         &mut self,
         config: &Config,

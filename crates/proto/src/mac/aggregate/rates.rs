@@ -319,7 +319,7 @@ mod tests {
             let until = self.now + time;
             while self.now < until {
                 let Choice { mcs, frames } = self.control.choose(self.now, 0, &self.config);
-                let fits = self.config.aggregation.longest(&self.config, mcs).get() / 1244;
+                let fits = self.config.aggregation.longest(&self.config, mcs, Dur::MAX).get() / 1244;
                 let sent = frames.min(fits as u32).max(1);
                 let acked = (0..sent).filter(|_| self.chance.unit() < share(mcs)).count() as u32;
                 let lasts = mcs.airtime(self.config.phy, Bytes(1244 * u64::from(sent))) + Dur::from_micros(200);

@@ -258,6 +258,7 @@ impl Dcf {
     }
 
     /// Brings the function forward whose turn is next, unless one has the medium.
+    #[inline(never)]
     pub(in crate::mac) fn elect(&mut self, now: Time, medium: &mut Medium) {
         if self.owns_medium() {
             return medium.want_access(self.outgoing.is_some());

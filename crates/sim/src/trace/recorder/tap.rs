@@ -42,6 +42,10 @@ impl Tap for Recorder {
             FrameKind::BlockAck { .. } => ("block-ack", mac::BLOCK_ACK.get(), seen.answers),
             FrameKind::BlockAckRequest { .. } => ("block-ack-request", mac::BLOCK_ACK_REQUEST.get(), About::default()),
         };
+        let mpdus = match &frame.kind {
+            FrameKind::Aggregate(aggregate) => Some(aggregate.mpdus.len() as u16),
+            _ => None,
+        };
         let (seq, retry) = match &frame.kind {
             FrameKind::Aggregate(aggregate) => {
                 (aggregate.mpdus.first().map(|mpdu| mpdu.seq), Some(aggregate.mpdus.iter().any(|mpdu| mpdu.retry)))
@@ -70,6 +74,7 @@ impl Tap for Recorder {
                 nav_ns: frame.duration.as_nanos() as i64,
                 seq,
                 retry,
+                mpdus,
                 packet: about.packet,
                 flow: about.flow,
                 content: about.content,

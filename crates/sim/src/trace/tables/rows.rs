@@ -128,7 +128,7 @@ tables! {
         start_ns: i64,
         /// Last instant there.
         end_ns: i64,
-        /// `rts`, `cts`, `data`, `ack`.
+        /// `rts`, `cts`, `data`, `ack`, `block-ack`, `block-ack-request`.
         kind: &'static str,
         /// The node it is addressed to; none: all.
         dst: Option<u32>,
@@ -142,6 +142,8 @@ tables! {
         seq: Option<u16>,
         /// Data that was sent before?
         retry: Option<bool>,
+        /// MPDUs of data that is sent by an MCS; none without.
+        mpdus: Option<u16>,
         /// The packet it carries, makes way for or acknowledges.
         packet: Option<u32>,
         /// Flow of that packet.

@@ -61,7 +61,7 @@ fn each_exchange_takes_what_its_frames_take() {
         if let FrameKind::Aggregate(aggregate) = &pair[0].frame.kind {
             assert_eq!((aggregate.mpdus.len() as u64, aggregate.len()), (IN_TIME, Bytes(IN_TIME * 1532 - 2)));
             assert_eq!((pair[0].frame.airtime, pair[0].frame.duration), (US(PPDU), US(16 + BLOCK_ACK)));
-            let FrameKind::BlockAck { start, bitmap } = pair[1].frame.kind else { panic!("{:?} follows", pair[1]) };
+            let FrameKind::BlockAck { start, bitmap, .. } = pair[1].frame.kind else { panic!("{:?} follows", pair[1]) };
             assert_eq!((pair[1].frame.airtime, pair[1].frame.rate), (US(BLOCK_ACK), Rate::kbps(6_000)));
             // 200 m are 667 ns.
             assert_eq!(pair[1].at - pair[0].at, US(PPDU + 16) + Dur::from_nanos(667));
@@ -124,7 +124,7 @@ fn mpdus_are_lost_one_by_one() {
     setup.flows = vec![udp(0, 1, Time::ZERO, Dur::from_millis(1))];
     let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(20), &Control::new());
-    let counters = *world.nodes()[0].mac().counters();
+    let counters = world.nodes()[0].mac().counters();
     let (sent, again) = (counters.mpdus_sent as f64, counters.mpdus_again as f64);
     let sigma = (expected * (1.0 - expected) / sent).sqrt();
     assert!((again / sent - (1.0 - expected)).abs() < 4.0 * sigma, "{again} of {sent}, {expected}");

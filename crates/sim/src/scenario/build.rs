@@ -80,6 +80,7 @@ impl Builder {
         {
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
+        let edca = self.edca(phy);
         let link = self.section::<Link>();
         let routing = self.routing();
         let profile = self.profile;
@@ -160,6 +161,7 @@ impl Builder {
             radios: radios?,
             site: site?,
             mac: mac?.1,
+            edca: edca?,
             link: link.as_ref()?.1.clone(),
             routing: routing?,
             babel: babel?.1,
@@ -187,6 +189,7 @@ impl Builder {
             }
         }
         if let Some(link) = &link {
+            self.check_edca(&scenario, link, (&c3tcp_resolved, &c3tcp));
             self.check_several_radios(&scenario, link, (&c3tcp_resolved, &c3tcp));
         }
         if let Err(mut error) = scenario.positions_under(scenario.seed, control) {

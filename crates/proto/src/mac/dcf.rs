@@ -171,10 +171,10 @@ impl Dcf {
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
-        match &mut self.sessions {
-            Some(sessions) => sessions.sample_by(random),
-            None => self.rates.sample_by(random),
+        if let Some(sessions) = &mut self.sessions {
+            sessions.sample_by(random.clone());
         }
+        self.rates.sample_by(random);
     }
 
     /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
@@ -192,8 +192,8 @@ impl Dcf {
     /// Rate of data to a neighbour at present.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
         match &self.sessions {
-            Some(sessions) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
-            None => self.rates.present(addr, &self.config),
+            Some(sessions) if sessions.is_for(addr) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
+            _ => self.rates.present(addr, &self.config),
         }
     }
 
@@ -233,7 +233,10 @@ impl Dcf {
         }
         self.counters.accepted += 1;
         let broadcast = msdu.dst.is_broadcast();
-        if self.sessions.is_some() && !broadcast {
+        if let Some(sessions) = &self.sessions
+            && !broadcast
+            && sessions.is_for(msdu.dst)
+        {
             return self.begin_session(now, msdu, medium);
         }
         let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };

@@ -6,8 +6,8 @@
 // failure, in a row or not, would give up a whole aggregate, send a BlockAckReq and set the contention window back. It is therefore without
 // a limit here; --ssrc=7 is ns-3's default.
 //
-//   wifi [--stations=1] [--hops=0] [--standard=n|ac] [--mcs=7] [--streams=1] [--width=20] [--shortGuard=0] [--ampdu=65535] [--rts=0]
-//     [--ssrc=1000000] [--payload=1472] [--interval=0.0001] [--seed=1] [--duration=12] [--warmup=2]
+//   wifi [--stations=1] [--older=0] [--hops=0] [--standard=n|ac] [--mcs=7] [--streams=1] [--width=20] [--shortGuard=0] [--ampdu=65535]
+//     [--rts=0] [--ssrc=1000000] [--payload=1472] [--interval=0.0001] [--seed=1] [--duration=12] [--warmup=2]
 //
 //   --hops=0   that many stations on a circle of 1 m send to one in its middle
 //   --hops=N   one flow over N hops of 10 m
@@ -52,12 +52,14 @@ Heard(Ptr<const Packet> packet, uint16_t, WifiTxVector, MpduInfo, SignalNoiseDbm
 int
 main(int argc, char* argv[])
 {
-    uint32_t stations = 1, hops = 0, mcs = 7, streams = 1, width = 20, ampdu = 65535, payload = 1472, seed = 1, ssrc = 1000000;
+    uint32_t stations = 1, older = 0, hops = 0, mcs = 7, streams = 1, width = 20, ampdu = 65535, payload = 1472, seed = 1;
+    uint32_t ssrc = 1000000;
     bool shortGuard = false, rts = false;
     double duration = 12, warmup = 2, interval = 1e-4;
     std::string standard = "n";
     CommandLine cmd;
     cmd.AddValue("stations", "senders", stations);
+    cmd.AddValue("older", "how many of the stations, the last ones, have 802.11a at 54 Mbit/s", older);
     cmd.AddValue("hops", "hops of a chain; 0: one cell", hops);
     cmd.AddValue("standard", "n or ac", standard);
     cmd.AddValue("mcs", "MCS within a stream", mcs);
@@ -115,7 +117,21 @@ main(int argc, char* argv[])
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true), "BE_MaxAmpduSize", UintegerValue(ampdu),
                 "BE_MaxAmsduSize", UintegerValue(0));
-    auto devices = wifi.Install(phy, mac, nodes);
+    NetDeviceContainer devices;
+    for (uint32_t n = 0; n < count - older; ++n)
+    {
+        devices.Add(wifi.Install(phy, mac, nodes.Get(n)));
+    }
+    WifiMacHelper dcf;
+    dcf.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
+    WifiHelper legacy;
+    legacy.SetStandard(WIFI_STANDARD_80211a);
+    legacy.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("OfdmRate54Mbps"), "ControlMode",
+                                   StringValue("OfdmRate6Mbps"));
+    for (uint32_t n = count - older; n < count; ++n)
+    {
+        devices.Add(legacy.Install(phy, dcf, nodes.Get(n)));
+    }
     const std::string device = "/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/";
     Config::Set(device + "Mac/BE_Txop/$ns3::QosTxop/Aifsn", UintegerValue(2));
     Config::Set(device + "HtConfiguration/ShortGuardIntervalSupported", BooleanValue(shortGuard));
@@ -126,6 +142,11 @@ main(int argc, char* argv[])
     addresses.SetBase("10.0.0.0", "255.255.255.0");
     auto interfaces = addresses.Assign(devices);
     TrafficControlHelper().Uninstall(devices);
+    if (older > 0)
+    {
+        // The rate manager would send answers to ARP by the MCS, which these stations do not know.
+        NeighborCacheHelper().PopulateNeighborCache();
+    }
     if (hops > 0)
     {
         Ipv4StaticRoutingHelper helper;
@@ -137,11 +158,11 @@ main(int argc, char* argv[])
     }
 
     const uint32_t sink = hops > 0 ? hops : 0;
-    UdpServerHelper server(9);
-    auto sinks = server.Install(nodes.Get(sink));
+    ApplicationContainer sinks;
     for (uint32_t n = hops > 0 ? 0 : 1; n < (hops > 0 ? 1 : count); ++n)
     {
-        UdpClientHelper client(interfaces.GetAddress(sink), 9);
+        sinks.Add(UdpServerHelper(9 + n).Install(nodes.Get(sink)));
+        UdpClientHelper client(interfaces.GetAddress(sink), 9 + n);
         client.SetAttribute("MaxPackets", UintegerValue(4294967295u));
         client.SetAttribute("Interval", TimeValue(Seconds(interval)));
         client.SetAttribute("PacketSize", UintegerValue(payload));
@@ -150,16 +171,26 @@ main(int argc, char* argv[])
     }
     Config::ConnectWithoutContext(device + "Phy/PhyTxPsduBegin", MakeCallback(&Sent));
     Config::ConnectWithoutContext("/NodeList/0/DeviceList/*/$ns3::WifiNetDevice/Phy/MonitorSnifferRx", MakeCallback(&Heard));
-    auto received = sinks.Get(0)->GetObject<UdpServer>();
-    uint64_t before = 0;
+    auto received = [&](uint32_t from, uint32_t to) {
+        uint64_t sum = 0;
+        for (uint32_t n = from; n < to; ++n)
+        {
+            sum += sinks.Get(n)->GetObject<UdpServer>()->GetReceived();
+        }
+        return sum;
+    };
+    const uint32_t newer = sinks.GetN() - older;
+    uint64_t before[2] = {0, 0};
     Simulator::Schedule(Seconds(warmup), [&] {
-        before = received->GetReceived();
+        before[0] = received(0, newer);
+        before[1] = received(newer, sinks.GetN());
         counting = true;
     });
     Simulator::Stop(Seconds(duration));
     Simulator::Run();
-    const double bps = 8.0 * payload * (received->GetReceived() - before) / (duration - warmup);
-    std::cout << std::fixed << "{\"goodput_bps\": " << bps << ", \"data_sent\": " << dataSent << ", \"mpdus_sent\": " << mpdusSent
+    const double each = 8.0 * payload / (duration - warmup);
+    const double olderBps = each * (received(newer, sinks.GetN()) - before[1]);
+    std::cout << std::fixed << "{\"goodput_bps\": " << each * (received(0, newer) - before[0]) + olderBps << ", \"older_bps\": " << olderBps << ", \"data_sent\": " << dataSent << ", \"mpdus_sent\": " << mpdusSent
               << ", \"mpdus_heard\": " << mpdusHeard << ", \"answers_sent\": " << blockAcksSent << "}" << std::endl;
     Simulator::Destroy();
     return 0;

@@ -28,7 +28,7 @@ use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, TxRate, sinr};
 use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
 use fourhop_proto::tcp::{self, Socket};
-use fourhop_units::{Bytes, NodeId, Purpose, Seq, Stream, Watt};
+use fourhop_units::{Bytes, MacAddr, NodeId, Purpose, Seq, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -206,6 +206,8 @@ pub struct Setup {
     pub site: Option<Arc<Site>>,
     /// Options of the nodes.
     pub node: node::Config,
+    /// Those that know no MCS, in order, among others that do; with [`Radio::Sinr`].
+    pub without_mcs: Vec<NodeId>,
     /// Routing of all nodes with radios.
     pub routing: Routing,
     /// Nodes without radios, gateways and wires; `None`: there are none.
@@ -366,12 +368,20 @@ impl Setup {
         spread.check(self.node.mac.shortest_frame())?;
         let recorded = tap.as_ref().is_some_and(|tap| tap.looks_closely());
         let routers = routers.into_iter().map(|router| if recorded { router.with_route_changes() } else { router });
-        let shared = [false, true].map(|aware| node::SharedConfig::from(&self.layers(aware)));
+        let mut shared = [false, true].map(|aware| node::SharedConfig::from(&self.layers(aware))).to_vec();
+        let legacy: Arc<[MacAddr]> =
+            self.without_mcs.iter().flat_map(|&node| stations.of(node)).map(|n| Stations::addresses(n).mac).collect();
+        if !legacy.is_empty() {
+            shared.push(node::SharedConfig::from(&node::Config { mac: self.node.mac.without_mcs(), ..self.node }));
+        }
         let on_channel = stations.by_channel();
         let mut nodes: Vec<Node> = routers
             .enumerate()
             .map(|(n, router)| self.node(NodeId(n as u32), seed, router, &shared, (&stations, &on_channel)))
             .collect();
+        if !legacy.is_empty() {
+            nodes.iter_mut().for_each(|node| node.know_without_mcs(&legacy));
+        }
         let mut wired = Wired::default();
         if let Some(plan) = &self.wired {
             let gateways;
@@ -405,7 +415,11 @@ impl Setup {
             Radio::Threshold(_) => world,
             Radio::Sinr(radio) => {
                 let stream = |n: usize| Stream::new(seed, NodeId(n as u32), Purpose::Channel);
-                let receiver = |n| sinr::Receiver::new(radio.receiver, stream(n));
+                let receiver = |n: usize| {
+                    let receiver = sinr::Receiver::new(radio.receiver, stream(n));
+                    let is_legacy = self.is_without_mcs(stations.node(NodeId(n as u32)));
+                    if is_legacy { receiver.without_mcs() } else { receiver }
+                };
                 world.with_receivers((0..stations.count()).map(receiver).collect())
             }
         };
@@ -427,18 +441,22 @@ impl Setup {
         config
     }
 
-    /// `shared` are the options of nodes that are not aware of C3TCP, and of those that are.
+    fn is_without_mcs(&self, node: NodeId) -> bool {
+        !self.without_mcs.is_empty() && self.without_mcs.contains(&node)
+    }
+
+    /// `shared` are the options of nodes that are not aware of C3TCP, of those that are, and of those that know no MCS.
     fn node(
         &self,
         id: NodeId,
         seed: u64,
         router: Router,
-        shared: &[node::SharedConfig; 2],
+        shared: &[node::SharedConfig],
         (stations, on_channel): (&Stations, &BTreeMap<ChannelNumber, OnChannel>),
     ) -> Node {
         let backoff = |station| Stream::new(seed, station, Purpose::Backoff);
         let modules = self.c3tcp.as_ref().filter(|c3tcp| !c3tcp.unaware.contains(&id));
-        let config = &shared[usize::from(modules.is_some())];
+        let config = &shared[if self.is_without_mcs(id) { 2 } else { usize::from(modules.is_some()) }];
         let mut node = Node::new(Stations::addresses(id), backoff(id), config.clone(), router);
         for station in stations.of(id).skip(1) {
             let others = on_channel[&stations.channel(station)].clone();

@@ -55,6 +55,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
             .any(|flow| flow.traffic.transport == FlowTransport::Atp)
             .then(|| scenario.atp_config()),
         c3tcp: c3tcp(scenario),
+        without_mcs: scenario.without_mcs(),
     };
     Ok((setup, network.flows))
 }

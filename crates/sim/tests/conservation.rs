@@ -131,7 +131,8 @@ prop_compose! {
         let has_mcs = radio == HT || radio == HT_SINR;
         // What aggregates, and access categories, do not have.
         let sections = if (has_mcs || mac == EDCA) && sections.starts_with("[c3tcp]") { "" } else { sections };
-        let mac = if has_mcs && !mac.is_empty() && mac != EDCA { "rate_control = 'minstrel'\n" } else { mac };
+        let ht = "rate_control = 'minstrel'\nprotection = 'auto'\n";
+        let mac = if has_mcs && !mac.is_empty() && mac != EDCA { ht } else { mac };
         let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };
         writeln!(text, "[radio]\n{rate}{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
         // What nodes with several radios, or with access categories, do not have.
@@ -143,6 +144,9 @@ prop_compose! {
         }
         text += &movement;
         text += sections;
+        if radio == HT_SINR && arp && mac != EDCA {
+            text += "[[nodes]]\nnode = [0, 1]\nphy = 'ofdm'\n";
+        }
         text += wired.as_deref().unwrap_or("");
         let mut names: Vec<String> = (0..places.len()).map(|node| node.to_string()).collect();
         if wired.is_some() {

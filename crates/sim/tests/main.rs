@@ -20,6 +20,7 @@ mod far_apart;
 mod gateway;
 mod inputs;
 mod metric;
+mod mixed;
 mod mobility;
 mod modern_tcp;
 mod neighbourhood_red;

@@ -76,6 +76,8 @@ pub struct Config {
     pub mcs: Option<Mcs>,
     /// Limits of aggregates.
     pub aggregation: Aggregation,
+    /// With `mcs`: rate of unicast data to stations that know none; with rate control the highest.
+    pub legacy_rate: Rate,
     /// Rate of broadcasts, of RTS (or that of the data if it is lower) and, by `answer_rate`, of CTS and ACK.
     pub basic_rate: Rate,
     /// Rate of CTS and ACK.
@@ -142,6 +144,7 @@ impl Config {
             data_rate: Rate::kbps(2_000),
             mcs: None,
             aggregation: Aggregation::standard(),
+            legacy_rate: Rate::kbps(54_000),
             basic_rate: Rate::kbps(1_000),
             answer_rate: AnswerRate::Basic,
             rate_control: RateControl::Fixed,
@@ -245,6 +248,16 @@ impl Config {
     /// How unicast data is sent where no rate control has another opinion.
     pub fn data_tx(&self) -> TxRate {
         self.mcs.map_or(TxRate::Legacy(self.data_rate), TxRate::Mcs)
+    }
+
+    /// Rate of unicast data without MCS where no rate control has another opinion.
+    pub fn single_rate(&self) -> Rate {
+        if self.mcs.is_some() { self.legacy_rate } else { self.data_rate }
+    }
+
+    /// Options of a station that knows no MCS among those with these: its data has the rates that theirs to it have.
+    pub fn without_mcs(&self) -> Config {
+        Config { mcs: None, data_rate: self.single_rate(), ..*self }
     }
 
     /// The rate by which those of the frames around unicast data are chosen.

@@ -183,10 +183,10 @@ impl Dcf {
         if let Some(edca) = &mut self.edca {
             edca.parked_sessions_mut().for_each(|sessions| sessions.sample_by(random.clone()));
         }
-        match &mut self.sessions {
-            Some(sessions) => sessions.sample_by(random),
-            None => self.rates.sample_by(random),
+        if let Some(sessions) = &mut self.sessions {
+            sessions.sample_by(random.clone());
         }
+        self.rates.sample_by(random);
     }
 
     /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
@@ -204,8 +204,8 @@ impl Dcf {
     /// Rate of data to a neighbour at present.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
         match &self.sessions {
-            Some(sessions) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
-            None => self.rates.present(addr, &self.config),
+            Some(sessions) if sessions.is_for(addr) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
+            _ => self.rates.present(addr, &self.config),
         }
     }
 
@@ -252,7 +252,10 @@ impl Dcf {
             measure::note_head(now, &mut msdu);
         }
         self.counters.accepted += 1;
-        if self.sessions.is_some() && !msdu.dst.is_broadcast() {
+        if let Some(sessions) = &self.sessions
+            && !msdu.dst.is_broadcast()
+            && sessions.is_for(msdu.dst)
+        {
             return self.begin_session(now, msdu, medium);
         }
         self.take_in_hand(now, msdu);

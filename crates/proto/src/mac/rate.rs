@@ -73,7 +73,7 @@ impl Rates {
     /// The rate of the first data frame of a packet to `addr`.
     pub fn begin(&mut self, now: Time, addr: MacAddr, config: &Config) -> Rate {
         match config.rate_control {
-            RateControl::Fixed => config.data_rate,
+            RateControl::Fixed => config.single_rate(),
             RateControl::Arf(_) => self.of_ladder(addr, config),
             RateControl::Minstrel(options) => {
                 let samples = self.samples.get_or_insert_with(|| {
@@ -89,14 +89,14 @@ impl Rates {
     /// That of the next repeat, of a packet with `limit` attempts in all.
     pub fn again(&mut self, addr: MacAddr, limit: u32, config: &Config) -> Rate {
         match config.rate_control {
-            RateControl::Fixed => config.data_rate,
+            RateControl::Fixed => config.single_rate(),
             RateControl::Arf(_) => self.of_ladder(addr, config),
             RateControl::Minstrel(_) => match self.sampled(addr) {
                 Some(sampled) => {
                     sampled.rate = sampled.minstrel.rate(sampled.attempts, limit);
                     ladder(config)[sampled.rate]
                 }
-                None => config.data_rate,
+                None => config.single_rate(),
             },
         }
     }
@@ -108,7 +108,7 @@ impl Rates {
             let samples = &self.samples.as_ref()?.neighbours;
             samples.iter().find(|neighbour| neighbour.addr == addr).map(|neighbour| neighbour.minstrel.present())
         };
-        known.or_else(sampled).map_or(config.data_rate, |place| ladder(config)[place])
+        known.or_else(sampled).map_or(config.single_rate(), |place| ladder(config)[place])
     }
 
     fn of_ladder(&mut self, addr: MacAddr, config: &Config) -> Rate {
@@ -229,7 +229,7 @@ impl Config {
 /// The rates up to the highest that is allowed.
 fn ladder(config: &Config) -> &'static [Rate] {
     let rates = config.phy.rates();
-    let count = rates.iter().filter(|&&rate| rate <= config.data_rate).count();
+    let count = rates.iter().filter(|&&rate| rate <= config.single_rate()).count();
     &rates[..count.max(1)]
 }
 

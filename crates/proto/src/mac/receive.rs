@@ -68,6 +68,10 @@ impl Dcf {
         }
         self.counters.acknowledged += 1;
         self.exchange_done(now, medium);
+        // What was left for stations that take aggregates takes turns with frames for those that do not.
+        if self.has_unsent() {
+            self.resume(now, medium);
+        }
     }
 
     /// Data has been answered.

@@ -60,6 +60,13 @@ impl Node {
         self.mac_of(radio).sample_rates_by(random);
     }
 
+    /// These stations, in order, know no MCS; all others do. Before anything happens.
+    pub fn know_without_mcs(&mut self, stations: &Arc<[MacAddr]>) {
+        for radio in FIRST..self.radios() {
+            self.mac_of(radio).know_without_mcs(stations.clone());
+        }
+    }
+
     /// How many radios it has.
     pub fn radios(&self) -> usize {
         1 + self.further.len()

@@ -81,6 +81,14 @@ impl Builder {
             self.problems.push(resolved.problem("rate_control", resolved.show("rate_control"), allowed));
         }
         let edca = self.edca(phy);
+        if let (Some((resolved, mac)), Some((_, radio))) = (&mac, &radio)
+            && radio.phy.format().is_some()
+            && !radio.phy.kind().rates().contains(&mac.legacy_rate)
+        {
+            let rates = radio.phy.kind().rates().iter().map(|rate| format!("\"{}Mbps\"", rate.bps() / 1_000_000));
+            let allowed = rates.collect::<Vec<_>>().join(" or ");
+            self.problems.push(resolved.problem("legacy_rate", resolved.show("legacy_rate"), allowed));
+        }
         let link = self.section::<Link>();
         let routing = self.routing();
         let profile = self.profile;

@@ -26,6 +26,10 @@ impl Builder {
         if !scenario.mac.edca {
             return;
         }
+        if !scenario.without_mcs().is_empty() {
+            let allowed = "none of its own with `mac.edca`, which all stations have or none";
+            self.problems.push(self.root.at.problem("nodes.phy", "an older one", allowed));
+        }
         for (key, on) in [("red", link.red), ("nred", link.nred)] {
             if on {
                 let allowed = "false with `mac.edca`: it looks at one queue, and there are four";

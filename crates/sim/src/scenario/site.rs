@@ -12,6 +12,7 @@ use crate::mobility::Movement;
 use crate::propagation::site::{Site, Station, Wall};
 use crate::setup::Radio;
 use crate::topology::Topology;
+use fourhop_proto::phy::PhyKind;
 use fourhop_proto::phy::sinr::config::ratio;
 use fourhop_proto::route::Metric;
 use fourhop_units::{Bytes, Db, NodeId, Rate, Watt};
@@ -33,6 +34,16 @@ pub struct SiteKeys {
     pub losses: Vec<LossKeys>,
     /// Walls.
     pub walls: Vec<WallKeys>,
+}
+
+impl Scenario {
+    /// The nodes that know no MCS among those that do, in order.
+    pub fn without_mcs(&self) -> Vec<NodeId> {
+        let older = self.site.nodes.iter().filter(|keys| keys.phy.is_some_and(|phy| phy != self.radio.phy));
+        let mut nodes: Vec<NodeId> = older.flat_map(NodeKeys::numbers).map(NodeId).collect();
+        nodes.sort_unstable();
+        nodes
+    }
 }
 
 impl Builder {
@@ -90,6 +101,20 @@ impl Builder {
             {
                 let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
                 self.problems.push(resolved.problem("name", wrong, allowed));
+            }
+            if let Some(phy) = keys.phy
+                && phy != radio.phy
+                && !(radio.model == RadioModel::Sinr
+                    && radio.phy.format().is_some()
+                    && phy.format().is_none()
+                    && phy.kind() == radio.phy.kind())
+            {
+                let older = if radio.phy.kind() == PhyKind::ErpOfdm { "erp-ofdm" } else { "ofdm" };
+                let allowed = match radio.phy.format() {
+                    Some(_) => format!("{:?}, or {older:?} with `radio.model` \"sinr\"", radio.phy.name()),
+                    None => format!("{:?}, that of `radio.phy`, unless it is of 802.11n or later", radio.phy.name()),
+                };
+                self.problems.push(resolved.problem("phy", resolved.show("phy"), allowed));
             }
             if !on_ground && keys.antenna_height.is_some() {
                 let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other law looks at heights";

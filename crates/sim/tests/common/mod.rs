@@ -94,6 +94,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         flows: Vec::new(),
         atp: None,
         c3tcp: None,
+        without_mcs: Vec::new(),
     };
     setup.node.link.arp = false;
     setup

@@ -16,6 +16,8 @@ pub enum Protection {
     RtsCts,
     /// By a CTS to the station itself at the basic rate (clause 10.3.2.13).
     CtsToSelf,
+    /// As `CtsToSelf` where there are stations without MCS (clause 10.27.3), else not.
+    Auto,
 }
 
 /// Limits and options of aggregation.

@@ -10,11 +10,19 @@ use crate::mac::edca::sessions_of;
 use crate::mac::medium::Medium;
 use crate::wire::{Aggregate, Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Time};
+use std::sync::Arc;
 
 impl Dcf {
     /// Is the exchange in hand one of a session?
     pub(in crate::mac) fn in_session(&self) -> bool {
         matches!(&self.outgoing, Some(Outgoing { content: Content::Session(_), .. }))
+    }
+
+    /// These stations, in order, know no MCS: what is for them goes frame by frame at rates without. Before anything happens.
+    pub fn know_without_mcs(&mut self, stations: Arc<[MacAddr]>) {
+        if let Some(sessions) = &mut self.sessions {
+            sessions.legacy = stations;
+        }
     }
 
     /// Does it send and take aggregates?
@@ -88,7 +96,7 @@ impl Dcf {
         let times = &mut sessions.times[usize::from(originator.in_flight() > 1)];
         times.follow(&self.config, mcs.reference_rate());
         let times = *times;
-        match self.config.aggregation.protection {
+        match sessions.protection(&self.config) {
             Protection::RtsCts => self.radiate_rts(now, to, &times, airtime, medium, air),
             _ if psdu > self.config.rts_threshold => self.radiate_rts(now, to, &times, airtime, medium, air),
             Protection::CtsToSelf => {
@@ -100,7 +108,7 @@ impl Dcf {
                     Some(Frame { dst: self.addr, src: self.addr, duration, rate, airtime: cts, kind: FrameKind::Cts });
                 self.radiate(now, cts, TxState::SelfCts, cts, medium);
             }
-            Protection::None => self.send_session(now, to, medium, air, supply),
+            Protection::None | Protection::Auto => self.send_session(now, to, medium, air, supply),
         }
     }
 

@@ -49,6 +49,7 @@ use super::times::ExchangeTimes;
 use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{MacAddr, Stream, Time};
+use std::sync::Arc;
 
 /// Sequence numbers in a window (clause 10.25.6: buffer size of an agreement).
 pub const WINDOW: u16 = 64;
@@ -81,6 +82,8 @@ pub(super) struct Sessions {
     mcs: Mcs,
     /// With rate control.
     control: Option<Box<McsControl>>,
+    /// Stations that know no MCS, in order.
+    legacy: Arc<[MacAddr]>,
     /// Of an exchange that ends with an ACK, and of one that ends with a BlockAck.
     times: [ExchangeTimes; 2],
 }
@@ -96,7 +99,22 @@ impl Sessions {
             requests: false,
             mcs,
             control: McsControl::new(config).map(Box::new),
+            legacy: Arc::default(),
             times: [times(super::CTS_OR_ACK), times(BLOCK_ACK)],
+        }
+    }
+
+    /// Does this station take aggregates?
+    pub fn is_for(&self, to: MacAddr) -> bool {
+        self.legacy.is_empty() || self.legacy.binary_search(&to).is_err()
+    }
+
+    /// How frames with an MCS are announced to others.
+    fn protection(&self, config: &Config) -> Protection {
+        match config.aggregation.protection {
+            Protection::Auto if self.legacy.is_empty() => Protection::None,
+            Protection::Auto => Protection::CtsToSelf,
+            always => always,
         }
     }
 

@@ -120,8 +120,11 @@ impl Dcf {
         let rates = config.rates_around(mcs.reference_rate());
         let reserved = match config.aggregation.protection {
             Protection::CtsToSelf => config.answer_airtime(config.basic_rate) + config.sifs,
-            Protection::None if config.rts_threshold >= mcs.format().longest_aggregate() => Dur::ZERO,
-            Protection::None | Protection::RtsCts => {
+            // There are no older stations with EDCA.
+            Protection::None | Protection::Auto if config.rts_threshold >= mcs.format().longest_aggregate() => {
+                Dur::ZERO
+            }
+            Protection::None | Protection::Auto | Protection::RtsCts => {
                 config.rts_airtime(rates.rts) + config.answer_airtime(rates.cts) + config.sifs * 2
             }
         };

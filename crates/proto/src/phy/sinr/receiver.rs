@@ -64,6 +64,8 @@ struct Followed {
     interference: f64,
     header_hazard: f64,
     payload_hazard: f64,
+    /// Can it not be decoded whatever its power?
+    is_foreign: bool,
     /// It survives what happens with a higher probability than this.
     chance: f64,
 }
@@ -87,6 +89,8 @@ pub struct Receiver {
     followed: Option<Followed>,
     /// The MPDUs of what is followed, if that is an aggregate.
     parts: Parts,
+    /// Does it know no MCS?
+    legacy: bool,
 }
 
 const NOTHING: (Time, NodeId) = (Time::NEVER, NodeId(u32::MAX));
@@ -106,7 +110,15 @@ impl Receiver {
             random,
             followed: None,
             parts: Parts::default(),
+            legacy: false,
         }
+    }
+
+    /// One of 802.11a or g among stations of 802.11n and later: of a frame with an MCS it reads L-SIG, which says how long the medium
+    /// is busy (clause 19.3.9.3.5), and takes what follows for a frame that it has got wrong.
+    #[must_use]
+    pub fn without_mcs(self) -> Receiver {
+        Receiver { legacy: true, ..self }
     }
 
     /// Which MPDUs of the aggregate that was received last are right: bit n stands for the nth.
@@ -208,7 +220,7 @@ impl Receiver {
     fn follow(&mut self, now: Time, copy: Arrival, others: f64, frame: &Frame) -> Followed {
         let mode = self.config.mode(frame);
         let (payload_begins, ratio, header, header_ends) = match &frame.kind {
-            FrameKind::Aggregate(aggregate) => {
+            FrameKind::Aggregate(aggregate) if !self.legacy => {
                 let payload_begins = now + aggregate.mcs.preamble();
                 self.parts.begin(aggregate, payload_begins, &mut self.random);
                 let (header, ends) = self.config.header_with_mcs(self.header);
@@ -237,6 +249,7 @@ impl Receiver {
             interference: others,
             header_hazard: 0.0,
             payload_hazard: 0.0,
+            is_foreign: self.legacy && matches!(frame.kind, FrameKind::Aggregate(_)),
             chance: self.random.unit(),
         }
     }
@@ -323,6 +336,7 @@ impl Receiver {
         self.next = next;
         let departure = match self.followed.take_if(|followed| followed.src == src) {
             Some(_) if transmitting => Departure::Judged(Verdict::Missed),
+            Some(followed) if followed.is_foreign => Departure::Judged(Verdict::Bad(DropReason::FrameError)),
             Some(followed) if !self.parts.is_empty() => {
                 let header = followed.chance < libm::exp(-followed.header_hazard);
                 match self.parts.judge() {

@@ -1,12 +1,12 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
 use super::Phy;
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, size, time};
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, rate, section, size, time};
 use crate::scenario::value::{Field, Values};
 use fourhop_proto::mac::{self, AnswerRate, Protection};
 use fourhop_proto::phy::mcs::Format;
 
-use fourhop_units::{Bytes, Dur};
+use fourhop_units::{Bytes, Dur, Rate};
 
 pub use fourhop_proto::mac::BackoffDraw;
 
@@ -30,6 +30,7 @@ choice! {
         None = "none", "by the first symbols of their preambles, which stations of 802.11a and g read";
         RtsCts = "rts-cts", "by RTS and CTS at `radio.basic_rate`, whatever `rts_threshold` is";
         CtsToSelf = "cts-to-self", "by a CTS at `radio.basic_rate` that the station sends to itself";
+        Auto = "auto", "as `cts-to-self` where a node has a `phy` of its own in [[nodes]], else as `none`";
     }
 }
 
@@ -81,6 +82,9 @@ section! {
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
+        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in [[nodes]]); with `rate_control` the
+        /// highest.
+        legacy_rate: Rate, rate("6Mbps", "54Mbps") => legacy_rate;
         /// Most MPDUs in an A-MPDU; this and the five keys that follow mean something from 802.11n on.
         ampdu_frames: u32, Kind::Int(1, 64) => aggregation.frames;
         /// Most bytes of an A-MPDU.

@@ -1,6 +1,7 @@
 //! `[[nodes]]`, `[[losses]]` and `[[walls]]`: what is particular about a network's place.
 
-use crate::scenario::key::{Fallback::*, Kind, choice, length, number, power, rate, section, share, size};
+use super::Phy;
+use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, number, power, rate, section, share, size};
 use crate::scenario::quantity::Unit;
 use crate::scenario::value::{Field, Metres, Number, Share, Value};
 use fourhop_units::{Bytes, Db, Rate, Watt};
@@ -21,6 +22,9 @@ section! {
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
         /// What the node is called where it is emulated; letters, digits and hyphens.
         name: Option<String>, Kind::Text, Computed("n and its number");
+        /// Physical layer, where that of all others is of 802.11n or later: the `ofdm` or `erp-ofdm` of the same band, of an older station.
+        /// With `sinr` only.
+        phy: Option<Phy>, Kind::Choice(Phy::CHOICES), Computed("`radio.phy`");
         /// Transmitted power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
         /// Gain of the antenna over an isotropic one, which counts for frames sent and received; antennas of nodes that are
@@ -73,7 +77,7 @@ section! {
 impl NodeKeys {
     /// Is this about the name alone?
     pub fn only_names(&self) -> bool {
-        let NodeKeys { node: _, name, tx_power, antenna_gain, antenna_height } = self;
+        let NodeKeys { node: _, name, phy: _, tx_power, antenna_gain, antenna_height } = self;
         name.is_some() && tx_power.is_none() && *antenna_gain == Db(0.0) && antenna_height.is_none()
     }
 

@@ -329,6 +329,27 @@ fn values_that_contradict_each_other() {
         "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" or \"minstrel\" from 802.11n on"
     );
     assert_eq!(
+        ht("mac.legacy_rate = \"11Mbps\""),
+        "chain.toml:5:19: mac.legacy_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \"18Mbps\" or \
+         \"24Mbps\" or \"36Mbps\" or \"48Mbps\" or \"54Mbps\""
+    );
+    let older = |keys: &str| {
+        message("[topology]", &format!("{keys}\nnodes = [{{ node = 1, phy = \"erp-ofdm\" }}]\n[topology]"))
+    };
+    let allowed = "chain.toml:6:28: nodes[0].phy: found \"erp-ofdm\", allowed:";
+    assert_eq!(
+        older("radio.phy = \"ht\"\nradio.model = \"sinr\""),
+        format!("{allowed} \"ht\", or \"ofdm\" with `radio.model` \"sinr\"")
+    );
+    assert_eq!(
+        older("radio.phy = \"ht-2.4ghz\"\nradio.model = \"threshold\""),
+        format!("{allowed} \"ht-2.4ghz\", or \"erp-ofdm\" with `radio.model` \"sinr\"")
+    );
+    assert_eq!(
+        older("radio.phy = \"ofdm\"\nradio.model = \"sinr\""),
+        format!("{allowed} \"ofdm\", that of `radio.phy`, unless it is of 802.11n or later")
+    );
+    assert_eq!(
         ht("c3tcp.enabled = true"),
         "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with a `radio.phy` whose frames are aggregates"
     );

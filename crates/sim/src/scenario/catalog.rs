@@ -30,7 +30,17 @@ pub struct Catalog {
     pub routings: Vec<CatalogEntry>,
     /// Models of the radio.
     pub radios: Vec<CatalogEntry>,
+    /// Access categories, the most urgent first.
+    pub categories: Vec<CatalogEntry>,
 }
+
+/// What keys of `[edca]` and counters begin with, with the DSCPs that Linux maps there.
+const CATEGORIES: &[(&str, &str)] = &[
+    ("vo", "voice, with `mac.edca`: DSCP 48 to 63, among them routing"),
+    ("vi", "video: 32 to 47"),
+    ("be", "best effort: 0 to 7 and 24 to 31"),
+    ("bk", "background: 8 to 23"),
+];
 
 /// Everything a scenario can name.
 pub fn catalog() -> Catalog {
@@ -51,12 +61,13 @@ pub fn catalog() -> Catalog {
         apps: entries(AppKind::CHOICES),
         routings: entries(RoutingProtocol::CHOICES),
         radios: entries(RadioModel::CHOICES),
+        categories: entries(CATEGORIES),
     }
 }
 
 impl Catalog {
     /// All kinds with their headings, in the order to show them.
-    pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 7] {
+    pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 8] {
         [
             ("profiles", &self.profiles),
             ("topologies", &self.topologies),
@@ -65,6 +76,7 @@ impl Catalog {
             ("applications", &self.apps),
             ("routings", &self.routings),
             ("radios", &self.radios),
+            ("categories", &self.categories),
         ]
     }
 }

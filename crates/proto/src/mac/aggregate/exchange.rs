@@ -72,7 +72,7 @@ impl Dcf {
         air: &mut Option<Frame>,
         supply: &mut impl Supply,
     ) {
-        let (category, within) = (self.qos().unwrap_or_default(), self.longest_in_txop());
+        let category = self.qos().unwrap_or_default();
         let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &mut self.outgoing) else { return };
         let originator = &mut sessions.originators[sessions.current];
         sessions.requests = originator.request().is_some();
@@ -85,6 +85,7 @@ impl Dcf {
         let mcs = choice.mcs;
         let originator = &mut sessions.originators[sessions.current];
         let counters = &mut self.counters;
+        let within = self.access.longest_aggregate(&self.config, mcs);
         originator.fill(&self.config, choice, within, || {
             let msdu = supply.next_for(now, to, category)?;
             counters.accepted += 1;

@@ -12,10 +12,12 @@
 //! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes nevertheless, since
 //! there are no fragments.
 
+use super::Access;
 use crate::mac::aggregate::Protection;
-use crate::mac::config::whole_micros;
+use crate::mac::config::{Config, whole_micros};
 use crate::mac::dcf::{Content, Dcf, Outgoing, needs_rts};
 use crate::mac::{BLOCK_ACK, Medium, Supply};
+use crate::phy::Mcs;
 use crate::wire::{Category, Frame, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 
@@ -113,10 +115,21 @@ impl Dcf {
         }
     }
 
+    /// As [`Medium::begin_exchange`], with all functions.
+    #[inline(always)]
+    pub(in crate::mac) fn stop_for_exchange(&mut self, now: Time, medium: &Medium) {
+        if self.edca.is_some() {
+            self.stop_parked(now, medium);
+        }
+    }
+}
+
+impl Access {
     /// How long an aggregate may be on the air so that the opportunity holds it with its answer and what comes before it.
-    pub(in crate::mac) fn longest_in_txop(&self) -> Dur {
-        let (config, txop) = (&self.config, self.access.txop);
-        let Some(mcs) = config.mcs.filter(|_| !txop.is_zero()) else { return Dur::MAX };
+    pub(in crate::mac) fn longest_aggregate(&self, config: &Config, mcs: Mcs) -> Dur {
+        if self.txop.is_zero() {
+            return Dur::MAX;
+        }
         let rates = config.rates_around(mcs.reference_rate());
         let reserved = match config.aggregation.protection {
             Protection::CtsToSelf => config.answer_airtime(config.basic_rate) + config.sifs,
@@ -128,14 +141,6 @@ impl Dcf {
                 config.rts_airtime(rates.rts) + config.answer_airtime(rates.cts) + config.sifs * 2
             }
         };
-        txop.saturating_sub(reserved + config.sifs + config.airtime(BLOCK_ACK, rates.ack))
-    }
-
-    /// As [`Medium::begin_exchange`], with all functions.
-    #[inline(always)]
-    pub(in crate::mac) fn stop_for_exchange(&mut self, now: Time, medium: &Medium) {
-        if self.edca.is_some() {
-            self.stop_parked(now, medium);
-        }
+        self.txop.saturating_sub(reserved + config.sifs + config.airtime(BLOCK_ACK, rates.ack))
     }
 }

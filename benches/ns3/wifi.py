@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("wifi")
-SEEDS = 3
+SEEDS = 5
 TIMES = ["--duration=5", "--warmup=1"]
 CELLS = [{"stations": n} for n in (1, 2, 5, 10)]
 CHAINS = [{"hops": n} for n in (1, 2, 3)]
@@ -38,7 +38,7 @@ def goodput(case: dict[str, object], seed: int) -> float:
 
 def main() -> None:
     """Prints a line for each case."""
-    print("# ns-3.37, benches/ns3/wifi.cc: goodput in Mbit/s over 4 s, mean and standard deviation of 3 runs")
+    print("# ns-3.37, benches/ns3/wifi.cc: goodput in Mbit/s over 4 s, mean and standard deviation of 5 runs")
     for case in CASES:
         runs = [goodput(case, seed) for seed in range(1, SEEDS + 1)]
         words = " ".join(f"{key}={value}" for key, value in case.items())

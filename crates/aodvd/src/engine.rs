@@ -230,7 +230,7 @@ impl Engine {
         }
         let dst = if arrival.to.is_broadcast() { Ipv4Packet::BROADCAST } else { self.config.address };
         let (src, ttl, body) = (arrival.from, arrival.ttl, Body::Routing(message.into()));
-        let packet = Ipv4Packet { src, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src, dst, ttl, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         self.call(now, clock, out, |aodv, now, actions| aodv.handle_message(now, packet, src, actions));
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
 //! reads those it has.
 
-use crate::{rbp, tcp_ap};
+use crate::{bbr, rbp, tcp_ap};
 
 /// Parameters of all algorithms; each says in its file which it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +14,8 @@ pub struct Params {
     pub gamma: u32,
     /// CUBIC: does HyStart++ (RFC 9406) end its first slow start? RFC 9438 section 4.10 leaves it open.
     pub hystart: bool,
+    /// BBR: what its window has for segments that are handed down together.
+    pub bbr_budget: bbr::Budget,
     /// Rate-based pacing: V of RTT / (cwnd + V). Gupta et al. 2004: 1.
     pub pacing_v: u32,
     /// Rate-based pacing: which round trip is divided. The paper does not say.
@@ -32,6 +34,7 @@ impl Params {
             beta: 3,
             gamma: 1,
             hystart: false,
+            bbr_budget: bbr::Budget::Draft,
             pacing_v: 1,
             pacing_samples: rbp::Samples::Timer,
             limit: None,

@@ -1,6 +1,7 @@
 //! What holds for every algorithm of the registry, whatever the network does: one random course of a connection, driven
 //! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
 
+use fourhop_cc::bbr;
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_cc::tcp_ap::{self, DelaySource, Samples};
 use fourhop_cc::{
@@ -150,9 +151,10 @@ prop_compose! {
     /// Parameters within what a scenario may set.
     fn params()(alpha in 0u32..=1_000, beta in 0u32..=1_000, gamma in 0u32..=1_000, pacing_v in 0u32..=1_000,
                 limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(),
-                (hears_all, hystart) in any::<(bool, bool)>()) -> Params {
+                (hears_all, hystart, adds) in any::<(bool, bool, bool)>()) -> Params {
         let pacing_samples = if hears_all { rbp::Samples::EveryAck } else { rbp::Samples::Timer };
-        Params { alpha, beta, gamma, hystart, pacing_v, pacing_samples, limit, tcp_ap }
+        let bbr_budget = if adds { bbr::Budget::LinuxV1 } else { bbr::Budget::Draft };
+        Params { alpha, beta, gamma, hystart, bbr_budget, pacing_v, pacing_samples, limit, tcp_ap }
     }
 }
 

@@ -351,7 +351,7 @@ fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     let len = Bytes(u64::from(mtu));
     let rates = mac.rates_around(mac.reference_rate());
     let data = mac.alone_airtime(len) + mac.sifs + mac.answer_airtime(rates.ack);
-    let before = match len + mac.data_overhead > mac.rts_threshold {
+    let before = match mac.data_len(len) > mac.rts_threshold {
         true => mac.rts_airtime(rates.rts) + mac.answer_airtime(rates.cts) + mac.sifs * 2,
         false => Dur::ZERO,
     };

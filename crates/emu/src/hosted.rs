@@ -89,7 +89,7 @@ impl Hosted {
 
     fn handle_babel(&mut self, now: Time, message: BabelMessage, from: Ipv4Addr, out: &mut Vec<Vec<u8>>) {
         let (dst, body) = (BabelMessage::GROUP, Body::Routing(message.into()));
-        let packet = Ipv4Packet { src: from, dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src: from, dst, ttl: 1, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         self.call(out, |router, actions| router.handle_message(now, packet, from, actions));
     }
 
@@ -109,7 +109,7 @@ impl Hosted {
             let Ok(message) = decode::aodv(payload.get(UDP_HEADER..).unwrap_or_default()) else { return };
             self.router.handle_signal(from, strength);
             let (src, dst, ttl, body) = (head.src, head.dst, head.ttl, Body::Routing(message.into()));
-            let packet = Ipv4Packet { src, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
+            let packet = Ipv4Packet { src, dst, ttl, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
             self.call(out, |router, actions| router.handle_message(now, packet, src, actions));
         } else if head.dst == own {
             if let Some(packet) = echo(bytes).and_then(|bytes| Ipv4Packet::from_bytes(&bytes).ok()) {
@@ -233,6 +233,7 @@ mod tests {
             dst: Ipv4Addr::BROADCAST,
             ttl: 2,
             ident: 0,
+            dscp: 0,
             body: Body::Routing(
                 AodvMessage::Rreq(fourhop_proto::wire::Rreq {
                     hop_count: 0,

@@ -29,7 +29,7 @@ fn segment(from_wired: bool) -> Ipv4Packet {
         payload: if from_wired { PAYLOAD } else { 0 },
         ..TcpSegment::default()
     });
-    Ipv4Packet { src, dst, ttl: 60, ident: 0, body, meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl: 60, ident: 0, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 /// A packet whose flow and numbers can be set.

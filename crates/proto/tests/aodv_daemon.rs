@@ -50,11 +50,11 @@ struct Network {
 
 fn packet(src: Ipv4Addr, dst: Ipv4Addr) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 7, number: 1, payload: 56 });
-    Ipv4Packet { src, dst, ttl: 64, ident: 1, body, meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl: 64, ident: 1, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 fn routing(src: Ipv4Addr, dst: Ipv4Addr, ttl: u8, message: AodvMessage) -> Ipv4Packet {
-    Ipv4Packet { src, dst, ttl, ident: 0, body: Body::Routing(message.into()), meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl, ident: 0, dscp: 0, body: Body::Routing(message.into()), meta: PacketMeta::default() }
 }
 
 impl Network {

@@ -69,7 +69,7 @@ fn bytes(flow: u8, from_wired: bool, ident: u16, segment: TcpSegment) -> Vec<u8>
     let (wireless, wired) = (Ipv4Addr::new(10, 0, 0, flow % 4), Ipv4Addr::new(10, 128, 0, 1));
     let (src, dst) = if from_wired { (wired, wireless) } else { (wireless, wired) };
     let mut bytes = Vec::new();
-    let packet = Ipv4Packet { src, dst, ttl: 9, ident, body: Body::Tcp(segment), meta: PacketMeta::default() };
+    let packet = Ipv4Packet { src, dst, ttl: 9, ident, dscp: 0, body: Body::Tcp(segment), meta: PacketMeta::default() };
     encode::packet(&packet, &mut bytes);
     bytes
 }

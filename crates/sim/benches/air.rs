@@ -15,7 +15,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     let payload = Bytes(1460);
     let rate = Rate::from_bps(payload.bits() * 1_000_000_000 / interval.as_nanos()).expect("a rate above zero");
     let traffic = Traffic::Udp(cbr::Config { start: Time::ZERO, stop: None, rate, payload });
-    let flows = vec![Flow { src: NodeId(0), dst: NodeId(dst), traffic }];
+    let flows = vec![Flow { src: NodeId(0), dst: NodeId(dst), traffic, dscp: 0 }];
     let mut setup = Setup {
         positions,
         radios: None,

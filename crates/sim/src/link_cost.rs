@@ -36,7 +36,7 @@ impl<'a> LinkCost<'a> {
     }
 
     fn frame(&self) -> Bytes {
-        Metric::PACKET + self.mac.data_overhead
+        self.mac.data_len(Metric::PACKET)
     }
 
     /// Below this power no link has a cost.

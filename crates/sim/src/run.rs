@@ -17,7 +17,7 @@ use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{Crossing, FlowKey, FlowState, Gateway};
 use fourhop_proto::node::{Ages, EndpointKind};
 use fourhop_proto::route::Usage;
-use fourhop_proto::wire::Ipv4Packet;
+use fourhop_proto::wire::{Category, Ipv4Packet};
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
 use std::io;
@@ -349,7 +349,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut routing = route::Counters::default();
     let mut babel: Option<route::babel::Counters> = None;
     for node in world.nodes() {
-        (0..node.radios()).for_each(|radio| dcf.add(node.mac_at(radio).counters()));
+        (0..node.radios()).for_each(|radio| dcf.add(&node.mac_at(radio).counters()));
         routing.add(&node.router().counters());
         if let Some(counted) = node.router().babel_counters() {
             babel.get_or_insert_default().add(counted);
@@ -363,6 +363,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
         count_radios(world, &mut named);
     }
     count_airtime(world, &mut named);
+    count_categories(world, &mut named);
     let counted = |gateway: &Gateway<Ipv4Packet>| {
         let control = gateway.control_counters().copied().unwrap_or_default();
         gateway.counters().named().chain(control.named())
@@ -393,7 +394,7 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
         sum
     });
     let queues = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.link_at(radio)));
-    let fair = queues.filter_map(|link| link.station_queues()).map(|queues| queues.marked());
+    let fair = queues.flat_map(|link| link.station_queues()).map(|queues| queues.marked());
     let early = world.nodes().iter().filter_map(|node| node.early_drops()).map(|early| early.marked);
     let codel = world.nodes().iter().filter_map(|node| match node.wired_side()?.crossing()? {
         Crossing::FqCodel(queue) => Some(queue.marked()),
@@ -446,10 +447,23 @@ fn count_radios(world: &World, named: &mut Named) {
     }
 }
 
+/// What the access categories counted as they sent; what a station receives no category counts.
+fn count_categories(world: &World, named: &mut Named) {
+    for category in Category::ALL {
+        let macs = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.mac_at(radio)));
+        for (frames, own) in macs.filter_map(|mac| mac.counters_of(category)) {
+            let counts = named.entry(format!("category {}", category.name()).into()).or_default();
+            for (name, count) in frames.sending().chain(own.named()) {
+                *counts.entry(name).or_default() += count;
+            }
+        }
+    }
+}
+
 /// What the queues know of air time. Links between the same nodes on several channels count together.
 fn count_airtime(world: &World, named: &mut Named) {
     for (from, node) in world.nodes().iter().enumerate() {
-        let queues = (0..node.radios()).filter_map(|radio| node.link_at(radio).station_queues());
+        let queues = (0..node.radios()).flat_map(|radio| node.link_at(radio).station_queues());
         for (to, airtime) in queues.flat_map(|queues| queues.airtimes()) {
             let to = to.node().map_or_else(|| "all".to_owned(), |to| world.stations().node(to).to_string());
             let link = named.entry(format!("airtime {from}-{to}").into()).or_default();

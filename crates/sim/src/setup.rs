@@ -187,6 +187,8 @@ pub struct Flow {
     pub dst: NodeId,
     /// What it carries.
     pub traffic: Traffic,
+    /// DSCP of its packets, both ways.
+    pub dscp: u8,
 }
 
 /// Everything a run is a function of, besides the seed.
@@ -560,6 +562,7 @@ fn connect(
     atp: Option<&atp::Config>,
 ) -> FlowEnds {
     let (local, remote, fresh) = Setup::ports(index, flow);
+    let mut place = |node, endpoint: Endpoint| place(node, endpoint.with_dscp(flow.dscp));
     let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
     match &flow.traffic {

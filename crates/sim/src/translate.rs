@@ -19,7 +19,12 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
     let flows = network
         .flows
         .iter()
-        .map(|flow| Flow { src: flow.src, dst: flow.dst, traffic: traffic(scenario, &flow.traffic) })
+        .map(|flow| Flow {
+            src: flow.src,
+            dst: flow.dst,
+            traffic: traffic(scenario, &flow.traffic),
+            dscp: flow.traffic.dscp,
+        })
         .collect();
     let setup = Setup {
         positions: network.positions.clone(),

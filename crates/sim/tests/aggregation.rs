@@ -61,7 +61,7 @@ fn each_exchange_takes_what_its_frames_take() {
         if let FrameKind::Aggregate(aggregate) = &pair[0].frame.kind {
             assert_eq!((aggregate.mpdus.len() as u64, aggregate.len()), (IN_TIME, Bytes(IN_TIME * 1532 - 2)));
             assert_eq!((pair[0].frame.airtime, pair[0].frame.duration), (US(PPDU), US(16 + BLOCK_ACK)));
-            let FrameKind::BlockAck { start, bitmap } = pair[1].frame.kind else { panic!("{:?} follows", pair[1]) };
+            let FrameKind::BlockAck { start, bitmap, .. } = pair[1].frame.kind else { panic!("{:?} follows", pair[1]) };
             assert_eq!((pair[1].frame.airtime, pair[1].frame.rate), (US(BLOCK_ACK), Rate::kbps(6_000)));
             // 200 m are 667 ns.
             assert_eq!(pair[1].at - pair[0].at, US(PPDU + 16) + Dur::from_nanos(667));
@@ -124,7 +124,7 @@ fn mpdus_are_lost_one_by_one() {
     setup.flows = vec![udp(0, 1, Time::ZERO, Dur::from_millis(1))];
     let (mut world, ends) = setup.build(1, None).unwrap();
     world.run_until(Time::from_secs(20), &Control::new());
-    let counters = *world.nodes()[0].mac().counters();
+    let counters = world.nodes()[0].mac().counters();
     let (sent, again) = (counters.mpdus_sent as f64, counters.mpdus_again as f64);
     let sigma = (expected * (1.0 - expected) / sent).sqrt();
     assert!((again / sent - (1.0 - expected)).abs() < 4.0 * sigma, "{again} of {sent}, {expected}");
@@ -221,8 +221,12 @@ fn saturated_networks_get_what_ns3_says() {
         let interval = Dur::from_nanos((number("interval", 1e-4) * 1e9) as u64);
         let (hops, stations) = (number("hops", 0.0) as u32, number("stations", 1.0) as u32);
         let mut setup = if hops > 0 {
-            let places: Vec<f64> = (0..=hops).map(|n| 10.0 * f64::from(n)).collect();
+            let places: Vec<f64> = (0..=hops).map(|n| 9.8 * f64::from(n)).collect();
             let mut setup = line(node, &places);
+            // 10 m from hop to hop, and no three stations in a line: there a slot of the middle one begins later at the others by just
+            // what its frame takes to them, and it is for the rounding of delays to nanoseconds whether they hear it before they begin.
+            // ns-3 takes 4 us to sense a frame.
+            setup.positions.iter_mut().skip(1).step_by(2).for_each(|place| place.1 = 2.0);
             setup.flows.push(udp(0, hops, Time::from_millis(100), interval));
             setup
         } else {
@@ -234,16 +238,14 @@ fn saturated_networks_get_what_ns3_says() {
             // 1,500 bytes of IP, as in ns-3.
             cbr.payload = Bytes(1472);
         }
-        // Where whole aggregates collide often, a tenth of the MPDUs in the exchanges that ns-3 answers are wrong (docs/radio.md), and
-        // runs differ.
-        let collide = (stations == 10 || hops == 3) && number("rts", 0.0) == 0.0;
+        // Where whole aggregates collide, runs differ.
+        let collide = (stations == 10 || hops > 1) && number("rts", 0.0) == 0.0;
         let runs = if collide { 4 } else { 1 };
         let measured = bianchi::delivered_bps(&setup, runs, Time::from_secs(7)) / 1e6;
         let ratio = measured / goodput;
         let line = format!("{ratio:.3}: {measured:.3} of {goodput:.3} Mbit/s, {case:?}");
         println!("{line}");
-        let bound = if collide { 0.09 } else { 0.05 };
-        if (ratio - 1.0).abs() > bound {
+        if (ratio - 1.0).abs() > 0.05 {
             far.push(line);
         }
     }

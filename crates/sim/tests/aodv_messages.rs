@@ -76,7 +76,7 @@ fn tshark_reads_every_message_as_it_was_meant() {
     let mut writer = PcapWriter::with_header(File::create(&file).unwrap(), header).unwrap();
     for (second, (message, dst, _)) in messages().into_iter().enumerate() {
         let body = Body::Routing(message.into());
-        let packet = Ipv4Packet { src: ip(2), dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src: ip(2), dst, ttl: 1, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         let mut bytes = Vec::new();
         encode::packet(&packet, &mut bytes);
         let captured = PcapPacket::new(Duration::from_secs(second as u64), bytes.len() as u32, &bytes);

@@ -21,7 +21,7 @@ fn string(places: &[f64], config: atp::Config) -> Setup {
     let mut setup = line(node::Config::ns2(), places);
     let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
     let dst = NodeId(places.len() as u32 - 1);
-    setup.flows = vec![Flow { src: NodeId(0), dst, traffic: Traffic::Atp(transfer) }];
+    setup.flows = vec![Flow { src: NodeId(0), dst, traffic: Traffic::Atp(transfer), dscp: 0 }];
     setup.atp = Some(config);
     setup
 }

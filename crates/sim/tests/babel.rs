@@ -165,7 +165,7 @@ fn tshark_reads_every_tlv_as_it_was_meant() {
     for (second, (tlvs, _)) in messages().into_iter().enumerate() {
         let body = Body::Routing(RoutingMessage::Babel(BabelMessage { tlvs }));
         let (src, dst) = (ip(2), BabelMessage::GROUP);
-        let packet = Ipv4Packet { src, dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src, dst, ttl: 1, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         let mut bytes = Vec::new();
         encode::packet(&packet, &mut bytes);
         let captured = PcapPacket::new(Duration::from_secs(second as u64), bytes.len() as u32, &bytes);

@@ -87,7 +87,7 @@ fn fixed_point(n: u32, mac: &mac::Config) -> f64 {
             tried += reached;
             slots += reached * (f64::from(mac.backoff_values(cw) - 1) / 2.0 + 1.0);
             reached *= p;
-            cw = mac.next_cw(cw);
+            cw = (2 * cw + 1).min(mac.cw_max);
         }
         tried / slots
     };

@@ -39,8 +39,8 @@ fn traffic() -> impl Strategy<Value = String> {
 
 prop_compose! {
     fn flow()(from in any::<u32>(), to in any::<u32>(), traffic in traffic(), start in 0u32..1500,
-              stop in prop::option::of(1500u32..3000)) -> (u32, u32, String) {
-        let mut text = format!("{traffic}\nstart = '{start}ms'\n");
+              stop in prop::option::of(1500u32..3000), dscp in 0u32..64) -> (u32, u32, String) {
+        let mut text = format!("{traffic}\nstart = '{start}ms'\ndscp = {dscp}\n");
         if let Some(stop) = stop {
             writeln!(text, "stop = '{stop}ms'").unwrap();
         }
@@ -54,6 +54,8 @@ const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios
 /// 802.11n and ac, whose rates the MCS say.
 const HT: &str = "phy = 'ht'\nstreams = 2\n";
 const HT_SINR: &str = "model = 'sinr'\nphy = 'vht'\nmcs = 8\nwidth = '40MHz'\nguard_interval = '400ns'\n";
+/// Access categories.
+const EDCA: &str = "edca = true\n";
 
 /// Half of the networks stand still; nodes of the others come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
@@ -94,7 +96,12 @@ fn options() -> impl Strategy<Value = [&'static str; 3]> {
         2 => Just(RADIOS),
     ];
     let radio = prop_oneof![6 => Just(""), 2 => Just("model = 'sinr'\n"), 1 => Just(HT), 1 => Just(HT_SINR)];
-    let mac = prop_oneof![6 => Just(""), 2 => Just("rate_control = 'arf'\n"), 1 => Just("rate_control = 'minstrel'\n")];
+    let mac = prop_oneof![
+        6 => Just(""),
+        2 => Just("rate_control = 'arf'\n"),
+        1 => Just("rate_control = 'minstrel'\n"),
+        2 => Just(EDCA),
+    ];
     (sections, radio, mac).prop_map(|(sections, radio, mac)| [sections, radio, mac])
 }
 
@@ -122,13 +129,13 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         let has_mcs = radio == HT || radio == HT_SINR;
-        // What aggregates do not have.
-        let sections = if has_mcs && sections.starts_with("[c3tcp]") { "" } else { sections };
-        let mac = if has_mcs && !mac.is_empty() { "rate_control = 'minstrel'\nprotection = 'auto'\n" } else { mac };
+        // What aggregates, and access categories, do not have.
+        let sections = if (has_mcs || mac == EDCA) && sections.starts_with("[c3tcp]") { "" } else { sections };
+        let mac = if has_mcs && !mac.is_empty() && mac != EDCA { "rate_control = 'minstrel'\nprotection = 'auto'\n" } else { mac };
         let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };
         writeln!(text, "[radio]\n{rate}{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        // What nodes with several radios do not have.
-        let (several, early) = if sections == RADIOS { (true, "") } else { (false, early) };
+        // What nodes with several radios, or with access categories, do not have.
+        let (several, early) = if sections == RADIOS || mac == EDCA { (true, "") } else { (false, early) };
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
         if routing == "ssa-aodv" {
@@ -136,7 +143,7 @@ prop_compose! {
         }
         text += &movement;
         text += sections;
-        if radio == HT_SINR && arp {
+        if radio == HT_SINR && arp && mac != EDCA {
             text += "[[nodes]]\nnode = [0, 1]\nphy = 'ofdm'\n";
         }
         text += wired.as_deref().unwrap_or("");

@@ -15,6 +15,7 @@ mod bits;
 mod c3tcp;
 mod conservation;
 mod determinism;
+mod edca;
 mod far_apart;
 mod gateway;
 mod inputs;

@@ -28,7 +28,7 @@ fn at_bottleneck(name: &str, queue: usize) -> (f64, Vec<usize>, u64) {
     let Flow { traffic: Traffic::Tcp { source, .. }, .. } = newreno(0, 0, 1) else { unreachable!("made so") };
     let config = Box::new(tcp::Config { timestamps: false, ..tcp::Config::standard() });
     let transport = Transport::find(name).unwrap();
-    setup.flows = vec![Flow { src: here, dst: there, traffic: Traffic::Tcp { transport, config, source } }];
+    setup.flows = vec![Flow { src: here, dst: there, traffic: Traffic::Tcp { transport, config, source }, dscp: 0 }];
     let (mut world, ends) = setup.build(1, None).unwrap();
     let (mut queues, mut before) = (Vec::new(), 0);
     for n in 1..=6_000 {

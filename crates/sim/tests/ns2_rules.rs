@@ -270,7 +270,7 @@ fn a_routing_packet_overtakes_the_queue() {
             outstanding: None,
             payload: Bytes(56),
         };
-        setup.flows.push(Flow { src: NodeId(2), dst: NodeId(3), traffic: Traffic::Ping(ping) });
+        setup.flows.push(Flow { src: NodeId(2), dst: NodeId(3), traffic: Traffic::Ping(ping), dscp: 0 });
         let (mut world, _, recorder) = build(&setup, 1);
         world.run_until(Time::from_secs(5), &Control::new());
         let seen = recorder.seen();

@@ -123,7 +123,7 @@ fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
         outstanding: None,
         payload: Bytes(56),
     };
-    let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config) };
+    let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config), dscp: 0 };
     let setup = mesh_and_wire(2, Routing::Aodv(Box::new(route::Config::ns2())), vec![flow]);
     let (world, ends) = run(&setup, 20);
     let end = &world.endpoints(ends[0].sender.0)[ends[0].sender.1];

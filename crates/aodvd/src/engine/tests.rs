@@ -67,7 +67,7 @@ fn sent(tasks: &[Task]) -> Vec<(AodvMessage, Option<Interface>, Ipv4Addr)> {
 
 fn packet(src: Ipv4Addr, dst: Ipv4Addr) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 7, number: 1, payload: 56 });
-    Ipv4Packet { src, dst, ttl: 63, ident: 1, body, meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl: 63, ident: 1, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 const AT: Time = Time::from_secs(1);

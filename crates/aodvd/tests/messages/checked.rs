@@ -122,7 +122,8 @@ impl Checked {
                 let body = Body::Echo(EchoMessage { reply: false, ident: 1, number: 1, payload: 8 });
                 let (src, dst) = (address(what[0]), address(what[1]));
                 let own = src == OWN;
-                let packet = Ipv4Packet { src, dst, ttl: what[2].max(1), ident: 1, body, meta: PacketMeta::default() };
+                let packet =
+                    Ipv4Packet { src, dst, ttl: what[2].max(1), ident: 1, dscp: 0, body, meta: PacketMeta::default() };
                 self.given += 1;
                 self.engine.handle_caught(self.now, clock, packet, own, &mut tasks);
             }

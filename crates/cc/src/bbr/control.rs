@@ -14,6 +14,22 @@ const MARGIN: u32 = 99;
 /// BBR.StartupPacingGain.
 const STARTUP_GAIN: u32 = 277;
 
+/// What the window has on top of what the path holds, for segments that a host hands down together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Budget {
+    /// At least three quanta in all, of one segment each (draft-ietf-ccwg-bbr-05 sections 5.5.8.1 and 5.6.4.2).
+    Draft,
+    /// Three quanta more, and then the next even number: Linux's version 1 (6.18, `bbr_quantization_budget` in
+    /// net/ipv4/tcp_bbr.c). A quantum is two segments from [`TWO_FROM`] on, one below. What acknowledgements in lumps add is what
+    /// comes in [`LUMP`] at most (`bbr_ack_aggregation_cwnd`).
+    LinuxV1,
+}
+
+/// Pacing rate in bytes a second from which version 1's least quantum has two segments: 1.2 Mbit/s (`bbr_min_tso_rate`).
+const TWO_FROM: u64 = 1_200_000 / 8;
+/// `bbr_extra_acked_max_us`.
+const LUMP: Dur = Dur::from_millis(100);
+
 impl Bbr {
     /// The table of section 5.6.1.
     pub(super) fn pacing_gain(&self) -> u32 {
@@ -48,6 +64,8 @@ impl Bbr {
         let interval = self.bw.percent(MARGIN).interval(gain);
         if self.full_bw_reached || win.pacing.is_none_or(|known| interval < known) {
             win.pacing = Some(interval);
+            let bytes_a_second = u64::from(self.mss) * 1_000_000_000 / interval.as_nanos();
+            self.quantum = if bytes_a_second < TWO_FROM { 1 } else { 2 };
         }
     }
 
@@ -69,7 +87,11 @@ impl Bbr {
     /// `BBRQuantizationBudget()`.
     fn with_budget(&self, inflight: u32) -> u32 {
         let more = if self.state == State::Up { 2 } else { 0 };
-        inflight.max(OFFLOAD).max(MIN_PIPE).saturating_add(more)
+        let budget = match self.budget {
+            Budget::Draft => inflight.max(OFFLOAD),
+            Budget::LinuxV1 => inflight.saturating_add(3 * self.quantum).checked_next_multiple_of(2).unwrap_or(NONE),
+        };
+        budget.max(MIN_PIPE).saturating_add(more)
     }
 
     /// `BBRInflight()` at a rate.
@@ -89,7 +111,11 @@ impl Bbr {
     /// `BBRSetCwnd()`.
     pub(super) fn set_cwnd(&mut self, win: &mut Window, rs: &RateSample) {
         let multiple = self.bdp_multiple(self.bw, self.cwnd_gain());
-        let most = self.with_budget(multiple.saturating_add(self.extra_acked.get()));
+        let lumps = match self.budget {
+            Budget::Draft => NONE,
+            Budget::LinuxV1 => self.bw.segments_in(LUMP, 100),
+        };
+        let most = self.with_budget(multiple.saturating_add(self.extra_acked.get().min(lumps)));
         let grown = win.cwnd.saturating_add(rs.newly_acked);
         let mut cwnd = win.cwnd;
         if self.full_bw_reached {

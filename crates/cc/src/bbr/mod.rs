@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Ours are the random numbers, which come from the clock of the connection; a send quantum of one segment, because the stack
-//! here sends segments one by one; what a mark of ECN means, of which section 3.7 only says that it is congestion (`bounds`); and
-//! that the stack finds no loss spurious, so that section 5.5.11 is left out.
+//! here sends segments one by one, but for [`Budget::LinuxV1`]; and what a mark of ECN means, of which section 3.7 only says that it is
+//! congestion (`bounds`). Section 5.5.11 is left out: a time-out that the stack takes back gives back the window and not the bounds.
 
 mod bounds;
 mod control;
@@ -32,6 +32,8 @@ mod probe_rtt;
 mod startup;
 #[cfg(test)]
 mod tests;
+
+pub use control::Budget;
 
 use crate::rate::{Bandwidth, Lost, RateSample};
 use crate::{Ack, CaState, Cause, CongestionControl, Measurements, Params, View, Window};
@@ -57,6 +59,10 @@ const NONE: u32 = u32::MAX;
 /// BBR's state. Names are the draft's, where it has one.
 #[derive(Clone, Debug)]
 pub struct Bbr {
+    budget: Budget,
+    mss: u32,
+    /// Segments of a quantum, with [`Budget::LinuxV1`].
+    quantum: u32,
     state: State,
     initial_cwnd: u32,
     /// Rounds counted by packets: the next begins when something is acknowledged that left after so much was delivered.
@@ -112,9 +118,12 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Takes no parameter.
-    pub fn new(_params: &Params) -> Bbr {
+    /// Takes `bbr_budget`.
+    pub fn new(params: &Params) -> Bbr {
         Bbr {
+            budget: params.bbr_budget,
+            mss: 0,
+            quantum: 1,
             state: State::Startup,
             initial_cwnd: 1,
             next_round_delivered: 0,
@@ -205,7 +214,7 @@ impl CongestionControl for Bbr {
 
     /// `BBROnInit()`.
     fn init(&mut self, win: &mut Window, view: &View) {
-        self.initial_cwnd = win.cwnd;
+        (self.initial_cwnd, self.mss) = (win.cwnd, view.mss);
         self.min_rtt = view.srtt.map(|srtt| srtt.min(crate::MAX_SAMPLE));
         (self.min_rtt_stamp, self.probe_rtt_min_stamp) = (view.now, view.now);
         self.probe_rtt_min_delay = self.min_rtt;

@@ -353,3 +353,22 @@ fn a_mark_ends_the_probe() {
     path.bbr.on_mark(&mut path.win, &view, &mark);
     assert_eq!((path.bbr.state, path.bbr.inflight_longterm), (State::Down, 60));
 }
+
+/// 107 segments a second and 12 ms: twice what the path holds are 3. The draft's least window is 4; version 1 adds three quanta, of two
+/// segments above 1.2 Mbit/s (1,448 bytes a segment: 104 a second), and comes to the next even number.
+#[test]
+fn the_room_for_quanta_is_the_drafts_or_that_of_linuxs_version_1() {
+    let room = |bbr_budget, rate, state| {
+        let mut bbr = Bbr::new(&Params { bbr_budget, ..Params::new() });
+        let mut win = window(10, u32::MAX);
+        bbr.init(&mut win, &View { mss: 1_448, ..view() });
+        (bbr.bw, bbr.min_rtt, bbr.full_bw_reached, bbr.state) =
+            (Bandwidth::over(rate, Dur::from_secs(1)), Some(MS(12)), true, state);
+        bbr.set_pacing(&mut win, 100);
+        bbr.inflight(200)
+    };
+    assert_eq!(room(Budget::Draft, 107, State::Cruise), 4);
+    assert_eq!(room(Budget::LinuxV1, 107, State::Cruise), 10);
+    assert_eq!(room(Budget::LinuxV1, 107, State::Up), 12);
+    assert_eq!(room(Budget::LinuxV1, 103, State::Cruise), 6);
+}

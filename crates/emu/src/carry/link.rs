@@ -88,7 +88,7 @@ impl Link {
         let number = self.waiting[node.index()].push(frame);
         let payload = (content.len() as u32).saturating_sub(self.overhead);
         let body = Body::Udp(UdpDatagram { src_port: 0, dst_port: 0, number, payload });
-        Ok(Ipv4Packet { src, dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() })
+        Ok(Ipv4Packet { src, dst, ttl: 1, ident: 0, dscp: 0, body, meta: PacketMeta::default() })
     }
 
     pub(super) fn leave(&mut self, node: NodeId, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {

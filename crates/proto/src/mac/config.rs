@@ -2,6 +2,7 @@
 
 use super::aggregate::Aggregation;
 use super::aggregate::config::QOS_CONTROL;
+use super::edca;
 use super::minstrel;
 use crate::phy::PhyKind;
 use crate::phy::mcs::{Mcs, TxRate};
@@ -104,6 +105,8 @@ pub struct Config {
     pub data_overhead: Bytes,
     /// Largest propagation delay allowed for in time-outs, each way. 2 us.
     pub propagation_margin: Dur,
+    /// Four access categories instead of one function, which `cw_min` and `cw_max` do not concern.
+    pub edca: Option<edca::Config>,
     /// Range of the draw.
     pub backoff_draw: BackoffDraw,
     /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random wait.
@@ -155,6 +158,7 @@ impl Config {
             rts_threshold: Bytes(0),
             data_overhead: Bytes(34),
             propagation_margin: Dur::from_micros(2),
+            edca: None,
             backoff_draw: BackoffDraw::BelowCw,
             immediate_access: false,
             cts_refused_by_eifs: true,
@@ -232,7 +236,13 @@ impl Config {
 
     /// Air time of a data frame that carries `len` bytes at `rate`.
     pub fn data_airtime(&self, len: Bytes, rate: Rate) -> Dur {
-        self.airtime(len + self.data_overhead, rate)
+        self.airtime(self.data_len(len), rate)
+    }
+
+    /// Bytes of a data frame that carries `len` bytes; with EDCA it is QoS data.
+    pub fn data_len(&self, len: Bytes) -> Bytes {
+        let plain = len + self.data_overhead;
+        if self.edca.is_some() { plain + QOS_CONTROL } else { plain }
     }
 
     /// How unicast data is sent where no rate control has another opinion.
@@ -283,11 +293,6 @@ impl Config {
     /// a PHY header and 2 slots (clause 10.3.2.4).
     pub fn nav_reset_timeout(&self) -> Dur {
         self.sifs * 2 + self.answer_airtime(self.basic_rate) + self.plcp + self.slot * 2
-    }
-
-    /// The contention window after one more failure: doubled, up to the largest.
-    pub fn next_cw(&self, cw: u32) -> u32 {
-        (2 * cw + 1).min(self.cw_max)
     }
 
     /// How many different values a back-off with this window has.
@@ -395,12 +400,5 @@ mod tests {
         let mac = Config::standard();
         assert_eq!(mac.eifs_before_difs() + mac.difs(), Dur::from_micros(364));
         assert_eq!(mac.backoff_values(31), 32);
-    }
-
-    #[test]
-    fn the_window_doubles_up_to_its_limit() {
-        let mac = Config::ns2();
-        let windows: Vec<_> = core::iter::successors(Some(mac.cw_min), |&cw| Some(mac.next_cw(cw))).take(7).collect();
-        assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023]);
     }
 }

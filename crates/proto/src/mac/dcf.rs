@@ -11,17 +11,20 @@
 //! The station is "transmitting" from the start of a frame to its response or time-out, not only while it radiates: the
 //! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
 //! all of this.
+//!
+//! With EDCA the station has four functions of this kind; this is then the one in front ([`edca`](super::edca)).
 
 use super::aggregate::{Sessions, Supply};
-use super::config::{Config, OptionsRule};
+use super::config::{Config, OptionsRule, whole_micros};
 use super::counters::Counters;
+use super::edca::{Access, Edca};
 use super::measure;
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
 use crate::drop::DropReason;
 use crate::phy::Mcs;
-use crate::wire::{Frame, FrameKind, Msdu};
+use crate::wire::{Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
 
@@ -98,8 +101,8 @@ pub(super) enum Content {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Cts { to: MacAddr, duration: Dur, rate: Rate },
-    Ack { to: MacAddr, rate: Rate },
-    BlockAck { to: MacAddr, rate: Rate },
+    Ack { to: MacAddr, duration: Dur, rate: Rate },
+    BlockAck { to: MacAddr, duration: Dur, rate: Rate, category: Category },
 }
 
 /// The MAC of one station.
@@ -119,6 +122,8 @@ pub struct Dcf {
     pub(super) state_ends: Time,
     /// With an MCS.
     pub(super) sessions: Option<Box<Sessions>>,
+    /// With EDCA: the functions that are not in front. Everything else here that a function has is of the one in front.
+    pub(super) edca: Option<Box<Edca>>,
     pub(super) state: TxState,
     pub(super) addr: MacAddr,
     next_seq: u16,
@@ -127,8 +132,9 @@ pub struct Dcf {
     pub(super) long_retries: u32,
     pub(super) answer: Option<Answer>,
     pub(super) outgoing: Option<Outgoing>,
-    rules: Rules,
-    random: Stream,
+    pub(super) rules: Rules,
+    pub(super) access: Access,
+    pub(super) random: Stream,
     pub(super) counters: Counters,
     /// Last sequence number accepted from each transmitter.
     pub(super) last_seq: Vec<(MacAddr, u16)>,
@@ -136,19 +142,22 @@ pub struct Dcf {
     answer_times: AnswerTimes,
     pub(super) rates: Rates,
     /// For whom frames were last sent, and the air time that those took which nobody has asked about yet.
-    sent_for: MacAddr,
-    air_used: Dur,
+    pub(super) sent_for: MacAddr,
+    pub(super) air_used: Dur,
 }
 
 impl Dcf {
     /// An idle station. Stations made from one `Arc` share its memory.
     pub fn new(addr: MacAddr, config: impl Into<Arc<Config>>, random: Stream) -> Dcf {
         let config = config.into();
+        let access = Access::new(&config);
         Dcf {
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
             sessions: config.mcs.map(|mcs| Box::new(Sessions::new(&config, mcs))),
+            edca: config.edca.map(|parameters| Box::new(Edca::new(&config, &parameters))),
+            access,
             addr,
             random,
             outgoing: None,
@@ -156,7 +165,7 @@ impl Dcf {
             sifs_ends: Time::NEVER,
             state: TxState::Idle,
             state_ends: Time::NEVER,
-            cw: config.cw_min,
+            cw: access.cw_min,
             config,
             short_retries: 0,
             long_retries: 0,
@@ -171,6 +180,9 @@ impl Dcf {
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
+        if let Some(edca) = &mut self.edca {
+            edca.parked_sessions_mut().for_each(|sessions| sessions.sample_by(random.clone()));
+        }
         if let Some(sessions) = &mut self.sessions {
             sessions.sample_by(random.clone());
         }
@@ -197,9 +209,11 @@ impl Dcf {
         }
     }
 
-    /// Counts since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    /// Counts since the start, of all its functions.
+    pub fn counters(&self) -> Counters {
+        let mut sum = self.counters;
+        self.parked().for_each(|function| sum.add(function.counters()));
+        sum
     }
 
     /// The constants and options in force.
@@ -222,45 +236,67 @@ impl Dcf {
 
     /// MSDUs that it has taken and that are neither done with nor given up.
     pub fn held(&self) -> usize {
-        usize::from(self.in_hand().is_some()) + self.sessions.as_ref().map_or(0, |sessions| sessions.held())
+        let alone = usize::from(self.in_hand().is_some());
+        alone + self.sessions.as_ref().map_or(0, |sessions| sessions.held()) + self.held_aside()
     }
 
     /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
-    pub fn handle_packet(&mut self, now: Time, mut msdu: Msdu, medium: &mut Medium) {
+    pub fn handle_packet(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
         debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
+        self.take_packet(now, msdu, medium);
+    }
+
+    #[inline(always)]
+    pub(super) fn take_packet(&mut self, now: Time, mut msdu: Msdu, medium: &mut Medium) {
         if matches!(self.config.options, OptionsRule::Measure { .. }) {
             measure::note_head(now, &mut msdu);
         }
         self.counters.accepted += 1;
-        let broadcast = msdu.dst.is_broadcast();
         if let Some(sessions) = &self.sessions
-            && !broadcast
+            && !msdu.dst.is_broadcast()
             && sessions.is_for(msdu.dst)
         {
             return self.begin_session(now, msdu, medium);
         }
+        self.take_in_hand(now, msdu);
+        self.want_access(now, medium);
+    }
+
+    /// Makes a frame of what has been taken.
+    #[inline(always)]
+    pub(super) fn take_in_hand(&mut self, now: Time, msdu: Msdu) {
+        let broadcast = msdu.dst.is_broadcast();
         let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
-        let content = Content::One { msdu, seq: self.next_seq, retry: false };
+        let seq = match &mut self.edca {
+            None => {
+                let seq = self.next_seq;
+                // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
+                self.next_seq = (seq + 1) & 0x0fff;
+                seq
+            }
+            Some(edca) => edca.next_number(msdu.dst),
+        };
+        let content = Content::One { msdu, seq, retry: false };
         self.outgoing = Some(Outgoing { content, rate, airtime, rts });
-        // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
-        self.next_seq = (self.next_seq + 1) & 0x0fff;
-        self.want_access(now, medium);
     }
 
     /// Something is to be sent.
     pub(super) fn want_access(&mut self, now: Time, medium: &mut Medium) {
         let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
-        if medium.request_access(now, immediate, &self.rules) {
+        if medium.request_access(now, immediate, self.access.later, &self.rules) {
             self.draw_backoff(now, medium);
         }
         medium.want_access(true);
     }
 
-    /// The medium has become busy before an immediate access.
+    /// The medium has become busy before an immediate access, or while back-offs of EDCA ran.
     pub fn handle_access_lost(&mut self, now: Time, medium: &mut Medium) {
-        self.draw_backoff(now, medium);
+        match self.edca {
+            None => self.draw_backoff(now, medium),
+            Some(_) => self.stop_backoffs(now, medium),
+        }
     }
 
     /// The receiver has received `frame`, which is addressed to this station or to all, of an aggregate every MPDU.
@@ -278,7 +314,7 @@ impl Dcf {
         out: &mut Vec<Action>,
     ) {
         self.handle_frame(now, frame, arrived, medium, out);
-        medium.want_access(self.outgoing.is_some());
+        self.settle(now, medium);
     }
 
     /// When [`Dcf::handle_timeout`] has to be called.
@@ -311,6 +347,7 @@ impl Dcf {
     }
 
     /// The same with a layer above that has further packets for an aggregate.
+    #[inline(always)]
     pub fn handle_timeout_with(
         &mut self,
         now: Time,
@@ -330,27 +367,57 @@ impl Dcf {
         }
         let access_due = medium.take_access(now, &self.rules);
         if access_due {
-            self.access(now, medium, air, supply);
+            match self.edca {
+                None => self.access(now, medium, air, supply),
+                Some(_) => self.access_of_the_winner(now, medium, air, supply, out),
+            }
         }
         if !(state_due || sifs_due || access_due) {
             return Due::Nothing;
         }
-        medium.want_access(self.outgoing.is_some());
+        self.settle(now, medium);
         if medium.radiates_until() == radiated_until { Due::Something } else { Due::Frame }
     }
 
+    /// Something has happened: tells the medium whether a packet waits.
+    #[inline(always)]
+    fn settle(&mut self, now: Time, medium: &mut Medium) {
+        match self.edca {
+            None => medium.want_access(self.outgoing.is_some()),
+            Some(_) => self.elect(now, medium),
+        }
+    }
+
+    /// As [`Dcf::access`], with EDCA.
+    #[inline(never)]
+    fn access_of_the_winner(
+        &mut self,
+        now: Time,
+        medium: &mut Medium,
+        air: &mut Option<Frame>,
+        supply: &mut impl Supply,
+        out: &mut Vec<Action>,
+    ) {
+        if self.settle_internally(now, medium, out) {
+            self.begin_txop(now);
+            self.look_ahead(now, supply);
+            self.access(now, medium, air, supply);
+        }
+    }
+
     pub(super) fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {
-        medium.begin_backoff(now, self.random.below(self.config.backoff_values(self.cw)));
+        let slots = self.random.below(self.config.backoff_values(self.cw));
+        medium.begin_backoff(now, slots, self.access.later);
     }
 
     pub(super) fn failed(&mut self, now: Time, medium: &mut Medium) {
-        self.cw = self.config.next_cw(self.cw);
+        self.cw = self.access.next_cw(self.cw);
         self.draw_backoff(now, medium);
     }
 
     /// After an MSDU was given up, acknowledged or broadcast.
     pub(super) fn succeeded_or_gave_up(&mut self, now: Time, post_backoff: bool, medium: &mut Medium) {
-        self.cw = self.config.cw_min;
+        self.cw = self.access.cw_min;
         if post_backoff || self.config.immediate_access {
             self.draw_backoff(now, medium);
         }
@@ -358,6 +425,7 @@ impl Dcf {
 
     /// A frame of `airtime`, which the caller writes to where it stays, begins.
     pub(super) fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
+        self.stop_for_exchange(now, medium);
         medium.begin_exchange(now, airtime, &self.rules);
         self.state = state;
         self.state_ends = now + wait;
@@ -418,14 +486,15 @@ impl Dcf {
         let broadcast = msdu.dst.is_broadcast();
         let (rate, airtime) = (*rate, *airtime);
         self.times.follow(&self.config, rate);
+        let further = self.further(now, msdu.dst, airtime);
         (self.sent_for, self.air_used) = (msdu.dst, self.air_used + airtime);
         let frame = air.insert(Frame {
             dst: msdu.dst,
             src: self.addr,
-            duration: if broadcast { Dur::ZERO } else { self.times.data_duration },
+            duration: if broadcast { Dur::ZERO } else { self.times.data_duration + whole_micros(further) },
             rate,
             airtime,
-            kind: FrameKind::Data { seq: *seq, retry: *retry, msdu: msdu.clone() },
+            kind: FrameKind::Data { seq: *seq, retry: *retry, qos: self.qos(), msdu: msdu.clone() },
         });
         if let (OptionsRule::Measure { backward_queueing }, FrameKind::Data { msdu, .. }) =
             (self.config.options, &mut frame.kind)
@@ -459,15 +528,20 @@ impl Dcf {
                 let wait = self.answer_times.data_timeout(duration);
                 self.radiate(now, self.answer_times.airtime, TxState::Cts, wait, medium);
             }
-            Some(Answer::Ack { to, rate }) => {
+            Some(Answer::Ack { to, duration, rate }) => {
                 self.counters.acks_sent += 1;
                 self.answer_times.follow(&self.config, rate);
                 let airtime = self.answer_times.airtime;
-                *air = Some(self.answer_frame(FrameKind::Ack, to, Dur::ZERO, rate));
+                *air = Some(self.answer_frame(FrameKind::Ack, to, duration, rate));
                 self.answer_ends(now, airtime, medium);
             }
-            Some(Answer::BlockAck { to, rate }) => self.send_block_ack(now, to, rate, medium, air),
+            Some(Answer::BlockAck { to, duration, rate, category }) => {
+                self.send_block_ack(now, (to, category), (duration, rate), medium, air);
+            }
             None => {
+                if self.edca.is_some() {
+                    self.look_ahead(now, supply);
+                }
                 let idle = medium.is_idle(now);
                 let Some(outgoing) = &mut self.outgoing else { return };
                 match &outgoing.content {
@@ -490,6 +564,7 @@ impl Dcf {
     /// Nothing answers the answer of `airtime` that begins: when it ends is known now and needs no timer.
     #[inline]
     pub(super) fn answer_ends(&mut self, now: Time, airtime: Dur, medium: &mut Medium) {
+        self.stop_for_exchange(now, medium);
         medium.begin_exchange(now, airtime, &self.rules);
         medium.end_exchange(now + airtime);
         self.answer = None;
@@ -504,6 +579,7 @@ impl Dcf {
 
     /// The wait that belongs to `state` is over without a response.
     fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
+        let now = if self.edca.is_some() { self.answer_was_due(now) } else { now };
         match self.state {
             TxState::Idle => {}
             TxState::Rts if self.in_session() => {
@@ -585,7 +661,7 @@ impl Dcf {
         }
     }
 
-    fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
+    pub(super) fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
         if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = self.outgoing.take() {
             out.push(Action::GaveUp { msdu, reason });
         }
@@ -595,5 +671,5 @@ impl Dcf {
 
 /// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
 pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
-    msdu.len + config.data_overhead > config.rts_threshold
+    config.data_len(msdu.len) > config.rts_threshold
 }

@@ -152,6 +152,7 @@ mod tests {
             dst: NodeId(1).ipv4(),
             ttl: 9,
             ident: 0,
+            dscp: 0,
             body: Body::Measured(Box::new(MeasuredSegment { segment, carried })),
             meta: PacketMeta::default(),
         };

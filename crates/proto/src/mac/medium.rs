@@ -16,6 +16,8 @@ use fourhop_units::{Dur, Time};
 pub struct Rules {
     difs: Dur,
     slot: Dur,
+    /// With EDCA: how far ahead a slot boundary may be that counts (aRxTxTurnaroundTime).
+    turnaround: Option<Dur>,
     eifs_before_difs: Dur,
     nav_reset_timeout: Option<Dur>,
     eifs_on_undecodable: bool,
@@ -29,6 +31,10 @@ impl Rules {
         Rules {
             difs: config.difs(),
             slot: config.slot,
+            // Tables 17-21 (OFDM) and 15-5 (DSSS): less than 2 us, at most 5 us.
+            turnaround: config
+                .edca
+                .map(|_| Dur::from_micros(if config.phy.is_ofdm() { 2 } else { 5 }).min(config.slot / 2)),
             eifs_before_difs: config.eifs_before_difs(),
             nav_reset_timeout: config.nav_reset.then(|| config.nav_reset_timeout()),
             eifs_on_undecodable: config.eifs_on_undecodable,
@@ -39,6 +45,21 @@ impl Rules {
 }
 
 impl Rules {
+    /// When a back-off ends if the medium, idle since `idle_since`, stays so.
+    #[inline(always)]
+    pub(super) fn backoff_ends(&self, backoff: &Backoff, idle_since: Time) -> Time {
+        backoff.ends(idle_since, self.difs, self.slot)
+    }
+
+    /// The medium, idle since `idle_since`, becomes busy at `now`.
+    #[inline(always)]
+    pub(super) fn stop_backoff(&self, backoff: &mut Backoff, idle_since: Time, now: Time) {
+        match self.turnaround {
+            None => backoff.pause(idle_since, now, self.difs, self.slot),
+            Some(turnaround) => backoff.pause_at_boundaries(idle_since, now, self.difs, self.slot, turnaround),
+        }
+    }
+
     /// May the end of a received frame bring an access forward?
     pub(crate) fn ends_bring_access_forward(&self) -> bool {
         self.eifs_ended_by_good_frame || self.nav_reset_timeout.is_some()
@@ -136,14 +157,22 @@ impl Medium {
     }
 
     /// End of the present reservation by others (virtual carrier sense).
+    #[inline(always)]
     pub fn nav(&self) -> Time {
         self.nav.min(self.nav_reset)
     }
 
     /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the receiver is
     /// busy or an exchange is under way.
-    fn idle_since(&self) -> Option<Time> {
-        (!self.busy && !self.exchange).then(|| self.quiet_since.max(self.nav()).max(self.eifs_until))
+    #[inline(always)]
+    pub(super) fn idle_since(&self) -> Option<Time> {
+        (!self.busy && !self.exchange).then(|| self.last_idle_since())
+    }
+
+    /// The same of the time before it became busy.
+    #[inline(always)]
+    pub(super) fn last_idle_since(&self) -> Time {
+        self.quiet_since.max(self.nav()).max(self.eifs_until)
     }
 
     /// All of it at once.
@@ -170,16 +199,21 @@ impl Medium {
     }
 
     /// When the wait for access ends if nothing else happens.
+    #[inline(always)]
     pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
         if self.wanted { self.backoff_ends(rules) } else { None }
     }
 
+    #[inline(always)]
     fn backoff_ends(&self, rules: &Rules) -> Option<Time> {
-        Some(self.backoff?.ends(self.idle_since()?, rules.difs, rules.slot))
+        let backoff = self.backoff.as_ref()?;
+        Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
-    /// A copy of a frame occupies the receiver. Says whether an immediate access came to nothing: a back-off must be drawn.
+    /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to nothing, or, with
+    /// EDCA, back-offs have stopped.
     #[must_use]
+    #[inline(always)]
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
         let must_draw = self.backoff.is_some() && self.pause_backoff(now, rules);
         self.busy = true;
@@ -190,10 +224,15 @@ impl Medium {
         must_draw
     }
 
-    /// Counts the slots that have passed up to `now`; true if there were none to count because access was immediate.
+    /// Counts the slots that have passed up to `now`; true if the station must be told.
+    #[inline(never)]
     fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         let (Some(idle_since), Some(backoff)) = (self.idle_since(), &mut self.backoff) else { return false };
+        if let Some(turnaround) = rules.turnaround {
+            backoff.pause_at_boundaries(idle_since, now, rules.difs, rules.slot, turnaround);
+            return backoff.is_immediate() || idle_since < now;
+        }
         backoff.pause(idle_since, now, rules.difs, rules.slot);
         backoff.is_immediate()
     }
@@ -251,22 +290,40 @@ impl Medium {
         }
     }
 
-    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it. Says
-    /// whether a back-off must be drawn.
-    pub(super) fn request_access(&mut self, now: Time, immediate: bool, rules: &Rules) -> bool {
+    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it, behind an AIFS
+    /// that is `later` slots longer than DIFS. Says whether a back-off must be drawn.
+    pub(super) fn request_access(&mut self, now: Time, immediate: bool, later: u32, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         if self.backoff.is_some() {
             return false;
         }
         if let Some(since) = self.idle_since().filter(|&since| immediate && since <= now) {
-            self.backoff = Some(Backoff::immediate(since, now, rules.difs));
+            self.backoff = Some(match later {
+                0 => Backoff::immediate(since, now, rules.difs),
+                later => Backoff::immediate_later(since, now, (rules.difs, rules.slot), later),
+            });
         }
         self.backoff.is_none()
     }
 
-    /// A back-off of `slots` begins.
-    pub(super) fn begin_backoff(&mut self, now: Time, slots: u32) {
-        self.backoff = Some(Backoff::drawn(now, slots));
+    /// A back-off of `slots` begins, likewise.
+    pub(super) fn begin_backoff(&mut self, now: Time, slots: u32, later: u32) {
+        self.backoff = Some(Backoff::drawn(now, slots, later));
+    }
+
+    /// Another function of the station comes to the front: its back-off runs, and the one that did is given back.
+    pub(super) fn swap_backoff(&mut self, other: &mut Option<Backoff>) {
+        core::mem::swap(&mut self.backoff, other);
+    }
+
+    /// There is nothing more to wait for.
+    pub(super) fn end_backoff(&mut self) {
+        self.backoff = None;
+    }
+
+    /// The back-off that there is.
+    pub(super) fn backoff(&self) -> Option<&Backoff> {
+        self.backoff.as_ref()
     }
 
     /// Is there a back-off?

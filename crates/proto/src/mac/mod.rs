@@ -9,6 +9,7 @@
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
 //! | [`rate`] | rate control: which neighbour has which; ARF and AARF |
 //! | [`minstrel`] | rate control by what each rate has carried |
+//! | [`edca`] | four access categories in one station, and transmission opportunities |
 //! | [`aggregate`] | aggregates and block acknowledgements (802.11n and later) |
 //! | `receive` | what the station does with received frames |
 //! | [`options`] | the options field of a header: parse, encode |
@@ -16,13 +17,14 @@
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
-//! Left out: fragmentation, power save, QoS (EDCA), beacons, encryption.
+//! Left out: fragmentation, power save, beacons, encryption.
 
 pub mod aggregate;
 pub mod backoff;
 pub mod config;
 mod counters;
 pub mod dcf;
+pub mod edca;
 pub mod measure;
 pub mod medium;
 pub mod minstrel;

@@ -6,8 +6,8 @@ use super::dcf::{Action, Answer, Content, Dcf, TxState, needs_rts};
 use super::measure;
 use super::medium::Medium;
 use crate::drop::DropReason;
-use crate::wire::{Frame, FrameKind, Msdu};
-use fourhop_units::{MacAddr, Time};
+use crate::wire::{Category, Frame, FrameKind, Msdu};
+use fourhop_units::{Dur, MacAddr, Time};
 
 impl Dcf {
     pub(super) fn handle_frame(
@@ -23,9 +23,11 @@ impl Dcf {
             FrameKind::Cts => self.handle_cts(now, medium),
             FrameKind::Ack => self.handle_ack(now, medium, out),
             FrameKind::Aggregate(aggregate) => self.handle_aggregate(now, frame, aggregate, arrived, medium, out),
-            FrameKind::BlockAck { start, bitmap } => self.handle_block_ack(now, *start, *bitmap, medium, out),
-            FrameKind::BlockAckRequest { start } => self.handle_request(now, frame, *start, medium, out),
-            FrameKind::Data { seq, msdu, .. } => self.handle_data(now, frame, *seq, msdu, medium, out),
+            FrameKind::BlockAck { start, bitmap, .. } => self.handle_block_ack(now, *start, *bitmap, medium, out),
+            FrameKind::BlockAckRequest { start, category } => {
+                self.handle_request(now, frame, (*start, *category), medium, out);
+            }
+            FrameKind::Data { seq, msdu, qos, .. } => self.handle_data(now, frame, (*seq, *qos), msdu, medium, out),
         }
     }
 
@@ -76,6 +78,9 @@ impl Dcf {
     #[inline]
     pub(super) fn exchange_done(&mut self, now: Time, medium: &mut Medium) {
         self.answered(now, medium);
+        if self.edca.is_some() && self.continue_txop(now) {
+            return;
+        }
         self.succeeded_or_gave_up(now, true, medium);
         if self.answer.is_some() {
             // An ACK of its own was owed meanwhile, for a frame without RTS.
@@ -94,12 +99,16 @@ impl Dcf {
         &mut self,
         now: Time,
         frame: &Frame,
-        seq: u16,
+        (seq, qos): (u16, Option<Category>),
         msdu: &Msdu,
         medium: &mut Medium,
         out: &mut Vec<Action>,
     ) {
-        if !frame.dst.is_broadcast() {
+        if let Some(category) = qos {
+            if !self.takes_qos_data(now, frame, (seq, category), medium, out) {
+                return;
+            }
+        } else if !frame.dst.is_broadcast() {
             if needs_rts(&self.config, msdu) {
                 if self.state != TxState::Cts {
                     out.push(Action::Discarded(DropReason::UnexpectedData));
@@ -110,7 +119,8 @@ impl Dcf {
                 out.push(Action::Discarded(DropReason::UnexpectedData));
                 return;
             }
-            self.answer = Some(Answer::Ack { to: frame.src, rate: self.config.answer_to(frame.rate) });
+            let rate = self.config.answer_to(frame.rate);
+            self.answer = Some(Answer::Ack { to: frame.src, duration: Dur::ZERO, rate });
             if self.state_ends == Time::NEVER {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
                 self.sifs_ends = now + self.config.sifs;
@@ -125,6 +135,31 @@ impl Dcf {
         let strip = self.config.options == OptionsRule::Strip && measure::carried(msdu).is_some();
         let msdu = if strip { measure::stripped(msdu) } else { msdu.clone() };
         out.push(Action::Deliver { msdu, from: frame.src });
+    }
+
+    /// QoS data has come: owes an ACK unless it is for all, and says whether it is new. A frame within a TXOP comes without RTS.
+    fn takes_qos_data(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        (seq, category): (u16, Category),
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) -> bool {
+        if frame.dst.is_broadcast() {
+            return true;
+        }
+        let rate = self.config.answer_to(frame.rate);
+        let duration = self.left_of(frame, self.config.answer_airtime(rate));
+        if !self.owes(now, Answer::Ack { to: frame.src, duration, rate }, medium, out) {
+            return false;
+        }
+        let again = self.edca.as_mut().is_some_and(|edca| edca.is_duplicate(frame.src, category, seq));
+        if again {
+            self.counters.duplicates += 1;
+            out.push(Action::Discarded(DropReason::Duplicate));
+        }
+        !again
     }
 
     /// Compares with, and remembers, the last number from this transmitter.

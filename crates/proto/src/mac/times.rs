@@ -100,7 +100,7 @@ impl Config {
     /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is the O of
     /// clause 14.9.
     pub fn access_overhead(&self, len: Bytes) -> Dur {
-        let reserved = len + self.data_overhead > self.rts_threshold;
+        let reserved = self.data_len(len) > self.rts_threshold;
         self.unhindered_bytes(len, reserved).saturating_sub(self.reference_rate().time_for(len))
     }
 

@@ -168,7 +168,7 @@ mod tests {
 
     fn packet(ident: u16) -> Ipv4Packet {
         let body = Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 10 });
-        Ipv4Packet { src: node(0), dst: node(1), ttl: 64, ident, body, meta: PacketMeta::default() }
+        Ipv4Packet { src: node(0), dst: node(1), ttl: 64, ident, dscp: 0, body, meta: PacketMeta::default() }
     }
 
     fn node(n: u32) -> Ipv4Addr {

@@ -9,7 +9,7 @@ use super::station_queues::{self, Airtime, StationQueues};
 use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
-use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Ipv4Packet, Msdu, Payload};
+use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Category, Ipv4Packet, Msdu, Payload, PriorityMap};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
@@ -47,6 +47,8 @@ pub struct Config {
     pub nred: neighbourhood_red::Config,
     /// Do both, and CoDel in front of the MAC, mark packets whose transport listens, instead of dropping them (RFC 3168)?
     pub ecn: bool,
+    /// With EDCA each access category has a queue of its own: how a packet gets its category.
+    pub categories: Option<PriorityMap>,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -65,6 +67,7 @@ impl Config {
             red: link_red::Config::off(),
             nred: neighbourhood_red::Config::off(),
             ecn: false,
+            categories: None,
             sizes: Sizes::Ns2,
         }
     }
@@ -108,6 +111,58 @@ enum Queue {
     FqCodel(Box<StationQueues>),
 }
 
+impl Queue {
+    fn new(config: &Config) -> Queue {
+        match config.queue_kind {
+            QueueKind::DropTail => Queue::DropTail(InterfaceQueue::new(config.queue)),
+            QueueKind::FqCodel => {
+                Queue::FqCodel(Box::new(StationQueues::new(station_queues::Config { ecn: config.ecn, ..config.fq })))
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Queue::DropTail(queue) => queue.len(),
+            Queue::FqCodel(queues) => queues.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn enqueue(&mut self, now: Time, msdu: Msdu, config: &Config, mut lost: impl FnMut(Msdu, DropReason)) {
+        match self {
+            Queue::DropTail(queue) => {
+                if let Some((msdu, reason)) = queue.enqueue(msdu) {
+                    lost(msdu, reason);
+                }
+            }
+            Queue::FqCodel(queues) => {
+                let urgent = config.queue.routing_first && queue::is_network_control(&msdu);
+                queues.enqueue(now, msdu, urgent, |msdu| lost(msdu, DropReason::QueueFull));
+            }
+        }
+    }
+
+    /// The head. What CoDel drops goes to `lost`.
+    #[inline(always)]
+    fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
+        match self {
+            Queue::DropTail(queue) => queue.dequeue(),
+            Queue::FqCodel(queues) => queues.dequeue(now, lost),
+        }
+    }
+}
+
+/// Which queue of [`Link::others`] a category has, if it is not the first of the link.
+fn place(category: Category) -> Option<usize> {
+    match category {
+        Category::Be => None,
+        Category::Bk => Some(0),
+        Category::Vi => Some(1),
+        Category::Vo => Some(2),
+    }
+}
+
 /// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each node every few
 /// microseconds, and none of them is in the cache.
 #[derive(Clone, Debug)]
@@ -133,6 +188,8 @@ pub struct Link {
     down: VecDeque<(Time, Msdu)>,
     arp: ArpTable,
     queue: Queue,
+    /// With access categories: the first is that of best effort, these are the others'.
+    others: Option<Box<[Queue; 3]>>,
     addresses: Addresses,
     arp_sent: u64,
 }
@@ -144,13 +201,8 @@ impl Link {
         Link {
             addresses,
             arp: ArpTable::new(addresses.mac, addresses.ip, config.arp_retry),
-            queue: match config.queue_kind {
-                QueueKind::DropTail => Queue::DropTail(InterfaceQueue::new(config.queue)),
-                QueueKind::FqCodel => Queue::FqCodel(Box::new(StationQueues::new(station_queues::Config {
-                    ecn: config.ecn,
-                    ..config.fq
-                }))),
-            },
+            queue: Queue::new(&config),
+            others: config.categories.map(|_| Box::new([(); 3].map(|()| Queue::new(&config)))),
             config,
             down: VecDeque::new(),
             up: VecDeque::new(),
@@ -158,20 +210,33 @@ impl Link {
         }
     }
 
-    /// Packets waiting in the interface queue.
-    pub fn queue_len(&self) -> usize {
-        match &self.queue {
-            Queue::DropTail(queue) => queue.len(),
-            Queue::FqCodel(queues) => queues.len(),
+    /// Every interface queue.
+    fn queues(&self) -> impl Iterator<Item = &Queue> {
+        core::iter::once(&self.queue).chain(self.others.iter().flat_map(|others| &**others))
+    }
+
+    /// The queue of an access category; without categories there is one.
+    fn queue_of(&mut self, category: Category) -> &mut Queue {
+        match (&mut self.others, place(category)) {
+            (Some(others), Some(place)) => &mut others[place],
+            _ => &mut self.queue,
         }
     }
 
-    /// The queues for each neighbour, if it has such.
-    pub fn station_queues(&self) -> Option<&StationQueues> {
-        match &self.queue {
-            Queue::DropTail(_) => None,
-            Queue::FqCodel(queues) => Some(queues),
+    /// Packets waiting in interface queues.
+    pub fn queue_len(&self) -> usize {
+        match self.others {
+            None => self.queue.len(),
+            Some(_) => self.queues().map(Queue::len).sum(),
         }
+    }
+
+    /// The queues for each neighbour, if it has such, of every access category.
+    pub fn station_queues(&self) -> impl Iterator<Item = &StationQueues> {
+        self.queues().filter_map(|queue| match queue {
+            Queue::FqCodel(queues) => Some(&**queues),
+            Queue::DropTail(_) => None,
+        })
     }
 
     /// Packets on their way down (in delay, held by ARP, queued) and up. ARP messages count among the first.
@@ -236,26 +301,31 @@ impl Link {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
         let reason = DropReason::QueuePurged;
-        let lost = |msdu: Msdu| out.push(Action::Drop { payload: msdu.payload, reason });
-        match &mut self.queue {
-            Queue::DropTail(queue) => queue.purge(mac, lost),
-            Queue::FqCodel(queues) => queues.purge(mac, lost),
+        let mut lost = |msdu: Msdu| out.push(Action::Drop { payload: msdu.payload, reason });
+        let others = self.others.iter_mut().flat_map(|others| &mut **others);
+        for queue in core::iter::once(&mut self.queue).chain(others) {
+            match queue {
+                Queue::DropTail(queue) => queue.purge(mac, &mut lost),
+                Queue::FqCodel(queues) => queues.purge(mac, &mut lost),
+            }
         }
     }
 
     /// The next MSDU for the MAC. What CoDel drops goes to `lost`, for [`DropReason::LinkCodel`].
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
-        match &mut self.queue {
-            Queue::DropTail(queue) => queue.dequeue(),
-            Queue::FqCodel(queues) => queues.dequeue(now, lost),
-        }
+        self.queue.dequeue(now, lost)
+    }
+
+    /// The same of one access category.
+    pub fn dequeue_of(&mut self, now: Time, category: Category, lost: impl FnMut(Msdu)) -> Option<Msdu> {
+        self.queue_of(category).dequeue(now, lost)
     }
 
     /// A further MSDU for the neighbour `dst`, to be sent together with one that [`Link::dequeue`] has given; the first
-    /// that waits for this neighbour.
-    pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, lost: impl FnMut(Msdu)) -> Option<Msdu> {
-        match &mut self.queue {
+    /// that waits for this neighbour. With access categories: of this one.
+    pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, category: Category, lost: impl FnMut(Msdu)) -> Option<Msdu> {
+        match self.queue_of(category) {
             Queue::DropTail(queue) => queue.dequeue_for(dst),
             Queue::FqCodel(queues) => queues.dequeue_for(now, dst, lost),
         }
@@ -267,9 +337,9 @@ impl Link {
         matches!(self.queue, Queue::FqCodel(_))
     }
 
-    /// Frames for a neighbour, and data from it, have taken this much air time.
-    pub fn charge(&mut self, neighbour: MacAddr, airtime: Airtime) {
-        if let Queue::FqCodel(queues) = &mut self.queue {
+    /// Frames for a neighbour, and data from it, have taken this much air time; with access categories in this one.
+    pub fn charge(&mut self, neighbour: MacAddr, airtime: Airtime, category: Category) {
+        if let Queue::FqCodel(queues) = self.queue_of(category) {
             queues.charge(neighbour, airtime);
         }
     }
@@ -287,18 +357,13 @@ impl Link {
             out.push(Action::Deliver { packet, from });
         }
         while let Some((_, msdu)) = self.down.pop_front_if(|(at, _)| *at <= now) {
-            let mut lost = |msdu: Msdu, reason| out.push(Action::Drop { payload: msdu.payload, reason });
-            match &mut self.queue {
-                Queue::DropTail(queue) => {
-                    if let Some((msdu, reason)) = queue.enqueue(msdu) {
-                        lost(msdu, reason);
-                    }
-                }
-                Queue::FqCodel(queues) => {
-                    let urgent = self.config.queue.routing_first && queue::is_network_control(&msdu);
-                    queues.enqueue(now, msdu, urgent, |msdu| lost(msdu, DropReason::QueueFull));
-                }
-            }
+            let lost = |msdu: Msdu, reason| out.push(Action::Drop { payload: msdu.payload, reason });
+            let category = self.config.categories.and_then(|map| place(msdu.category(map)));
+            let queue = match (&mut self.others, category) {
+                (Some(others), Some(place)) => &mut others[place],
+                _ => &mut self.queue,
+            };
+            queue.enqueue(now, msdu, &self.config, lost);
         }
         if self.arp.next_timeout().is_some_and(|at| at <= now) {
             let mut requests = Vec::new();

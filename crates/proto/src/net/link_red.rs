@@ -90,7 +90,7 @@ mod tests {
 
     fn ip(dst: MacAddr, body: Body) -> Msdu {
         let (src, to) = (NodeId(0).ipv4(), NodeId(9).ipv4());
-        let packet = Ipv4Packet { src, dst: to, ttl: 30, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src, dst: to, ttl: 30, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         Msdu { dst, len: Bytes(u64::from(packet.len())), payload: Payload::Ipv4(packet) }
     }
 

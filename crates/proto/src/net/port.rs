@@ -192,7 +192,7 @@ mod tests {
     fn packet(ident: u16) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 1472 });
         let (src, dst) = (NodeId(1).ipv4(), NodeId(0).ipv4());
-        Ipv4Packet { src, dst, ttl: 64, ident, body, meta: PacketMeta::default() }
+        Ipv4Packet { src, dst, ttl: 64, ident, dscp: 0, body, meta: PacketMeta::default() }
     }
 
     fn port(queue: usize) -> Port {

@@ -100,6 +100,7 @@ mod tests {
             dst: NodeId(9).ipv4(),
             ttl: 30,
             ident,
+            dscp: 0,
             body,
             meta: PacketMeta::default(),
         };

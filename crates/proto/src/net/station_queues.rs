@@ -280,7 +280,8 @@ mod tests {
     fn msdu(to: u32, port: u16, number: u32, payload: u32) -> Msdu {
         let body = Body::Udp(UdpDatagram { src_port: port, dst_port: 2, number, payload });
         let meta = PacketMeta::default();
-        let packet = Ipv4Packet { src: NodeId(0).ipv4(), dst: NodeId(99).ipv4(), ttl: 9, ident: 0, body, meta };
+        let packet =
+            Ipv4Packet { src: NodeId(0).ipv4(), dst: NodeId(99).ipv4(), ttl: 9, ident: 0, dscp: 0, body, meta };
         Msdu { dst: NodeId(to).mac(), len: Bytes(u64::from(packet.len())), payload: Payload::Ipv4(packet) }
     }
 

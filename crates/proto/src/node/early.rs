@@ -41,6 +41,7 @@ impl Node {
     /// Lets packets be dropped early. Before anything happens.
     pub fn add_early_drops(&mut self, early: EarlyDrops) {
         self.early = Some(Box::new(early));
+        self.upper.has_rest = true;
         self.refresh_upper();
     }
 

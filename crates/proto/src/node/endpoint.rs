@@ -77,6 +77,8 @@ pub struct Endpoint {
     pub address: FlowAddress,
     /// What runs here.
     pub kind: EndpointKind,
+    /// DSCP of what it sends.
+    pub dscp: u8,
     /// Payload bytes received here, each once; not used by ping.
     pub received: Bytes,
     /// Payload bytes that arrived here, repeated ones included.
@@ -118,6 +120,7 @@ impl Endpoint {
         Endpoint {
             address,
             kind,
+            dscp: 0,
             received: Bytes(0),
             arrived: Bytes(0),
             datagrams: 0,
@@ -129,6 +132,11 @@ impl Endpoint {
             past: tcp::Stats::default(),
             past_rtt: (0, Dur::ZERO),
         }
+    }
+
+    /// The same end, whose packets have this DSCP.
+    pub fn with_dscp(self, dscp: u8) -> Endpoint {
+        Endpoint { dscp, ..self }
     }
 
     /// The same end, with a connection for each file. Its port must not be shared with another flow.

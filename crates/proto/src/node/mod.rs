@@ -16,6 +16,7 @@
 mod account;
 mod ages;
 mod buffers;
+mod categories;
 mod ear;
 mod early;
 mod endpoint;

@@ -16,13 +16,11 @@
 use super::Output;
 use super::buffers::Buffers;
 use super::ear::Ear;
-use super::journal::Step;
-use super::stack::{LinkSupply, Node, SharedConfig};
-use crate::drop::DropReason;
+use super::stack::{LinkSupply, Node, SharedConfig, lost_to_codel};
 use crate::mac::{Dcf, Due};
 use crate::net::{self, Addresses, Airtime, Link};
 use crate::route::NextHop;
-use crate::wire::{AodvMessage, Body, Frame, Ipv4Packet, Msdu, Payload, RoutingMessage};
+use crate::wire::{AodvMessage, Body, Category, Frame, FrameKind, Ipv4Packet, Msdu, RoutingMessage};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 use std::sync::Arc;
@@ -168,7 +166,12 @@ impl Node {
     /// A queue that shares out air time learns of a frame that has come.
     pub(super) fn charge_received(&mut self, radio: usize, frame: &Frame) {
         let airtime = Airtime { sent: Dur::ZERO, received: frame.airtime };
-        self.link_of(radio).charge(frame.src, airtime);
+        let category = match &frame.kind {
+            FrameKind::Aggregate(aggregate) => aggregate.category,
+            FrameKind::Data { qos: Some(category), .. } => *category,
+            _ => Category::Be,
+        };
+        self.link_of(radio).charge(frame.src, airtime, category);
     }
 
     /// The head of a queue that shares out air time, and drops packets as they leave it.
@@ -182,14 +185,9 @@ impl Node {
             }
         };
         if let Some((neighbour, airtime)) = mac.take_airtime() {
-            link.charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO });
+            link.charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, Category::Be);
         }
-        link.dequeue(now, |msdu| {
-            drops.count(DropReason::LinkCodel);
-            if let Payload::Ipv4(mut packet) = msdu.payload {
-                journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), &mut out.outputs);
-            }
-        })
+        link.dequeue(now, |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs))
     }
 
     /// The IP address of the neighbour with this MAC address, if one of the radios knows it.

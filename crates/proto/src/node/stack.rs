@@ -21,7 +21,7 @@ use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Addresses, Airtime, Link};
 use crate::phy;
 use crate::route::{self, Router};
-use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
+use crate::wire::{Category, Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 use std::sync::Arc;
@@ -82,23 +82,38 @@ pub(super) struct LinkSupply<'a> {
 }
 
 impl Supply for LinkSupply<'_> {
-    fn next_for(&mut self, now: Time, to: MacAddr) -> Option<Msdu> {
+    fn next_for(&mut self, now: Time, to: MacAddr, category: Category) -> Option<Msdu> {
         let LinkSupply { link, drops, journal, outputs, .. } = self;
-        let mut msdu = link.dequeue_for(now, to, |msdu| {
-            drops.count(DropReason::LinkCodel);
-            if let Payload::Ipv4(mut packet) = msdu.payload {
-                journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), outputs);
-            }
-        })?;
+        let msdu = link.dequeue_for(now, to, category, |msdu| lost_to_codel(msdu, drops, journal, outputs))?;
+        Some(self.taken(msdu))
+    }
+
+    fn next_of(&mut self, now: Time, category: Category) -> Option<Msdu> {
+        let LinkSupply { link, drops, journal, outputs, .. } = self;
+        let msdu = link.dequeue_of(now, category, |msdu| lost_to_codel(msdu, drops, journal, outputs))?;
+        Some(self.taken(msdu))
+    }
+
+    fn sent(&mut self, _now: Time, to: MacAddr, airtime: Dur, category: Category) {
+        self.link.charge(to, Airtime { sent: airtime, received: Dur::ZERO }, category);
+    }
+}
+
+impl LinkSupply<'_> {
+    fn taken(&mut self, mut msdu: Msdu) -> Msdu {
         self.crossings.link_to_mac += 1;
         if let Payload::Ipv4(packet) = &mut msdu.payload {
             self.journal.note(packet, Step::Head, self.outputs);
         }
-        Some(msdu)
+        msdu
     }
+}
 
-    fn sent(&mut self, _now: Time, to: MacAddr, airtime: Dur) {
-        self.link.charge(to, Airtime { sent: airtime, received: Dur::ZERO });
+/// CoDel in front of the MAC has dropped a packet.
+pub(super) fn lost_to_codel(msdu: Msdu, drops: &mut Drops, journal: &mut Journal, outputs: &mut Vec<Output>) {
+    drops.count(DropReason::LinkCodel);
+    if let Payload::Ipv4(mut packet) = msdu.payload {
+        journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), outputs);
     }
 }
 
@@ -144,11 +159,11 @@ impl Node {
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
+            upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
             mac_addr: mac,
             mac: dcf,
             link,
             early: None,
-            upper: UpperTimers::new(router.next_timeout()),
             router,
             local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
@@ -178,6 +193,7 @@ impl Node {
     /// Gives the node a wired side: it is a gateway.
     pub fn add_wired_side(&mut self, wired: WiredSide) {
         self.wired = Some(Box::new(wired));
+        self.upper.has_rest = true;
         self.refresh_upper();
     }
 
@@ -189,6 +205,7 @@ impl Node {
     /// Lets the node take part in C3TCP, below its transports. Before anything happens.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
+        self.upper.has_rest = true;
     }
 
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
@@ -391,6 +408,9 @@ impl Node {
     /// Gives the MAC of a radio the head of the queue if it has nothing to send.
     #[inline(always)]
     pub(super) fn offer_next(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
+        if self.mac_at(radio).has_categories() {
+            return self.offer_of_categories(now, radio, ear, out);
+        }
         if !self.mac_of(radio).is_ready() {
             return;
         }
@@ -419,8 +439,8 @@ impl Node {
         }
     }
 
-    /// The gateway learns how many packets wait for the radios.
-    fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
+    /// Tells the wired side how many packets wait for radios.
+    pub(super) fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
         let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
         self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
         self.refresh_upper();
@@ -556,6 +576,9 @@ impl Node {
                 route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {
                         self.crossings.routing_sent += 1;
+                        if self.mac.has_categories() {
+                            packet.dscp = Ipv4Packet::CS6;
+                        }
                     }
                     self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
                     self.crossings.network_to_link += 1;

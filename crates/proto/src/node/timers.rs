@@ -17,6 +17,8 @@ pub(super) struct UpperTimers {
     rest: Time,
     /// Layers that have been called since they were asked: the first three, in this order.
     pub stale: [bool; 3],
+    /// Is there any of the rest?
+    pub has_rest: bool,
 }
 
 pub(super) const LINK: usize = 0;
@@ -24,9 +26,9 @@ pub(super) const ROUTER: usize = 1;
 pub(super) const TRANSPORTS: usize = 2;
 
 impl UpperTimers {
-    pub fn new(router: Option<Time>) -> UpperTimers {
+    pub fn new(router: Option<Time>, has_rest: bool) -> UpperTimers {
         let (never, router) = (Time::NEVER, Time::or_never(router));
-        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3] }
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3], has_rest }
     }
 }
 
@@ -75,6 +77,9 @@ impl Node {
     pub(super) fn refresh_upper(&mut self) {
         let upper = &mut self.upper;
         let [link, router, transports] = core::mem::take(&mut upper.stale);
+        if !(link | router | transports | upper.has_rest) {
+            return;
+        }
         if link {
             upper.link = Time::or_never(self.link.next_timeout());
         }
@@ -84,7 +89,7 @@ impl Node {
         if transports {
             upper.transports = Time::or_never(self.local.transports.next_timeout());
         }
-        if self.wired.is_some() || self.modules.is_some() || self.early.is_some() || self.mac.aggregates() {
+        if upper.has_rest {
             let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
             let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
             let early = self.early.as_ref().and_then(|early| early.next_timeout());

@@ -72,8 +72,8 @@ impl Transports {
             let endpoint = &mut self.endpoints[index];
             if endpoint.next_timeout().is_some_and(|at| at <= now) {
                 endpoint.handle_timeout(now, &mut self.actions, &mut self.bodies);
-                let (peer, notes) = (endpoint.address.peer, endpoint.notes(now));
-                self.originate(peer, notes, out);
+                let (peer, notes, dscp) = (endpoint.address.peer, endpoint.notes(now), endpoint.dscp);
+                self.originate((peer, dscp), notes, out);
             }
         }
     }
@@ -124,7 +124,8 @@ impl Transports {
             // Options of C3TCP end below; what hosts outside send is for hosts outside.
             Body::Routing(_) | Body::Measured(_) | Body::Opaque(_) => None,
         };
-        self.originate(peer, notes, out);
+        // What answers a packet has its DSCP, as both directions of a flow have the same.
+        self.originate((peer, packet.dscp), notes, out);
         known.ok_or(DropReason::NoListener)
     }
 
@@ -165,10 +166,10 @@ impl Transports {
     }
 
     /// Makes packets of what an endpoint has made.
-    fn originate(&mut self, dst: Ipv4Addr, meta: PacketMeta, out: &mut Vec<Ipv4Packet>) {
+    fn originate(&mut self, (dst, dscp): (Ipv4Addr, u8), meta: PacketMeta, out: &mut Vec<Ipv4Packet>) {
         for body in self.bodies.drain(..) {
             self.originated += 1;
-            out.push(Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, body, meta });
+            out.push(Ipv4Packet { src: self.addr, dst, ttl: self.ttl, ident: self.next_ident, dscp, body, meta });
             self.next_ident = self.next_ident.wrapping_add(1);
         }
     }
@@ -187,7 +188,7 @@ mod tests {
     const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
     fn from_peer(body: Body) -> Ipv4Packet {
-        Ipv4Packet { src: PEER, dst: HERE, ttl: 64, ident: 0, body, meta: PacketMeta::default() }
+        Ipv4Packet { src: PEER, dst: HERE, ttl: 64, ident: 0, dscp: 0, body, meta: PacketMeta::default() }
     }
 
     /// The one end of a flow after each of these has come from its peer, in this order.

@@ -334,7 +334,7 @@ mod tests {
     fn both_kinds_of_router_answer_for_the_packets_they_are_given() {
         let [here, neighbour, far] = [0, 1, 2].map(|n| NodeId(n).ipv4());
         let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 8 });
-        let packet = Ipv4Packet { src: here, dst: far, ttl: 9, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src: here, dst: far, ttl: 9, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         let mut out = Vec::new();
         let mut fixed = Router::Static(StaticRoutes::new(here, [(far, neighbour, 2)]));
         fixed.handle_outgoing(Time::ZERO, packet.clone(), &mut out);

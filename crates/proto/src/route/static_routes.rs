@@ -194,7 +194,7 @@ mod tests {
     fn echo(src: u32, dst: u32, ttl: u8) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 1, number: 1, payload: 8 });
         let meta = PacketMeta::default();
-        Ipv4Packet { src: NodeId(src).ipv4(), dst: NodeId(dst).ipv4(), ttl, ident: 0, body, meta }
+        Ipv4Packet { src: NodeId(src).ipv4(), dst: NodeId(dst).ipv4(), ttl, ident: 0, dscp: 0, body, meta }
     }
 
     #[test]

@@ -68,7 +68,7 @@ mod tests {
 
     fn packet(body: Body) -> Ipv4Packet {
         let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
-        Ipv4Packet { src, dst, ttl: 64, ident: 1, body, meta: PacketMeta::default() }
+        Ipv4Packet { src, dst, ttl: 64, ident: 1, dscp: 0, body, meta: PacketMeta::default() }
     }
 
     /// RFC 3168 section 5: ECT(0), ECT(1) and CE become CE; Not-ECT stays, and is for the queue to drop.

@@ -6,14 +6,15 @@
 //! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
 
 use super::{
-    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Ecn, Frame, FrameKind, Ipv4Packet, Mpdu, Msdu, PathCost,
-    Payload, Probe, TcpOptions, TcpSegment,
+    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Category, Ecn, Frame, FrameKind, Ipv4Packet, Mpdu, Msdu,
+    PathCost, Payload, Probe, TcpOptions, TcpSegment,
 };
 use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{
-    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader,
+    IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
+    UdpHeader,
 };
 use fourhop_units::{Dur, MacAddr};
 
@@ -32,46 +33,66 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
         }
         FrameKind::Cts => header(0xc4, false, frame.duration, frame.dst, out),
         FrameKind::Ack => header(0xd4, false, frame.duration, frame.dst, out),
-        FrameKind::Data { seq, retry, msdu } => {
-            header(0x08, *retry, frame.duration, frame.dst, out);
+        FrameKind::Data { seq, retry, qos, msdu } => {
+            header(if qos.is_some() { QOS_DATA } else { 0x08 }, *retry, frame.duration, frame.dst, out);
             out.extend(frame.src.0);
             out.extend(BSSID.0);
             out.extend((seq << 4).to_le_bytes());
+            // No acknowledgement (ack policy 1) of what is for all (clause 9.2.4.5.4).
+            let policy = if frame.dst.is_broadcast() { NO_ACK } else { 0 };
+            out.extend(qos.iter().flat_map(|category| (u16::from(category.tid()) | policy).to_le_bytes()));
             body(msdu, out);
         }
         FrameKind::Aggregate(aggregate) => aggregate.mpdus.iter().for_each(|each| mpdu(frame, each, out)),
-        FrameKind::BlockAck { start, bitmap } => {
+        FrameKind::BlockAck { start, bitmap, category } => {
             header(0x94, false, frame.duration, frame.dst, out);
             out.extend(frame.src.0);
-            out.extend(COMPRESSED.to_le_bytes());
+            out.extend(compressed(*category).to_le_bytes());
             out.extend((start << 4).to_le_bytes());
             out.extend(bitmap.to_le_bytes());
         }
-        FrameKind::BlockAckRequest { start } => {
+        FrameKind::BlockAckRequest { start, category } => {
             header(0x84, false, frame.duration, frame.dst, out);
             out.extend(frame.src.0);
-            out.extend(COMPRESSED.to_le_bytes());
+            out.extend(compressed(*category).to_le_bytes());
             out.extend((start << 4).to_le_bytes());
         }
     }
 }
 
-/// The compressed variant in the control field of BlockAck and BlockAckReq, TID 0 (tables 9-28 and 9-30).
+/// Type and subtype of QoS data.
+const QOS_DATA: u8 = 0x88;
+/// The compressed variant in the control field of BlockAck and BlockAckReq (tables 9-28 and 9-30).
 const COMPRESSED: u16 = 0x0004;
-/// In QoS Control: the frame is an A-MSDU (clause 9.2.4.5.9). TID 0, acknowledged at once.
+/// In QoS Control: the frame is an A-MSDU (clause 9.2.4.5.9).
 const AMSDU: u16 = 0x0080;
+/// In QoS Control: ack policy "no ack" (table 9-9).
+const NO_ACK: u16 = 0x0020;
+
+/// The control field of BlockAck and BlockAckReq: the TID stands in its upper four bits.
+fn compressed(category: Category) -> u16 {
+    COMPRESSED | u16::from(category.tid()) << 12
+}
+
+/// The TID of the MPDUs of a frame.
+fn tid(frame: &Frame) -> u16 {
+    match &frame.kind {
+        FrameKind::Aggregate(aggregate) => aggregate.category.tid().into(),
+        _ => 0,
+    }
+}
 
 /// Appends one MPDU of an aggregate: QoS data (clause 9.3.2.1), whose content may be an A-MSDU (clause 9.3.2.2).
 pub fn mpdu(frame: &Frame, mpdu: &Mpdu, out: &mut Vec<u8>) {
-    header(0x88, mpdu.retry, frame.duration, frame.dst, out);
+    header(QOS_DATA, mpdu.retry, frame.duration, frame.dst, out);
     out.extend(frame.src.0);
     out.extend(BSSID.0);
     out.extend((mpdu.seq << 4).to_le_bytes());
     if mpdu.more.is_empty() {
-        out.extend([0, 0]);
+        out.extend(tid(frame).to_le_bytes());
         return body(&mpdu.first, out);
     }
-    out.extend(AMSDU.to_le_bytes());
+    out.extend((AMSDU | tid(frame)).to_le_bytes());
     let begins = out.len();
     for msdu in mpdu.msdus() {
         // Subframes but the last are padded to 4 octets.
@@ -170,6 +191,8 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
     let mut ip = Ipv4Header::new(content.len() as u16, packet.ttl, protocol, src, dst).expect("a packet fits IPv4");
     ip.identification = packet.ident;
     ip.dont_fragment = true;
+    // INVARIANT: it has six bits.
+    ip.dscp = IpDscp::try_new(packet.dscp & 0x3f).expect("six bits");
     ip.ecn = match packet.ecn() {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect1 => IpEcn::Ect1,

@@ -13,7 +13,15 @@ use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
 
 fn ipv4(body: Body) -> Ipv4Packet {
-    Ipv4Packet { src: NodeId(0).ipv4(), dst: NodeId(5).ipv4(), ttl: 30, ident: 7, body, meta: PacketMeta::default() }
+    Ipv4Packet {
+        src: NodeId(0).ipv4(),
+        dst: NodeId(5).ipv4(),
+        ttl: 30,
+        ident: 7,
+        dscp: 0,
+        body,
+        meta: PacketMeta::default(),
+    }
 }
 
 fn segment(payload: u32, options: TcpOptions) -> TcpSegment {
@@ -231,8 +239,8 @@ fn control_frames_have_their_lengths_without_fcs() {
         (FrameKind::Rts, 16),
         (FrameKind::Cts, 10),
         (FrameKind::Ack, 10),
-        (FrameKind::BlockAck { start: 1, bitmap: 0x8000_0000_0000_0003 }, 28),
-        (FrameKind::BlockAckRequest { start: 1 }, 20),
+        (FrameKind::BlockAck { start: 1, bitmap: 0x8000_0000_0000_0003, category: Category::Be }, 28),
+        (FrameKind::BlockAckRequest { start: 1, category: Category::Be }, 20),
     ];
     for (kind, len) in kinds {
         let control = Frame {
@@ -257,6 +265,7 @@ fn control_frames_have_their_lengths_without_fcs() {
         kind: FrameKind::Data {
             seq: 1,
             retry: true,
+            qos: None,
             msdu: Msdu {
                 dst: NodeId(1).mac(),
                 len: Bytes(40),
@@ -281,7 +290,7 @@ fn mpdus_of_aggregates_are_qos_data() {
     };
     let mpdu = |more: Vec<Msdu>| Mpdu { seq: 0x123, retry: false, len: Bytes(78), first: msdu.clone(), more };
     let mcs = Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap();
-    let aggregate = Aggregate { mcs, mpdus: vec![mpdu(vec![]), mpdu(vec![msdu.clone()])] };
+    let aggregate = Aggregate { mcs, category: Category::Be, mpdus: vec![mpdu(vec![]), mpdu(vec![msdu.clone()])] };
     let kind = FrameKind::Aggregate(Box::new(aggregate));
     let (dst, src, rate) = (NodeId(1).mac(), NodeId(0).mac(), mcs.rate());
     let sent = Frame { dst, src, duration: Dur::from_micros(84), rate, airtime: Dur::ZERO, kind };

@@ -1,6 +1,6 @@
 //! 802.11 frames and what they carry.
 
-use super::Ipv4Packet;
+use super::{Category, Ipv4Packet};
 use crate::phy::mcs::{Format, Mcs};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, MacAddr, Rate};
@@ -64,6 +64,8 @@ pub enum FrameKind {
         seq: u16,
         /// Is it a retransmission?
         retry: bool,
+        /// With EDCA it is QoS data of this category.
+        qos: Option<Category>,
         /// Content.
         msdu: Msdu,
     },
@@ -75,11 +77,15 @@ pub enum FrameKind {
         start: u16,
         /// Bit n stands for the MPDU numbered `start` + n.
         bitmap: u64,
+        /// Of which category the MPDUs are.
+        category: Category,
     },
     /// Request for one, which also says that nothing before `start` comes any more (clause 9.3.1.7).
     BlockAckRequest {
         /// Starting sequence number.
         start: u16,
+        /// Of which category the MPDUs are.
+        category: Category,
     },
 }
 
@@ -103,6 +109,8 @@ pub struct Mpdu {
 pub struct Aggregate {
     /// How it is sent.
     pub mcs: Mcs,
+    /// Of which category all of them are; without EDCA best effort.
+    pub category: Category,
     /// In the order of their numbers, at most 64. One alone is answered by an ACK.
     pub mpdus: Vec<Mpdu>,
 }

@@ -75,7 +75,7 @@ impl Ipv4Packet {
         let whole = whole.ok_or(Ipv4Error::Truncated { needed: head.total_len, found: bytes.len() })?;
         let Ipv4Head { src, dst, ttl, ident, .. } = head;
         let body = Body::Opaque(Opaque { bytes: whole.into() });
-        Ok(Ipv4Packet { src, dst, ttl, ident, body, meta: PacketMeta::default() })
+        Ok(Ipv4Packet { src, dst, ttl, ident, dscp: whole[1] >> 2, body, meta: PacketMeta::default() })
     }
 }
 
@@ -93,7 +93,15 @@ impl Ipv4Packet {
         bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
         bytes.extend_from_slice(content);
         let body = Body::Opaque(Opaque { bytes: bytes.into() });
-        Ipv4Packet { src, dst: Ipv4Addr::BROADCAST, ttl: 1, ident: 0, body, meta: PacketMeta::default() }
+        Ipv4Packet {
+            src,
+            dst: Ipv4Addr::BROADCAST,
+            ttl: 1,
+            ident: 0,
+            dscp: Ipv4Packet::CS6,
+            body,
+            meta: PacketMeta::default(),
+        }
     }
 }
 
@@ -141,6 +149,7 @@ mod tests {
             dst: [192, 0, 2, 2].into(),
             ttl: 1,
             ident: 0,
+            dscp: 0,
             body: Body::Routing(message),
             meta: PacketMeta::default(),
         };

@@ -40,6 +40,8 @@ pub struct Ipv4Packet {
     pub ttl: u8,
     /// Identification, per source.
     pub ident: u16,
+    /// Differentiated services code point (RFC 2474), from 0 to 63.
+    pub dscp: u8,
     /// What it carries.
     pub body: Body,
     /// Simulator's notes.

@@ -129,7 +129,7 @@ impl Checked {
     /// The next data packet.
     fn data(&mut self, src: Ipv4Addr, dst: Ipv4Addr, ttl: u8) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 7, number: self.number, payload: 56 });
-        let packet = Ipv4Packet { src, dst, ttl, ident: self.number, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src, dst, ttl, ident: self.number, dscp: 0, body, meta: PacketMeta::default() };
         self.inside.insert(self.number, packet.clone());
         self.number += 1;
         packet
@@ -142,7 +142,7 @@ impl Checked {
         again(&message);
         let dst = if broadcast { Ipv4Packet::BROADCAST } else { HERE };
         let body = Body::Routing(message.into());
-        let packet = Ipv4Packet { src: from, dst, ttl, ident: 0, body, meta: PacketMeta::default() };
+        let packet = Ipv4Packet { src: from, dst, ttl, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         self.call(|aodv, now, out| {
             aodv.handle_signal(from, Dbm(-100.0 + f64::from(strength % 64)));
             aodv.handle_rate(now, from, Rate::kbps(1 + u64::from(strength)));

@@ -30,7 +30,7 @@ pub fn packets(data: &[u8]) -> (u64, Counters) {
         let src = Ipv4Addr::new(10, 0, 0, from % 32);
         let body = Body::Routing(message.into());
         let meta = PacketMeta::default();
-        let packet = Ipv4Packet { src, dst: BabelMessage::GROUP, ttl: 1, ident: 0, body, meta };
+        let packet = Ipv4Packet { src, dst: BabelMessage::GROUP, ttl: 1, ident: 0, dscp: 0, body, meta };
         let mut out = Vec::new();
         babel.handle_message(now, packet, src, &mut out);
         look(&mut babel, now, &out);
@@ -76,7 +76,7 @@ fn look(babel: &mut Babel, now: Time, out: &[Action]) {
     }
     let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 9 });
     let dst = Ipv4Addr::new(10, 0, 0, 3);
-    let packet = Ipv4Packet { src: HERE, dst, ttl: 9, ident: 0, body, meta: PacketMeta::default() };
+    let packet = Ipv4Packet { src: HERE, dst, ttl: 9, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
     let (next_hop, mut sent) = (babel.next_hop(dst), Vec::new());
     babel.handle_outgoing(packet, &mut sent);
     match (&sent[..], next_hop) {

@@ -52,7 +52,8 @@ pub fn modules(data: &[u8]) -> (u64, u64) {
                 carried: Carried { options: read, ..Carried::default() },
             }));
         }
-        let mut packet = Ipv4Packet { src, dst, ttl: 64 - step[1] % 4, ident: 0, body, meta: PacketMeta::default() };
+        let mut packet =
+            Ipv4Packet { src, dst, ttl: 64 - step[1] % 4, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
         given += 1;
         let goes_on = match outgoing {
             true => modules.handle_outgoing(now, &mut packet),

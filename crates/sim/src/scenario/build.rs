@@ -88,6 +88,7 @@ impl Builder {
             let allowed = rates.collect::<Vec<_>>().join(" or ");
             self.problems.push(resolved.problem("legacy_rate", resolved.show("legacy_rate"), allowed));
         }
+        let edca = self.edca(phy);
         let link = self.section::<Link>();
         let routing = self.routing();
         let profile = self.profile;
@@ -168,6 +169,7 @@ impl Builder {
             radios: radios?,
             site: site?,
             mac: mac?.1,
+            edca: edca?,
             link: link.as_ref()?.1.clone(),
             routing: routing?,
             babel: babel?.1,
@@ -195,6 +197,7 @@ impl Builder {
             }
         }
         if let Some(link) = &link {
+            self.check_edca(&scenario, link, (&c3tcp_resolved, &c3tcp));
             self.check_several_radios(&scenario, link, (&c3tcp_resolved, &c3tcp));
         }
         if let Err(mut error) = scenario.positions_under(scenario.seed, control) {

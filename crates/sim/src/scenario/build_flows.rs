@@ -305,5 +305,7 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
         start: time("start").unwrap_or(start),
         stop: time("stop"),
         window: Option::<u32>::from_value(values.get("window")).or(window.filter(|_| transport != "atp")),
+        // INVARIANT: it is at most 63.
+        dscp: u32::from_value(values.get("dscp")) as u8,
     }
 }

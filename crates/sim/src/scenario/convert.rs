@@ -30,13 +30,14 @@ impl Scenario {
             basic_rate: radio.basic_rate,
             plcp: radio.plcp,
             rate_control: self.rate_control(),
+            edca: self.mac.edca.then(|| self.configured(&self.edca)),
             ..self.configured(&self.mac)
         }
     }
 
     /// What the link layer of every node is given.
     pub fn link_config(&self) -> net::Config {
-        self.configured(&self.link)
+        net::Config { categories: self.mac.edca.then_some(self.edca.dscp_map), ..self.configured(&self.link) }
     }
 
     /// What is summed up over the links of a path, if it is not their number.

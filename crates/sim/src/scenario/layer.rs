@@ -4,6 +4,7 @@
 use super::sections::Profile;
 use super::value::{Number, Share};
 use fourhop_cc::tcp_ap;
+use fourhop_proto::phy::PhyKind;
 use fourhop_proto::route::babel;
 use fourhop_proto::{atp, ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
@@ -33,6 +34,7 @@ macro_rules! profiled {
 
 profiled! {
     mac::Config: mac::Config::ns2(), mac::Config::standard();
+    mac::edca::Config: mac::edca::Config::standard(PhyKind::Dsss), mac::edca::Config::standard(PhyKind::Dsss);
     net::Config: net::Config::ns2(), net::Config::standard();
     phy::Config: phy::Config::ns2(), phy::Config::standard();
     route::Config: route::Config::ns2(), route::Config::standard();

@@ -17,6 +17,7 @@ mod build_flows;
 mod build_radio;
 mod catalog;
 mod convert;
+mod edca;
 mod error;
 mod key;
 mod layer;
@@ -45,7 +46,7 @@ pub use overrides::{Overrides, keys_meant};
 pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
-pub use sections::{AdhocTcp, Atp, Babel, C3tcp, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, Atp, Babel, C3tcp, Edca, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
@@ -98,6 +99,8 @@ pub struct Scenario {
     pub babel: Babel,
     /// What all TCP connections have in common.
     pub tcp: Tcp,
+    /// Access categories, where `mac.edca` asks for them.
+    pub edca: Edca,
     /// Adaptive pacing.
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
@@ -153,6 +156,8 @@ pub struct Traffic {
     pub stop: Option<Time>,
     /// Limit of a TCP connection's window in segments; `None`: the peer's window alone.
     pub window: Option<u32>,
+    /// DSCP of its packets, both ways.
+    pub dscp: u8,
 }
 
 /// Transport protocol of a flow.

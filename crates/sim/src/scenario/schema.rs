@@ -4,8 +4,9 @@ use super::key::{Choice, Fallback, Key, Kind, Section};
 use super::quantity::{ALL as ALL_UNITS, Unit};
 use super::resolve::{show, transport_names};
 use super::sections::{
-    AdhocTcp, Atp, Babel, C3tcp, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile,
-    Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys, WiredKeys,
+    AdhocTcp, Atp, Babel, C3tcp, Edca, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys,
+    Profile, Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys,
+    WiredKeys,
 };
 use super::write::json as json_of;
 use schemars::{Schema, json_schema};
@@ -27,7 +28,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 22] {
+pub fn tables() -> [Table; 23] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -38,6 +39,7 @@ pub fn tables() -> [Table; 22] {
         table::<LossKeys>(),
         table::<WallKeys>(),
         table::<Mac>(),
+        table::<Edca>(),
         table::<Link>(),
         table::<Routing>(),
         table::<Babel>(),

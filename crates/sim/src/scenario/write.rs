@@ -76,6 +76,7 @@ impl Scenario {
         tables.extend(self.site.walls.iter().map(|wall| table(wall, None)));
         tables.extend([
             table(&self.mac, None),
+            table(&self.edca, None),
             table(&self.link, None),
             table(&self.routing, None),
             table(&self.babel, None),
@@ -168,6 +169,7 @@ fn traffic<S: Section>(traffic: &Traffic, own: Keys) -> (&'static str, Table) {
         ("start", since_zero(traffic.start)),
         ("stop", traffic.stop.and_then(since_zero)),
         ("window", traffic.window.to_value()),
+        ("dscp", u32::from(traffic.dscp).to_value()),
     ];
     selected::<S>("app", app, common.into_iter().chain(keys).chain(own).collect())
 }

@@ -3,6 +3,7 @@
 mod aside;
 mod capture_files;
 mod pcap;
+mod radiotap;
 mod recorder;
 mod request;
 mod series;

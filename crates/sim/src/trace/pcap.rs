@@ -10,11 +10,11 @@
 //! sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
+use super::radiotap;
 use super::{Copy, Interest, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
 use fourhop_proto::wire::{Aggregate, Frame, FrameKind, Ipv4Packet, encode};
-use fourhop_units::{NodeId, Rate, Time, Watt};
+use fourhop_units::{NodeId, Time, Watt};
 use pcap_file::DataLink;
 use std::io;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl PcapFolder {
             return self.aggregate(((interface, carrier_mhz), now, power, lost), frame, aggregate, arrived);
         }
         self.buffer.clear();
-        radiotap(frame.rate, carrier_mhz, power, lost.is_some(), &mut self.buffer);
+        radiotap::by_rate(frame.rate, carrier_mhz, (power, lost.is_some()), &mut self.buffer);
         encode::frame(frame, &mut self.buffer);
         let direction = if power.is_some() { Direction::In } else { Direction::Out };
         self.record(interface, now, direction, lost);
@@ -119,7 +119,7 @@ impl PcapFolder {
             let last = place + 1 == aggregate.mpdus.len();
             let number = (aggregate.mpdus.len() > 1).then_some((self.aggregates, last));
             self.buffer.clear();
-            radiotap_with_mcs(aggregate.mcs, number, carrier_mhz, power, lost.is_some(), &mut self.buffer);
+            radiotap::by_mcs(aggregate.mcs, number, carrier_mhz, (power, lost.is_some()), &mut self.buffer);
             encode::mpdu(frame, mpdu, &mut self.buffer);
             self.record(interface, now, direction, lost);
         }
@@ -165,96 +165,4 @@ impl Tap for PcapFolder {
 /// May a copy lost for this reason be included? Those that were too weak are not.
 fn is_shown(reason: DropReason) -> bool {
     matches!(reason, DropReason::Collision | DropReason::FrameError)
-}
-
-/// Appends a radiotap header (radiotap.org): flags, rate, channel and, for received frames, the signal.
-fn radiotap(rate: Rate, frequency_mhz: u16, power: Option<Watt>, bad_fcs: bool, out: &mut Vec<u8>) {
-    const FLAGS: u32 = 1 << 1;
-    const RATE: u32 = 1 << 2;
-    const CHANNEL: u32 = 1 << 3;
-    const SIGNAL: u32 = 1 << 5;
-    /// In the flags: the frame check sequence, which is not there, was wrong.
-    const BAD_FCS: u8 = 0x40;
-    /// Channel flags: complementary code keying, OFDM.
-    const CCK: u16 = 0x0020;
-    const OFDM: u16 = 0x0040;
-    let present = FLAGS | RATE | CHANNEL | if power.is_some() { SIGNAL } else { 0 };
-    let len: u16 = if power.is_some() { 15 } else { 14 };
-    // Rates are in steps of 500 kbit/s.
-    let rate_code = (rate.bps() / 500_000).clamp(1, 255) as u8;
-    let modulation = if rate.bps() > 11_000_000 { OFDM } else { CCK };
-    out.extend([0, 0]);
-    out.extend(len.to_le_bytes());
-    out.extend(present.to_le_bytes());
-    out.extend([if bad_fcs { BAD_FCS } else { 0 }, rate_code]);
-    out.extend(frequency_mhz.to_le_bytes());
-    out.extend(modulation.to_le_bytes());
-    out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));
-}
-
-/// The same for an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is left out), and
-/// the number of the A-MPDU it is from.
-fn radiotap_with_mcs(
-    mcs: Mcs,
-    aggregate: Option<(u32, bool)>,
-    frequency_mhz: u16,
-    power: Option<Watt>,
-    bad_fcs: bool,
-    out: &mut Vec<u8>,
-) {
-    const FLAGS: u32 = 1 << 1;
-    const CHANNEL: u32 = 1 << 3;
-    const SIGNAL: u32 = 1 << 5;
-    const MCS: u32 = 1 << 19;
-    const AMPDU: u32 = 1 << 20;
-    const VHT: u32 = 1 << 21;
-    const BAD_FCS: u8 = 0x40;
-    const OFDM: u16 = 0x0040;
-    /// A-MPDU status: it is known which subframe is the last; this is it.
-    const LAST_KNOWN: u16 = 0x0004;
-    const IS_LAST: u16 = 0x0008;
-    let begins = out.len();
-    let ht = mcs.format() == Format::Ht;
-    let present = FLAGS
-        | CHANNEL
-        | if power.is_some() { SIGNAL } else { 0 }
-        | if aggregate.is_some() { AMPDU } else { 0 }
-        | match mcs.format() {
-            Format::Ht => MCS,
-            Format::Vht => VHT,
-            Format::He => 0,
-        };
-    out.extend([0, 0, 0, 0]);
-    out.extend(present.to_le_bytes());
-    // Fields are aligned to their size.
-    out.extend([if bad_fcs { BAD_FCS } else { 0 }, 0]);
-    out.extend(frequency_mhz.to_le_bytes());
-    out.extend(OFDM.to_le_bytes());
-    out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));
-    let short = mcs.guard() == Guard::Ns400;
-    if ht {
-        // Known: bandwidth, index, guard interval.
-        let flags = u8::from(mcs.width() == Width::Mhz40) | u8::from(short) << 2;
-        out.extend([0x07, flags, mcs.index() + 8 * (mcs.streams() - 1)]);
-    }
-    if let Some((number, last)) = aggregate {
-        out.resize(begins + (out.len() - begins).next_multiple_of(4), 0);
-        out.extend(number.to_le_bytes());
-        out.extend((LAST_KNOWN | if last { IS_LAST } else { 0 }).to_le_bytes());
-        out.extend([0, 0]);
-    }
-    if mcs.format() == Format::Vht {
-        out.resize(begins + (out.len() - begins).next_multiple_of(2), 0);
-        // Known: guard interval and bandwidth.
-        out.extend(0x0044u16.to_le_bytes());
-        let width = match mcs.width() {
-            Width::Mhz20 => 0,
-            Width::Mhz40 => 1,
-            Width::Mhz80 => 4,
-        };
-        out.extend([u8::from(short) << 2, width, mcs.index() << 4 | mcs.streams(), 0, 0, 0, 0, 0]);
-        out.extend([0, 0]);
-    }
-    let len = (out.len() - begins) as u16;
-    out[begins + 2..begins + 4].copy_from_slice(&len.to_le_bytes());
 }

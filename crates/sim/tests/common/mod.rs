@@ -105,7 +105,7 @@ pub fn udp(src: u32, dst: u32, start: Time, interval: Dur) -> Flow {
     let payload = Bytes(1460);
     let rate = Rate::from_bps(payload.bits() * 1_000_000_000 / interval.as_nanos()).unwrap();
     let traffic = Traffic::Udp(cbr::Config { start, stop: None, rate, payload });
-    Flow { src: NodeId(src), dst: NodeId(dst), traffic }
+    Flow { src: NodeId(src), dst: NodeId(dst), traffic, dscp: 0 }
 }
 
 /// An endless NewReno transfer with this window, from 1 s on.
@@ -114,7 +114,7 @@ pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
     let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
     let transport = Transport::find("newreno").unwrap();
     let traffic = Traffic::Tcp { transport, config: Box::new(config), source: Source::Transfer(transfer) };
-    Flow { src: NodeId(src), dst: NodeId(dst), traffic }
+    Flow { src: NodeId(src), dst: NodeId(dst), traffic, dscp: 0 }
 }
 
 /// A world with a recorder of all frames.

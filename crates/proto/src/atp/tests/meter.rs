@@ -15,7 +15,7 @@ fn packet(entered_ms: u64, delay_ms: u32) -> Msdu {
 
 fn body(body: Body) -> Msdu {
     let (src, dst) = (NodeId(0).ipv4(), NodeId(1).ipv4());
-    let packet = Ipv4Packet { src, dst, ttl: 9, ident: 0, body, meta: PacketMeta::default() };
+    let packet = Ipv4Packet { src, dst, ttl: 9, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
     Msdu { dst: NodeId(1).mac(), len: Bytes(1_044), payload: Payload::Ipv4(packet) }
 }
 

@@ -13,7 +13,7 @@ const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const KEY: FlowKey = FlowKey { peer: PEER, local_port: 1, peer_port: 2 };
 
 fn packet(body: Body) -> Ipv4Packet {
-    Ipv4Packet { src: HERE, dst: PEER, ttl: 64, ident: 3, body, meta: PacketMeta::default() }
+    Ipv4Packet { src: HERE, dst: PEER, ttl: 64, ident: 3, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 /// A segment of the peer's, whose acknowledgement was measured over two links.

@@ -34,7 +34,7 @@ pub fn segment(n: u16, down: bool, seq: u32, ack: u32, payload: u32) -> Ipv4Pack
         payload,
         ..TcpSegment::default()
     });
-    Ipv4Packet { src, dst, ttl: 60, ident: seq as u16, body, meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl: 60, ident: seq as u16, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 /// The same with other flags.

@@ -51,10 +51,10 @@ impl Aggregation {
         }
     }
 
-    /// The longest PSDU at `mcs`.
-    pub(super) fn longest(&self, config: &Config, mcs: Mcs) -> Bytes {
+    /// The longest PSDU at `mcs`, of a PPDU no longer than `within`.
+    pub(super) fn longest(&self, config: &Config, mcs: Mcs, within: Dur) -> Bytes {
         let allowed = self.bytes.min(mcs.format().longest_aggregate());
-        allowed.min(mcs.longest_within(config.phy, self.time.min(PPDU_MAX)))
+        allowed.min(mcs.longest_within(config.phy, self.time.min(PPDU_MAX).min(within)))
     }
 }
 

@@ -6,8 +6,9 @@ use super::recipient::Fate;
 use super::supply::Supply;
 use crate::drop::DropReason;
 use crate::mac::dcf::{Action, Answer, Content, Dcf, Outgoing, TxState};
+use crate::mac::edca::sessions_of;
 use crate::mac::medium::Medium;
-use crate::wire::{Aggregate, Frame, FrameKind, Msdu};
+use crate::wire::{Aggregate, Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Time};
 use std::sync::Arc;
 
@@ -71,6 +72,7 @@ impl Dcf {
         air: &mut Option<Frame>,
         supply: &mut impl Supply,
     ) {
+        let (category, within) = (self.qos().unwrap_or_default(), self.longest_in_txop());
         let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &mut self.outgoing) else { return };
         let originator = &mut sessions.originators[sessions.current];
         sessions.requests = originator.request().is_some();
@@ -83,8 +85,8 @@ impl Dcf {
         let mcs = choice.mcs;
         let originator = &mut sessions.originators[sessions.current];
         let counters = &mut self.counters;
-        originator.fill(&self.config, choice, || {
-            let msdu = supply.next_for(now, to)?;
+        originator.fill(&self.config, choice, within, || {
+            let msdu = supply.next_for(now, to, category)?;
             counters.accepted += 1;
             Some(msdu)
         });
@@ -119,6 +121,7 @@ impl Dcf {
         air: &mut Option<Frame>,
         supply: &mut impl Supply,
     ) {
+        let category = self.qos().unwrap_or_default();
         let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &self.outgoing) else { return };
         let mcs = sessions.mcs;
         let originator = &sessions.originators[sessions.current];
@@ -128,15 +131,15 @@ impl Dcf {
         let kind = if sessions.requests {
             times.follow(&self.config, rate);
             self.counters.requests_sent += 1;
-            FrameKind::BlockAckRequest { start: originator.request().unwrap_or_default() }
+            FrameKind::BlockAckRequest { start: originator.request().unwrap_or_default(), category }
         } else {
             times.follow(&self.config, mcs.reference_rate());
             // The list of a frame that has left the air before serves again.
             let mut aggregate = match air.take().map(|frame| frame.kind) {
                 Some(FrameKind::Aggregate(aggregate)) => aggregate,
-                _ => Box::new(Aggregate { mcs, mpdus: Vec::new() }),
+                _ => Box::new(Aggregate { mcs, category, mpdus: Vec::new() }),
             };
-            aggregate.mcs = mcs;
+            (aggregate.mcs, aggregate.category) = (mcs, category);
             originator.copy_into(&mut aggregate.mpdus);
             self.counters.data_sent += 1;
             self.counters.mpdus_sent += aggregate.mpdus.len() as u64;
@@ -144,7 +147,7 @@ impl Dcf {
             FrameKind::Aggregate(aggregate)
         };
         let (duration, wait) = (times.data_duration, times.ack_timeout(airtime));
-        supply.sent(now, to, airtime + times.answered(&self.config));
+        supply.sent(now, to, airtime + times.answered(&self.config), category);
         *air = Some(Frame { dst: to, src: self.addr, duration, rate, airtime, kind });
         self.radiate(now, airtime, TxState::Data, wait, medium);
     }
@@ -153,17 +156,17 @@ impl Dcf {
     pub(in crate::mac) fn send_block_ack(
         &mut self,
         now: Time,
-        to: MacAddr,
-        rate: Rate,
+        (to, category): (MacAddr, Category),
+        (duration, rate): (Dur, Rate),
         medium: &mut Medium,
         air: &mut Option<Frame>,
     ) {
-        let Some(sessions) = &mut self.sessions else { return };
+        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
         let (start, bitmap) = sessions.recipient(to).block_ack();
         self.counters.block_acks_sent += 1;
         let airtime = self.config.airtime(BLOCK_ACK, rate);
-        let kind = FrameKind::BlockAck { start, bitmap };
-        *air = Some(Frame { dst: to, src: self.addr, duration: Dur::ZERO, rate, airtime, kind });
+        let kind = FrameKind::BlockAck { start, bitmap, category };
+        *air = Some(Frame { dst: to, src: self.addr, duration, rate, airtime, kind });
         self.answer_ends(now, airtime, medium);
     }
 
@@ -263,14 +266,15 @@ impl Dcf {
         out: &mut Vec<Action>,
     ) {
         let rate = self.config.answer_to(aggregate.mcs.reference_rate());
+        let category = aggregate.category;
         let answer = match aggregate.mpdus.len() {
-            1 => Answer::Ack { to: frame.src, rate },
-            _ => Answer::BlockAck { to: frame.src, rate },
+            1 => Answer::Ack { to: frame.src, duration: self.left_of(frame, self.config.answer_airtime(rate)), rate },
+            _ => self.block_ack_for(frame, rate, category),
         };
         if !self.owes(now, answer, medium, out) {
             return;
         }
-        let Some(sessions) = &mut self.sessions else { return };
+        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
         let recipient = sessions.recipient(frame.src);
         for mpdu in
             aggregate.mpdus.iter().enumerate().filter(|(place, _)| arrived >> place & 1 == 1).map(|(_, mpdu)| mpdu)
@@ -290,23 +294,34 @@ impl Dcf {
         &mut self,
         now: Time,
         frame: &Frame,
-        start: u16,
+        (start, category): (u16, Category),
         medium: &mut Medium,
         out: &mut Vec<Action>,
     ) {
-        let answer = Answer::BlockAck { to: frame.src, rate: self.config.answer_to(frame.rate) };
+        let answer = self.block_ack_for(frame, self.config.answer_to(frame.rate), category);
         if !self.owes(now, answer, medium, out) {
             return;
         }
-        let Some(sessions) = &mut self.sessions else { return };
+        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
         sessions.recipient(frame.src).handle_request(now, start, |msdu| {
             self.counters.delivered += 1;
             out.push(Action::Deliver { msdu, from: frame.src });
         });
     }
 
+    fn block_ack_for(&self, frame: &Frame, rate: Rate, category: Category) -> Answer {
+        let duration = self.left_of(frame, self.config.airtime(BLOCK_ACK, rate));
+        Answer::BlockAck { to: frame.src, duration, rate, category }
+    }
+
     /// The station owes `answer`, if it can give one.
-    fn owes(&mut self, now: Time, answer: Answer, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
+    pub(in crate::mac) fn owes(
+        &mut self,
+        now: Time,
+        answer: Answer,
+        medium: &mut Medium,
+        out: &mut Vec<Action>,
+    ) -> bool {
         if self.state == TxState::Cts {
             self.answered(now, medium);
         } else if self.answer.is_some() {
@@ -323,15 +338,20 @@ impl Dcf {
 
     /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the medium.
     pub fn next_reorder_timeout(&self) -> Option<Time> {
-        self.sessions.as_ref()?.next_timeout(&self.config)
+        let own = self.sessions.as_ref()?.next_timeout(&self.config);
+        self.edca
+            .iter()
+            .flat_map(|edca| edca.parked_sessions())
+            .fold(own, |first, sessions| Time::earlier_of(first, sessions.next_timeout(&self.config)))
     }
 
     /// Hands up what has waited too long for something missing; nothing if called early.
     pub fn handle_reorder_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        let Some(sessions) = &mut self.sessions else { return };
-        for recipient in &mut sessions.recipients {
+        let timeout = self.config.aggregation.reorder_timeout;
+        let parked = self.edca.iter_mut().flat_map(|edca| edca.parked_sessions_mut());
+        for recipient in self.sessions.as_deref_mut().into_iter().chain(parked).flat_map(|it| &mut it.recipients) {
             let from = recipient.from();
-            recipient.handle_timeout(now, self.config.aggregation.reorder_timeout, |msdu| {
+            recipient.handle_timeout(now, timeout, |msdu| {
                 self.counters.delivered += 1;
                 out.push(Action::Deliver { msdu, from });
             });
@@ -340,12 +360,14 @@ impl Dcf {
 
     /// Packets that wait in reordering buffers.
     pub fn reordering(&self) -> usize {
-        self.sessions.as_ref().map_or(0, |sessions| sessions.recipients.iter().map(super::Recipient::held).sum())
+        let parked = self.edca.iter().flat_map(|edca| edca.parked_sessions());
+        let sessions = self.sessions.as_deref().into_iter().chain(parked);
+        sessions.flat_map(|sessions| &sessions.recipients).map(super::Recipient::held).sum()
     }
 
     /// The packets that it holds for one station each, those of sessions included.
     pub fn packets_held(&self) -> impl Iterator<Item = &Msdu> {
-        let sessions = self.sessions.iter().flat_map(|sessions| &sessions.originators);
-        self.in_hand().into_iter().chain(sessions.flat_map(|originator| originator.packets()))
+        let sessions = self.sessions.iter().flat_map(|sessions| sessions.packets());
+        self.in_hand().into_iter().chain(sessions).chain(self.aside())
     }
 }

@@ -18,7 +18,8 @@
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 9.3.1.7 and 9.3.1.8 (BlockAckReq, BlockAck), 9.7 (A-MPDU), 9.3.2.2 (A-MSDU), 10.11 and 10.12
 //! (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Agreements stand from the beginning and all stations
-//! have a window of 64: no ADDBA frames are sent. Left out: TIDs (all traffic is one), delayed block ack, multi-TID and GCR, partial
+//! have a window of 64: no ADDBA frames are sent. With EDCA there is a session to each receiver for each category, otherwise one to each
+//! receiver. Left out: delayed block ack, multi-TID and GCR, partial
 //! state, minimum MPDU start spacing, protected block ack, fragments.
 //!
 //! What the standard leaves open, and how it is here:
@@ -46,6 +47,7 @@ use self::rates::{Choice, McsControl};
 use super::config::Config;
 use super::times::ExchangeTimes;
 use crate::phy::Mcs;
+use crate::wire::Msdu;
 use fourhop_units::{MacAddr, Stream, Time};
 use std::sync::Arc;
 
@@ -181,6 +183,11 @@ impl Sessions {
     /// Packets that it has taken and that are neither acknowledged nor given up.
     pub fn held(&self) -> usize {
         self.originators.iter().map(Originator::held).sum()
+    }
+
+    /// They.
+    pub fn packets(&self) -> impl Iterator<Item = &Msdu> {
+        self.originators.iter().flat_map(Originator::packets)
     }
 
     /// When a reordering buffer goes on without what is missing.

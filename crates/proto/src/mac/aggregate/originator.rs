@@ -14,7 +14,7 @@ use crate::mac::Config;
 use crate::phy::Mcs;
 use crate::phy::mcs::Format;
 use crate::wire::{Mpdu, Msdu, with_one_more};
-use fourhop_units::{Bytes, MacAddr};
+use fourhop_units::{Bytes, Dur, MacAddr};
 use std::collections::VecDeque;
 
 /// An MPDU that is neither acknowledged nor given up.
@@ -138,10 +138,16 @@ impl Originator {
     }
 
     /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit, at most `frames`
-    /// MPDUs. There is something, or [`Originator::has_work`] was false.
-    pub fn fill(&mut self, config: &Config, Choice { mcs, frames }: Choice, mut next: impl FnMut() -> Option<Msdu>) {
+    /// MPDUs. There is something, or [`Originator::has_work`] was false. The PPDU is no longer than `within`, if it has more than one MPDU.
+    pub fn fill(
+        &mut self,
+        config: &Config,
+        Choice { mcs, frames }: Choice,
+        within: Dur,
+        mut next: impl FnMut() -> Option<Msdu>,
+    ) {
         let rules = &config.aggregation;
-        let longest = rules.longest(config, mcs);
+        let longest = rules.longest(config, mcs, within);
         let most = (frames.min(u32::from(WINDOW)) as usize).max(1);
         let (mut count, mut len) = (0, Bytes(0));
         while count < most && (count < self.pending.len() || self.append(config, mcs, &mut next)) {

@@ -202,7 +202,7 @@ impl Receiver {
         let each = mpdu.get().next_multiple_of(crate::wire::DELIMITER);
         let access = config.difs() + config.slot * u64::from(config.cw_min) / 2;
         for (airtime, &mcs) in self.airtimes.iter_mut().zip(set) {
-            let fits = config.aggregation.longest(config, mcs).get() / each;
+            let fits = config.aggregation.longest(config, mcs, Dur::MAX).get() / each;
             let count = ((self.length + 128) / 256).min(fits).max(1);
             let answer = config.sifs + config.airtime(BLOCK_ACK, config.answer_to(mcs.reference_rate()));
             *airtime = (access + mcs.airtime(config.phy, Bytes(each * count)) + answer) / count;
@@ -319,7 +319,7 @@ mod tests {
             let until = self.now + time;
             while self.now < until {
                 let Choice { mcs, frames } = self.control.choose(self.now, 0, &self.config);
-                let fits = self.config.aggregation.longest(&self.config, mcs).get() / 1244;
+                let fits = self.config.aggregation.longest(&self.config, mcs, Dur::MAX).get() / 1244;
                 let sent = frames.min(fits as u32).max(1);
                 let acked = (0..sent).filter(|_| self.chance.unit() < share(mcs)).count() as u32;
                 let lasts = mcs.airtime(self.config.phy, Bytes(1244 * u64::from(sent))) + Dur::from_micros(200);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 fn msdu(number: u32, len: u64) -> Msdu {
     let body = Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number, payload: 0 });
     let (src, dst) = (NodeId(0).ipv4(), NodeId(1).ipv4());
-    let packet = Ipv4Packet { src, dst, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+    let packet = Ipv4Packet { src, dst, ttl: 1, ident: 0, dscp: 0, body, meta: PacketMeta::default() };
     Msdu { dst: NodeId(1).mac(), len: Bytes(len), payload: Payload::Ipv4(packet) }
 }
 
@@ -76,7 +76,7 @@ impl Link {
             None => Choice { mcs: mcs(), frames: config.aggregation.frames },
             Some(control) => control.choose(*now, 0, config),
         };
-        originator.fill(config, choice, || {
+        originator.fill(config, choice, Dur::MAX, || {
             (*made < last).then(|| {
                 *made += 1;
                 msdu(*made, len)
@@ -172,7 +172,7 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut link = Link::new(config());
     let fill_at = |link: &mut Link, mcs: Mcs| {
         let Link { config, originator, .. } = link;
-        originator.fill(config, Choice { mcs, frames: config.aggregation.frames }, || Some(msdu(0, 1500)));
+        originator.fill(config, Choice { mcs, frames: config.aggregation.frames }, Dur::MAX, || Some(msdu(0, 1500)));
         (originator.in_flight(), originator.psdu())
     };
     let fill = |link: &mut Link| fill_at(link, mcs());

@@ -8,22 +8,29 @@
 //! A queue with a sub-queue for each station serves `next_for` from that of `to`, and drops there what its management drops; a plain
 //! queue takes the first packet for `to`. [`Supply::sent`] tells the air time of each frame with its answer, for fairness by air time.
 
-use crate::wire::Msdu;
+use crate::wire::{Category, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 
 /// The layer above, as the MAC that builds an aggregate sees it. Without one there are no further packets.
 pub trait Supply {
-    /// The next packet for `to`, if one waits.
-    fn next_for(&mut self, now: Time, to: MacAddr) -> Option<Msdu>;
+    /// The next packet for `to`, if one waits; with EDCA of this category.
+    fn next_for(&mut self, now: Time, to: MacAddr, category: Category) -> Option<Msdu>;
+
+    /// With EDCA: the next packet of this category, if one waits, to be sent in the same TXOP.
+    fn next_of(&mut self, now: Time, category: Category) -> Option<Msdu>;
 
     /// Data for `to` is sent from now on; with its answer it takes `airtime`.
-    fn sent(&mut self, now: Time, to: MacAddr, airtime: Dur) {
-        let _ = (now, to, airtime);
+    fn sent(&mut self, now: Time, to: MacAddr, airtime: Dur, category: Category) {
+        let _ = (now, to, airtime, category);
     }
 }
 
 impl Supply for () {
-    fn next_for(&mut self, _now: Time, _to: MacAddr) -> Option<Msdu> {
+    fn next_for(&mut self, _now: Time, _to: MacAddr, _category: Category) -> Option<Msdu> {
+        None
+    }
+
+    fn next_of(&mut self, _now: Time, _category: Category) -> Option<Msdu> {
         None
     }
 }

@@ -37,7 +37,7 @@ fn a_post_back_off_that_has_run_out_is_no_credit_in_ns2() {
 #[test]
 fn a_broadcast_heard_is_handed_up_and_not_answered() {
     let mut bench = Bench::new(Config::ns2());
-    let kind = FrameKind::Data { seq: 1, retry: false, msdu: msdu(MacAddr::BROADCAST, 48) };
+    let kind = FrameKind::Data { seq: 1, retry: false, qos: None, msdu: msdu(MacAddr::BROADCAST, 48) };
     let heard = Frame { dst: MacAddr::BROADCAST, ..frame(kind, 1, 0, 0) };
     let end = bench.hear(0, &heard);
     bench.hear(1000, &Frame { src: NodeId(2).mac(), ..heard });

@@ -55,7 +55,7 @@ fn nothing_above(bench: &mut Bench, at: u64) {
 }
 
 fn block_ack(start: u16, bitmap: u64) -> FrameKind {
-    FrameKind::BlockAck { start, bitmap }
+    FrameKind::BlockAck { start, bitmap, category: Category::Be }
 }
 
 /// Numbers and retry flags of the last aggregate.
@@ -172,7 +172,7 @@ fn a_request_follows_what_was_given_up() {
     let at = end + DIFS + slots(&mut bench, 16);
     bench.next_is(at, "BAR");
     let request = bench.last_frame.clone().unwrap();
-    assert_eq!(request.kind, FrameKind::BlockAckRequest { start: 8 });
+    assert_eq!(request.kind, FrameKind::BlockAckRequest { start: 8, category: Category::Be });
     assert_eq!((request.airtime, request.duration), (Dur::from_micros(56), Dur::from_micros(SIFS + BA)));
     answered(&mut bench, at, block_ack(8, 0));
     assert!(!bench.mac.has_unsent() && bench.mac.is_ready());
@@ -182,7 +182,7 @@ fn a_request_follows_what_was_given_up() {
 fn aggregate(numbers: &[u16]) -> Frame {
     let mpdu =
         |&seq: &u16| Mpdu { seq, retry: false, len: Bytes(1538), first: msdu(NodeId(0).mac(), 1500), more: vec![] };
-    let aggregate = Aggregate { mcs: mcs(), mpdus: numbers.iter().map(mpdu).collect() };
+    let aggregate = Aggregate { mcs: mcs(), category: Category::Be, mpdus: numbers.iter().map(mpdu).collect() };
     let (dst, src, rate) = (NodeId(0).mac(), NodeId(1).mac(), mcs().rate());
     let airtime = mcs().airtime(PhyKind::Ofdm, aggregate.len());
     let duration = Dur::from_micros(SIFS + BA);

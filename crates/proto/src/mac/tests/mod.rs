@@ -8,6 +8,7 @@ mod access;
 mod after_a_packet;
 mod aggregates;
 mod carrier_sense;
+mod categories;
 mod exchange;
 mod filters;
 mod immediate_access;
@@ -20,7 +21,7 @@ use super::dcf::{Action, Dcf, Due};
 use super::medium::{Medium, Rules};
 use crate::drop::DropReason;
 use crate::phy::Verdict;
-use crate::wire::{Body, Frame, FrameKind, Ipv4Packet, Msdu, PacketMeta, Payload, UdpDatagram};
+use crate::wire::{Body, Category, Frame, FrameKind, Ipv4Packet, Msdu, PacketMeta, Payload, PriorityMap, UdpDatagram};
 use fourhop_units::{Bytes, Dur, MacAddr, NodeId, Purpose, Rate, Stream, Time};
 use std::collections::VecDeque;
 
@@ -47,8 +48,12 @@ struct Bench {
 }
 
 impl Supply for VecDeque<Msdu> {
-    fn next_for(&mut self, _now: Time, to: MacAddr) -> Option<Msdu> {
+    fn next_for(&mut self, _now: Time, to: MacAddr, _category: Category) -> Option<Msdu> {
         self.pop_front_if(|msdu| msdu.dst == to)
+    }
+
+    fn next_of(&mut self, _now: Time, category: Category) -> Option<Msdu> {
+        self.pop_front_if(|msdu| msdu.category(PriorityMap::ClassSelector) == category)
     }
 }
 
@@ -202,7 +207,8 @@ fn name(frame: &Frame) -> &'static str {
 fn msdu(dst: MacAddr, len: u64) -> Msdu {
     let datagram = UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 0 };
     let (src, to) = (NodeId(0).ipv4(), NodeId(1).ipv4());
-    let packet = Ipv4Packet { src, dst: to, ttl: 1, ident: 0, body: Body::Udp(datagram), meta: PacketMeta::default() };
+    let packet =
+        Ipv4Packet { src, dst: to, ttl: 1, ident: 0, dscp: 0, body: Body::Udp(datagram), meta: PacketMeta::default() };
     Msdu { dst, len: Bytes(len), payload: Payload::Ipv4(packet) }
 }
 
@@ -225,7 +231,7 @@ fn frame(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
 }
 
 fn data(seq: u16, len: u64) -> FrameKind {
-    FrameKind::Data { seq, retry: false, msdu: msdu(NodeId(0).mac(), len) }
+    FrameKind::Data { seq, retry: false, qos: None, msdu: msdu(NodeId(0).mac(), len) }
 }
 
 /// An RTS of station 1 for station 0 and 1,500 bytes.

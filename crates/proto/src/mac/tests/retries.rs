@@ -48,7 +48,7 @@ fn each_data_retry_takes_a_fresh_rts_and_a_cts_clears_the_count_but_not_the_wind
     expected.push((at - DIFS, "data-retry-limit"));
     bench.run(at);
     bench.expect(&expected);
-    let counters = *bench.mac.counters();
+    let counters = bench.mac.counters();
     assert_eq!((counters.data_timeouts, counters.data_limit_drops, counters.rts_limit_drops), (4, 1, 0));
 }
 

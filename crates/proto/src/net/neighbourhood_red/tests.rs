@@ -15,7 +15,8 @@ fn ms(at: u64) -> Time {
 fn data(dst: MacAddr) -> Msdu {
     let body = Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 100 });
     let (src, to) = (NodeId(0).ipv4(), NodeId(9).ipv4());
-    let packet = Ipv4Packet { src, dst: to, ttl: 30, ident: 0, body, meta: crate::wire::PacketMeta::default() };
+    let packet =
+        Ipv4Packet { src, dst: to, ttl: 30, ident: 0, dscp: 0, body, meta: crate::wire::PacketMeta::default() };
     Msdu { dst, len: Bytes(128), payload: Payload::Ipv4(packet) }
 }
 

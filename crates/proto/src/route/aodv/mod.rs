@@ -360,7 +360,7 @@ impl Aodv {
     fn message(&self, message: AodvMessage, dst: Ipv4Addr, ttl: u8, created: Time) -> Ipv4Packet {
         // The identification may be anything in a packet that is never fragmented (RFC 6864 section 4).
         let meta = PacketMeta { created, ..PacketMeta::default() };
-        Ipv4Packet { src: self.addr, dst, ttl, ident: 0, body: Body::Routing(message.into()), meta }
+        Ipv4Packet { src: self.addr, dst, ttl, ident: 0, dscp: 0, body: Body::Routing(message.into()), meta }
     }
 
     /// Sends a message to all neighbours, after a random delay if it is passed on.

@@ -153,7 +153,7 @@ impl Babel {
             let body = Body::Routing(message.into());
             let dst = to.unwrap_or(BabelMessage::GROUP);
             // One hop, and the identification of a packet that is never fragmented may be anything (RFC 6864 section 4).
-            let packet = Ipv4Packet { src: self.addr, dst, ttl: 1, ident: 0, body, meta };
+            let packet = Ipv4Packet { src: self.addr, dst, ttl: 1, ident: 0, dscp: 0, body, meta };
             let next_hop = to.map_or(NextHop::Broadcast, NextHop::Unicast);
             out.push(Action::Send { packet, next_hop });
         }

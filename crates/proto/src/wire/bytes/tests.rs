@@ -33,7 +33,7 @@ fn with_options(payload: u32, options: TcpOptions) -> Ipv4Packet {
         ..TcpSegment::default()
     };
     let (src, dst) = (Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::new(198, 51, 100, 77));
-    Ipv4Packet { src, dst, ttl: 60, ident: 0xabcd, body: Body::Tcp(segment), meta: PacketMeta::default() }
+    Ipv4Packet { src, dst, ttl: 60, ident: 0xabcd, dscp: 0, body: Body::Tcp(segment), meta: PacketMeta::default() }
 }
 
 /// Are lengths, offset and both checksums of a TCP packet right?

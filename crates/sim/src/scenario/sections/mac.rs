@@ -55,6 +55,8 @@ section! {
         cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => cw_min;
         /// Largest contention window in slots.
         cw_max: u32, Kind::Int(1, 32_767) => cw_max;
+        /// Are there four access categories (EDCA, docs/radio.md), with `[edca]` in place of `cw_min` and `cw_max` and a queue each?
+        edca: bool, Kind::Bool, Both("false");
         /// Transmissions of an RTS, or of data without RTS, before it is dropped.
         short_retry_limit: u32, Kind::Int(1, 255) => short_retry_limit;
         /// Transmissions of data after RTS before it is dropped.

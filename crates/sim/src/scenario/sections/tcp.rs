@@ -4,6 +4,7 @@ use super::Profile;
 use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, section, size, time};
 use crate::scenario::layer::Profiled;
 use crate::scenario::value::{Field, Values};
+use fourhop_cc::bbr::Budget;
 use fourhop_cc::rbp::Samples;
 use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, WindowCut};
 use fourhop_units::{Bytes, Dur};
@@ -57,6 +58,15 @@ choice! {
         EveryAck = "every-ack",
             "an average over every acknowledgement, by when the segment that it echoes was made, by the window in use, \
              inflated in recovery, as a pacing agent on ns-2's NewReno";
+    }
+}
+
+choice! {
+    for Budget {
+        Draft = "draft", "at least three segments in all";
+        LinuxV1 = "linux-v1",
+            "three quanta more, then the next even number, as Linux's version 1; a quantum has two segments from 1.2 Mbit/s on, one below; \
+             what acknowledgements in lumps add is at most what comes in 100 ms";
     }
 }
 
@@ -156,6 +166,8 @@ section! {
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
         /// CUBIC: does HyStart++ (RFC 9406) end the first slow start, when round trips grow?
         hystart: bool, Kind::Bool => cc.hystart;
+        /// BBR: what its window has on top of what the path holds, for segments that a host hands down together.
+        bbr_budget: Budget, Kind::Choice(Budget::CHOICES) => cc.bbr_budget;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Rate-based pacing: which round trip is divided.

@@ -53,6 +53,8 @@ macro_rules! traffic_section {
                 /// if that is longer).
                 outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
                 $($after)+
+                /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access category.
+                dscp: u32, Kind::Int(0, 63), Both("0");
                 /// Limit of the window in segments.
                 window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
             }

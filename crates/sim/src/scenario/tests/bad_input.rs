@@ -19,7 +19,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, link, routing, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -43,7 +43,7 @@ fn key_of_another_kind() {
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\nrate = \"1Mbps\""),
         "chain.toml:12:1: flows[0].rate: found a key that does not belong to \"bulk\", allowed: name, from, to, \
-         transport, app, start, stop, window (it belongs to cbr)"
+         transport, app, start, stop, dscp, window (it belongs to cbr)"
     );
 }
 
@@ -280,6 +280,28 @@ fn values_that_contradict_each_other() {
     assert_eq!(
         message("[topology]", "mac.cw_min = 2000\n[topology]"),
         "chain.toml:4:14: mac.cw_min: found 2000, allowed: at most `cw_max`, 1023"
+    );
+    let edca = |keys: &str| message("[topology]", &format!("mac.edca = true\n{keys}\n[topology]"));
+    assert_eq!(
+        edca("edca.vo_cw_min = 31"),
+        "chain.toml:5:18: edca.vo_cw_min: found 31, allowed: at most `vo_cw_max`, 15"
+    );
+    assert_eq!(
+        edca("edca.vi_aifsn = 1"),
+        "chain.toml:5:17: edca.vi_aifsn: found 1, allowed: a whole number from 2 to 15"
+    );
+    assert_eq!(
+        edca("link.red = true"),
+        "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it looks at one queue, and there are four"
+    );
+    assert!(
+        edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
+            "nodes.phy: found an older `phy`, allowed: nothing with `mac.edca`: stations of 802.11a and g have no access categories"
+        )
+    );
+    assert_eq!(
+        edca("c3tcp.enabled = true"),
+        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with `mac.edca`: its options follow a MAC header without QoS Control"
     );
     assert_eq!(
         message("[topology]", "radio.basic_rate = \"11Mbps\"\n[topology]"),

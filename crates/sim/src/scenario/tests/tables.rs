@@ -51,6 +51,7 @@ fn rows_read_what_they_write() {
     }
     check::<Mac>(18, &[]);
     check::<Link>(7, &[]);
+    check::<Edca>(16, &[]);
     check::<Routing>(36, &[]);
     check::<Tcp>(35, &[]);
     check::<TcpAp>(12, &[]);
@@ -144,6 +145,7 @@ const VARIANTS: &[&[&str]] = &[
     &["routing.metric=etx"],
     &["routing.protocol=babel"],
     &["mac.rate_control=minstrel"],
+    &["mac.edca=true", "c3tcp.enabled=false"],
     &["c3tcp.enabled=false", "radios=[{channel=44,nodes=[0]},{channel=36}]"],
     &["radio.model=sinr", "radio.rate=11Mbps", "topology.spacing=20m"],
     &["radio.phy=vht", "mac.rate_control=fixed", "c3tcp.enabled=false"],

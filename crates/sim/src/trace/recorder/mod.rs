@@ -24,7 +24,7 @@ use flows::Flows;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Ear, Endpoint, Node, Note, PacketKind};
 use fourhop_proto::wire::{Msdu, Payload};
-use fourhop_units::{Dur, NodeId, Time};
+use fourhop_units::{Bytes, Dur, NodeId, Time};
 use meta::Meta;
 use std::collections::BTreeMap;
 use std::io;
@@ -94,7 +94,7 @@ pub struct Recorder {
     clock: Clock,
     data_overhead: u64,
     /// Do MACs have several packets at once?
-    aggregates: bool,
+    several: bool,
     radios: u32,
     stations: Stations,
     /// Those with radios, those without, and then the stations that are radios after the first of their nodes.
@@ -134,8 +134,8 @@ impl Recorder {
             flows: Flows::new(setup, meta::flows(scenario, flows), kind == Kind::Emulated),
             numbers: tcp::Segments::default(),
             clock: Clock { difs: mac.difs(), slot: mac.slot },
-            data_overhead: mac.data_overhead.get(),
-            aggregates: mac.mcs.is_some(),
+            data_overhead: mac.data_len(Bytes(0)).get(),
+            several: mac.mcs.is_some() || mac.edca.is_some(),
             radios,
             nodes: (0..setup.stations().count() + hosts as usize).map(|_| Seen::default()).collect(),
             stations: setup.stations(),

@@ -31,7 +31,9 @@ impl Tap for Recorder {
             FrameKind::Rts => ("rts", mac::RTS.get(), of(None)),
             FrameKind::Cts => ("cts", mac::CTS_OR_ACK.get(), seen.answers),
             FrameKind::Ack => ("ack", mac::CTS_OR_ACK.get(), seen.answers),
-            FrameKind::Data { msdu, .. } => ("data", msdu.len.get() + self.data_overhead, of(None)),
+            FrameKind::Data { msdu, .. } => {
+                ("data", msdu.len.get() + self.data_overhead, of(self.several.then(|| number_in(msdu))))
+            }
             // An aggregate shows its first packet.
             FrameKind::Aggregate(aggregate) => {
                 let first = aggregate.mpdus.first().map_or(0, |mpdu| number_in(&mpdu.first));
@@ -48,7 +50,7 @@ impl Tap for Recorder {
             FrameKind::Aggregate(aggregate) => {
                 (aggregate.mpdus.first().map(|mpdu| mpdu.seq), Some(aggregate.mpdus.iter().any(|mpdu| mpdu.retry)))
             }
-            FrameKind::BlockAck { start, .. } | FrameKind::BlockAckRequest { start } => (Some(*start), None),
+            FrameKind::BlockAck { start, .. } | FrameKind::BlockAckRequest { start, .. } => (Some(*start), None),
             FrameKind::Data { seq, retry, .. } => (Some(*seq), Some(*retry)),
             _ => (None, None),
         };
@@ -151,7 +153,7 @@ impl Tap for Recorder {
         match note.step {
             Step::Head if self.stations.of(node).nth(1).is_some() => seen.heads.push(*note),
             Step::Head => {
-                if !self.aggregates {
+                if !self.several {
                     self.sent_from_hand(now, node, |_| false);
                 }
                 self.nodes[number as usize].in_hand.push(*note);

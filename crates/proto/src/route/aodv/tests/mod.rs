@@ -36,7 +36,7 @@ fn ms(ms: u64) -> Dur {
 
 fn data(src: u32, dst: u32, number: u16) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 0, number, payload: 100 });
-    Ipv4Packet { src: ip(src), dst: ip(dst), ttl: 64, ident: number, body, meta: PacketMeta::default() }
+    Ipv4Packet { src: ip(src), dst: ip(dst), ttl: 64, ident: number, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 fn number(packet: &Ipv4Packet) -> u16 {
@@ -115,7 +115,8 @@ impl Bench {
 
     fn receive_with(&mut self, from: u32, message: AodvMessage, ttl: u8, dst: Ipv4Addr) -> Vec<Action> {
         let meta = PacketMeta { created: self.now - ms(10), hops: 1, ..PacketMeta::default() };
-        let packet = Ipv4Packet { src: ip(from), dst, ttl, ident: 0, body: Body::Routing(message.into()), meta };
+        let packet =
+            Ipv4Packet { src: ip(from), dst, ttl, ident: 0, dscp: 0, body: Body::Routing(message.into()), meta };
         let mut out = Vec::new();
         self.aodv.handle_message(self.now, packet, ip(from), &mut out);
         out

@@ -104,7 +104,7 @@ fn section_6_11_a_lost_reply_breaks_the_link_too() {
     let mut bench = relay_bench(no_repair(), 2);
     let meta = PacketMeta::default();
     let body = Body::Routing(AodvMessage::Rrep(rrep(1, 10, 0, 9)).into());
-    let out = bench.fail(Ipv4Packet { src: ip(5), dst: ip(6), ttl: 35, ident: 0, body, meta }, 6);
+    let out = bench.fail(Ipv4Packet { src: ip(5), dst: ip(6), ttl: 35, ident: 0, dscp: 0, body, meta }, 6);
     assert!(!bench.route(9).is_valid());
     assert_eq!(errors(&out).len(), 1);
     assert!(matches!(&out[0], Action::Drop { reason: DropReason::LinkBroken, .. }));

@@ -35,7 +35,7 @@ fn ms(ms: u64) -> Dur {
 
 fn data(src: u32, dst: u32) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 100 });
-    Ipv4Packet { src: ip(src), dst: ip(dst), ttl: 64, ident: 0, body, meta: PacketMeta::default() }
+    Ipv4Packet { src: ip(src), dst: ip(dst), ttl: 64, ident: 0, dscp: 0, body, meta: PacketMeta::default() }
 }
 
 fn babel(node: u32, config: Config) -> Babel {
@@ -78,7 +78,7 @@ impl Bench {
     fn receive(&mut self, from: u32, tlvs: &[BabelTlv]) {
         let body = Body::Routing(BabelMessage { tlvs: tlvs.to_vec() }.into());
         let meta = PacketMeta::default();
-        let packet = Ipv4Packet { src: ip(from), dst: BabelMessage::GROUP, ttl: 1, ident: 0, body, meta };
+        let packet = Ipv4Packet { src: ip(from), dst: BabelMessage::GROUP, ttl: 1, ident: 0, dscp: 0, body, meta };
         let mut out = Vec::new();
         self.babel.handle_message(self.now, packet, ip(from), &mut out);
         assert_eq!(out, [], "what is said waits a little");

@@ -232,8 +232,15 @@ fn changes_are_told_to_who_mirrors_them() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.babel = bench.babel.clone().with_route_changes();
     let body = Body::Routing(BabelMessage { tlvs: vec![BabelTlv::Update(update(9, 4, 512))] }.into());
-    let packet =
-        Ipv4Packet { src: ip(1), dst: BabelMessage::GROUP, ttl: 1, ident: 0, body, meta: PacketMeta::default() };
+    let packet = Ipv4Packet {
+        src: ip(1),
+        dst: BabelMessage::GROUP,
+        ttl: 1,
+        ident: 0,
+        dscp: 0,
+        body,
+        meta: PacketMeta::default(),
+    };
     let mut out = Vec::new();
     bench.babel.handle_message(bench.now, packet.clone(), ip(1), &mut out);
     let lifetime = secs(56);

@@ -1,0 +1,50 @@
+//! A node whose radios have access categories: each has a queue, and a function of the MAC that takes its packets.
+
+use super::buffers::Buffers;
+use super::ear::Ear;
+use super::journal::Step;
+use super::radios::FIRST;
+use super::stack::{Node, lost_to_codel};
+use crate::net::Airtime;
+use crate::wire::{Category, Msdu, Payload};
+use fourhop_units::{Dur, Time};
+
+impl Node {
+    /// Gives each function of a MAC that has nothing to send the head of its queue.
+    #[inline(never)]
+    pub(super) fn offer_of_categories(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
+        // An aggregate may have emptied the queues since the last time.
+        let mut taken = self.mac_at(radio).aggregates();
+        for category in Category::ALL.into_iter().rev() {
+            if !self.mac_at(radio).wants(category) {
+                continue;
+            }
+            if let Some(msdu) = self.next_of_category(now, radio, category, out) {
+                self.mac_of(radio).handle_packet_of(now, category, msdu, &mut ear.medium);
+                taken = true;
+            } else if self.mac_at(radio).has_unsent_of(category) {
+                self.mac_of(radio).resume_of(now, category, &mut ear.medium);
+            }
+        }
+        if taken && self.wired.is_some() {
+            self.tell_backlog(now, out);
+        }
+    }
+
+    fn next_of_category(&mut self, now: Time, radio: usize, category: Category, out: &mut Buffers) -> Option<Msdu> {
+        if self.link_at(radio).counts_airtime()
+            && let Some((neighbour, airtime)) = self.mac_of(radio).take_airtime_of(category)
+        {
+            self.link_of(radio).charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, category);
+        }
+        let Node { link, further, drops, journal, .. } = self;
+        let link = if radio == FIRST { link } else { &mut further[radio - 1].link };
+        let lost = |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs);
+        let mut msdu = link.dequeue_of(now, category, lost)?;
+        self.crossings.link_to_mac += 1;
+        if let Payload::Ipv4(packet) = &mut msdu.payload {
+            self.journal.note(packet, Step::Head, &mut out.outputs);
+        }
+        Some(msdu)
+    }
+}

@@ -1,0 +1,50 @@
+//! Checks of `[edca]`, and of what access categories do not go together with. Part of the builder of scenarios.
+
+use super::build::Builder;
+use super::resolve::Resolved;
+use super::sections::{C3tcp, Edca, Link, Phy, complete_edca};
+use super::{FlowTransport, Scenario};
+
+impl Builder {
+    /// `[edca]`, whose defaults depend on the physical layer.
+    pub(super) fn edca(&mut self, phy: Phy) -> Option<Edca> {
+        let (resolved, edca) = self.completed::<Edca>(None, |values, _| complete_edca(values, phy))?;
+        for (key, least, largest) in edca.contradictions() {
+            let allowed = format!("at most `{}`, {largest}", key.replace("min", "max"));
+            self.problems.push(resolved.problem(key, least.to_string(), allowed));
+        }
+        Some(edca)
+    }
+
+    /// What looks at one queue, or at one packet at a time, does not go with four of them.
+    pub(super) fn check_edca(
+        &mut self,
+        scenario: &Scenario,
+        (given, link): &(Resolved, Link),
+        (c3tcp_given, c3tcp): (&Resolved, &C3tcp),
+    ) {
+        if !scenario.mac.edca {
+            return;
+        }
+        for (key, on) in [("red", link.red), ("nred", link.nred)] {
+            if on {
+                let allowed = "false with `mac.edca`: it looks at one queue, and there are four";
+                self.problems.push(given.problem(key, "true", allowed));
+            }
+        }
+        let flows = scenario.flows.iter().map(|flow| flow.traffic.transport);
+        let pairs = scenario.traffic.iter().map(|pairs| pairs.traffic.transport);
+        if flows.chain(pairs).any(|transport| transport == FlowTransport::Atp) {
+            let allowed = "another transport with `mac.edca`: ATP measures the time in one queue, and there are four";
+            self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
+        }
+        if !scenario.without_mcs().is_empty() {
+            let allowed = "nothing with `mac.edca`: stations of 802.11a and g have no access categories";
+            self.problems.push(self.root.at.problem("nodes.phy", "an older `phy`", allowed));
+        }
+        if c3tcp.enabled {
+            let allowed = "false with `mac.edca`: its options follow a MAC header without QoS Control";
+            self.problems.push(c3tcp_given.problem("enabled", "true", allowed));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Radiotap headers (radiotap.org): what capturing hardware says of a frame, in front of it.
+
+use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
+use fourhop_units::{Rate, Watt};
+
+// Which fields are there. The rate has the byte that otherwise aligns the channel.
+const FLAGS: u32 = 1 << 1;
+const RATE: u32 = 1 << 2;
+const CHANNEL: u32 = 1 << 3;
+const SIGNAL: u32 = 1 << 5;
+const MCS: u32 = 1 << 19;
+const AMPDU: u32 = 1 << 20;
+const VHT: u32 = 1 << 21;
+/// In the flags: the frame check sequence, which is not there, was wrong.
+const BAD_FCS: u8 = 0x40;
+// Channel flags: complementary code keying, OFDM.
+const CCK: u16 = 0x0020;
+const OFDM: u16 = 0x0040;
+// A-MPDU status: it is known which subframe is the last; this is it.
+const LAST_KNOWN: u16 = 0x0004;
+const IS_LAST: u16 = 0x0008;
+
+/// With what a copy was received, if it was, and whether it is wrong.
+pub(super) type Received = (Option<Watt>, bool);
+
+/// Appends the header of a frame at a rate of 802.11a, b or g: flags, rate, channel and, for received frames, the signal.
+pub(super) fn by_rate(rate: Rate, frequency_mhz: u16, received: Received, out: &mut Vec<u8>) {
+    // Rates are in steps of 500 kbit/s.
+    let rate_code = (rate.bps() / 500_000).clamp(1, 255) as u8;
+    let modulation = if rate.bps() > 11_000_000 { OFDM } else { CCK };
+    let begins = begin(RATE, rate_code, (frequency_mhz, modulation), received, out);
+    end(begins, out);
+}
+
+/// That of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is left out), and
+/// the number of the A-MPDU it is from, and whether it is its last.
+pub(super) fn by_mcs(
+    mcs: Mcs,
+    aggregate: Option<(u32, bool)>,
+    frequency_mhz: u16,
+    received: Received,
+    out: &mut Vec<u8>,
+) {
+    let by_format = match mcs.format() {
+        Format::Ht => MCS,
+        Format::Vht => VHT,
+        Format::He => 0,
+    };
+    let present = by_format | if aggregate.is_some() { AMPDU } else { 0 };
+    let begins = begin(present, 0, (frequency_mhz, OFDM), received, out);
+    let short = mcs.guard() == Guard::Ns400;
+    if mcs.format() == Format::Ht {
+        // Known: bandwidth, index, guard interval.
+        let flags = u8::from(mcs.width() == Width::Mhz40) | u8::from(short) << 2;
+        out.extend([0x07, flags, mcs.index() + 8 * (mcs.streams() - 1)]);
+    }
+    if let Some((number, last)) = aggregate {
+        align(begins, 4, out);
+        out.extend(number.to_le_bytes());
+        out.extend((LAST_KNOWN | if last { IS_LAST } else { 0 }).to_le_bytes());
+        out.extend([0, 0]);
+    }
+    if mcs.format() == Format::Vht {
+        align(begins, 2, out);
+        // Known: guard interval and bandwidth.
+        out.extend(0x0044u16.to_le_bytes());
+        let width = match mcs.width() {
+            Width::Mhz20 => 0,
+            Width::Mhz40 => 1,
+            Width::Mhz80 => 4,
+        };
+        out.extend([u8::from(short) << 2, width, mcs.index() << 4 | mcs.streams(), 0, 0, 0, 0, 0]);
+        out.extend([0, 0]);
+    }
+    end(begins, out);
+}
+
+/// What all have; `present` says what there is besides. Returns where the header begins.
+fn begin(present: u32, rate: u8, channel: (u16, u16), received: Received, out: &mut Vec<u8>) -> usize {
+    let (begins, (power, bad_fcs)) = (out.len(), received);
+    // Version, padding, and the length, which is known at the end.
+    out.extend([0, 0, 0, 0]);
+    out.extend((present | FLAGS | CHANNEL | if power.is_some() { SIGNAL } else { 0 }).to_le_bytes());
+    out.extend([if bad_fcs { BAD_FCS } else { 0 }, rate]);
+    out.extend(channel.0.to_le_bytes());
+    out.extend(channel.1.to_le_bytes());
+    out.extend(power.map(|power| power.to_dbm().0.round().clamp(-128.0, 127.0) as i8 as u8));
+    begins
+}
+
+/// A field begins at a multiple of its size.
+fn align(begins: usize, size: usize, out: &mut Vec<u8>) {
+    out.resize(begins + (out.len() - begins).next_multiple_of(size), 0);
+}
+
+fn end(begins: usize, out: &mut [u8]) {
+    let len = (out.len() - begins) as u16;
+    out[begins + 2..begins + 4].copy_from_slice(&len.to_le_bytes());
+}

@@ -1,0 +1,326 @@
+"""Which of the five papers' ideas survive on a mesh of today.
+
+The papers' radios sent one packet in a frame, on one channel, out of one drop-tail queue. Here they are 802.11n with
+aggregates and block acknowledgements, two at each node, with FQ-CoDel before each, and the TCP to beat is the CUBIC of
+kernels, with RACK-TLP and HyStart++. `modern_steps` goes from the papers' mesh to this one, one change at a time, and
+shows what decides.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from fourhop import Sweep
+from fourhop.study import (
+    OUR_OWN,
+    Cells,
+    Chart,
+    Claim,
+    Data,
+    Estimate,
+    Profile,
+    Sample,
+    Study,
+    groups,
+    run_by_run,
+    table_by,
+)
+from fourhop.study.claims import above, below, every, most
+from fourhop.study.flows import starving
+
+from ._worlds import BASE, NETWORKS, STRONG_DBM, TRANSPORTS, per_frame, together, variant
+
+LABELS = {name: label for name, label in TRANSPORTS.labels.items() if name != "c3"}
+AT_GATEWAYS = ("gap", "gap-short")
+SENDERS = ("ap", "adhoc", "rbp")
+RUNS = 10
+MILLISECONDS = 1e3
+
+HOPS = {"metric": "hops", "metric_over_fades": False}
+SSA = {"protocol": "ssa-aodv", "signal_threshold": f"{STRONG_DBM}dBm", "ttl_start": 1, "link_layer_detection": True}
+ROUTING: dict[str, tuple[str, dict[str, Any]]] = {
+    "airtime": ("fixed routes by airtime", {}),
+    "hops": ("fixed routes by hops", HOPS),
+    "aodv": ("AODV", {**HOPS, "protocol": "aodv", "hello": True}),
+    "ssa": ("AODV, strong neighbours", {**HOPS, **SSA}),
+    "aodv-airtime": ("AODV by airtime", {"protocol": "aodv", "metric_over_fades": False}),
+    "babel": ("Babel by ETX", {"protocol": "babel", "metric": "etx", "metric_over_fades": False}),
+}
+"""With CUBIC. As in `side_by_side`, strong neighbours are all in which AODV differs from AODV with HELLO messages."""
+ROUTED = ("grid", "random")
+FOUND = {"duration": "14s", "warmup": "9s", "babel.hello_interval": "1s", "babel.update_interval": "4s"}
+"""Babel finds its routes in the first seconds: a SYN that is lost then is sent again 1, 3 and 7 s later."""
+
+study = Study(
+    "Today's mesh",
+    source="a comparison of our own, with the networks of `side_by_side` on radios of today",
+    profiles=("standard",),
+    quick={"duration": "1800ms", "warmup": "1600ms", "routing.metric_over_fades": False},
+    assumed=[
+        "802.11n at 5 GHz in 20 MHz with one stream, A-MPDU of up to 64 packets, RTS before each frame, MCS chosen by "
+        "Minstrel-HT, error rates by modulation, 20 dBm and 30 dB a decade, Rician fading with 6 dB and 2 Hz. 60 m "
+        "between neighbours: the next but one is sensed, the one after it is not, as in the papers. Two radios at each "
+        "node, on two channels; FQ-CoDel with fair air time.",
+        "Fixed routes by airtime, which take the channels in turn. Every segment is acknowledged; windows have no "
+        "limit but 1 MiB.",
+        f"{RUNS} runs of 12 s, of which the first 2 s are not measured. Round trips are those that senders smooth, "
+        "looked at ten times a second.",
+        "A gain over all networks is the ratio of geometric means, so that each network counts the same.",
+        "The gateway stands in the middle of a cross with arms of four hops, 15 ms from the Internet; CUBIC loads to "
+        "the ends of the arms and to all nodes of one of them, and the gateway paces (TCP-GAP) or not.",
+        "C3TCP measures single frames, and the engine refuses it with aggregates and with several radios.",
+        "The checks are what we expected before the runs, after a look at two seeds.",
+    ],
+)
+
+
+def on(name: str) -> list[str]:
+    """The transports of a network. Senders on the Internet do not know the mesh; there the gateway paces for them."""
+    return [each for each in LABELS if (each != "ap" if name == "gateway" else each not in AT_GATEWAYS)]
+
+
+@study.sweep
+def today(_: Profile) -> Sweep:
+    made = {f"{name}/{each}": variant(name, each) for name in NETWORKS for each in on(name)}
+    return Sweep(variants={name: each.with_(sample_every="100ms") for name, each in made.items()}, runs=RUNS)
+
+
+@study.sweep
+def routed(_: Profile) -> Sweep:
+    made = {
+        f"{name}/{each}": variant(name, BASE).with_(routing=keys, **FOUND)
+        for name in ROUTED
+        for each, (_, keys) in ROUTING.items()
+    }
+    return Sweep(variants=made, runs=RUNS)
+
+
+def cell(data: Data, name: str, transport: str) -> Cells:
+    return data.today.where(variant=f"{name}/{transport}")
+
+
+def round_trip(cells: Cells, share: float) -> Sample:
+    """The smoothed round trip that is not exceeded for a share of the time: mean over the flows, in ms."""
+    since_s = 2.0
+    known = cells.series().filter((pl.col("time_s") > since_s) & pl.col("srtt_s").is_not_null())
+    each = known.group_by("seed", "flow").agg(pl.col("srtt_s").quantile(share))
+    found = dict(each.group_by("seed").agg(pl.col("srtt_s").mean()).iter_rows())
+    return cells.measure(lambda run: MILLISECONDS * found.get(run.seed, float("nan")), "ms")
+
+
+def median(cells: Cells) -> Sample:
+    return round_trip(cells, 0.5)
+
+
+def longest(cells: Cells) -> Sample:
+    return round_trip(cells, 0.95)
+
+
+def in_a_frame(cells: Cells) -> Sample:
+    return cells.measure(per_frame)
+
+
+def dead(cells: Cells) -> Sample:
+    return cells.measure(starving)
+
+
+def beside(data: Data, name: str, of: Callable[[Cells], Sample] = Cells.goodput) -> dict[str, Estimate]:
+    """On each of its networks, the ratio of a measure to the same with the CUBIC of kernels."""
+    return {shown: of(cell(data, n, name)) / of(cell(data, n, BASE)) for n, shown in NETWORKS.items() if name in on(n)}
+
+
+def overall(data: Data, name: str, of: Callable[[Cells], Sample] = Cells.goodput) -> Estimate:
+    """The same over all of its networks together."""
+    there = [n for n in NETWORKS if name in on(n)]
+    return together([of(cell(data, n, name)) for n in there], [of(cell(data, n, BASE)) for n in there])
+
+
+@study.chart
+def goodput(data: Data) -> Chart:
+    """How much more goodput all flows together have than with the CUBIC of kernels. Whiskers: 95 % intervals."""
+    return groups(
+        {LABELS[name]: beside(data, name) for name in LABELS if name != BASE}, "gain over the CUBIC of kernels (%)"
+    )
+
+
+@study.chart
+def fairness(data: Data) -> Chart:
+    """Jain's index, on the networks with several flows."""
+    several = [n for n in NETWORKS if n != "chain"]
+    points = {
+        label: {NETWORKS[n]: cell(data, n, name).fairness() for n in several if name in on(n)}
+        for name, label in LABELS.items()
+    }
+    return groups(points, "Jain's fairness index", y_max=1.0)
+
+
+@study.chart_each(
+    {n: (n, f"{shown.capitalize()}: means with 95 % intervals over the runs.") for n, shown in NETWORKS.items()}
+)
+def everything(data: Data, name: str) -> Chart:
+    columns: dict[str, Any] = {
+        "goodput": "goodput",
+        "fairness": "fairness",
+        "starving flows": dead,
+        "round trip, median (ms)": median,
+        "95 % (ms)": longest,
+        "packets / frame": in_a_frame,
+    }
+    labels = {f"{name}/{each}": LABELS[each] for each in on(name)}
+    return table_by(data.today, "variant", columns, labels, heading="transport")
+
+
+@study.chart
+def routes(data: Data) -> Chart:
+    """CUBIC of kernels over five kinds of routes: goodput of all flows together."""
+    points = {
+        label: {NETWORKS[n]: data.routed.goodput(variant=f"{n}/{name}") for n in ROUTED}
+        for name, (label, _) in ROUTING.items()
+    }
+    return groups(points, "goodput (kbit/s)")
+
+
+EVERYWHERE = "on every network; partly: on most"
+
+
+@study.cause(
+    "A packet that is paced is alone in its frame: less than two packets a frame, where CUBIC has four and more"
+)
+def alone(data: Data) -> Claim:
+    paced = below({NETWORKS[n]: in_a_frame(cell(data, n, "ap")) for n in NETWORKS if "ap" in on(n)}, 2.0)
+    full = above({f"CUBIC, {NETWORKS[n]}": in_a_frame(cell(data, n, BASE)) for n in NETWORKS}, 4.0)
+    return every(paced | full)
+
+
+@study.cause("Packets that the gateway paces are alone in their frames: less than two packets a frame")
+def alone_at_gateways(data: Data) -> Claim:
+    return every(below({LABELS[name]: in_a_frame(cell(data, "gateway", name)) for name in AT_GATEWAYS}, 2.0))
+
+
+@study.cause("A window of a quarter of the hops holds no more than two packets a frame")
+def small_windows(data: Data) -> Claim:
+    return every(below({NETWORKS[n]: in_a_frame(cell(data, n, "adhoc")) for n in NETWORKS}, 2.5))
+
+
+@study.cause("RBP, too, spreads out what would fill frames: fewer packets a frame than CUBIC")
+def spread_out(data: Data) -> Claim:
+    return every(below(beside(data, "rbp", in_a_frame), 1.0))
+
+
+@study.cause(
+    "Each download has the interval of its own path, so that the near node is farther ahead than with FQ-CoDel"
+)
+def near_ahead(data: Data) -> Claim:
+    def ahead(name: str) -> Sample:
+        near, far = (cell(data, "gateway", name).goodput(flow) for flow in ("flow-5", "flow-1"))
+        return run_by_run(lambda x, y: x / y if y else float("nan"), near, far)
+
+    return every({LABELS[name]: above(ahead(name) / ahead(BASE), 1.0) for name in AT_GATEWAYS})
+
+
+@study.cause(
+    "The queue of the paper holds what windows allow: round trips are more than twice those of the bounded one"
+)
+def long_queue(data: Data) -> Claim:
+    paper, bounded = (longest(cell(data, "gateway", name)) for name in AT_GATEWAYS)
+    return above(paper / bounded, 2.0)
+
+
+@study.cause("RBP does what NewReno does with its window: where it is not quicker than CUBIC, neither is NewReno")
+def as_newreno(data: Data) -> Claim:
+    slow = {shown: each for shown, each in beside(data, "rbp", longest).items() if (each.high or 1.0) >= 1.0}
+    newreno = beside(data, "newreno", longest)
+    claims = {shown: above(newreno[shown], 0.8) for shown in slow}
+    return every(claims) if claims else Claim("RBP is not quicker somewhere", False, "nowhere")
+
+
+MORE = {"ap": "alone", "adhoc": "small_windows", "rbp": "spread_out"} | dict.fromkeys(AT_GATEWAYS, "alone_at_gateways")
+QUICKER = {"rbp": "as_newreno", "gap": "long_queue"}
+FAIRER = dict.fromkeys(AT_GATEWAYS, "near_ahead")
+"""For each system the cause that may explain why it does not hold."""
+
+
+def indices(data: Data, name: str) -> Sample:
+    """Jain's index, the mean over the networks with several flows that the system is on."""
+    several = [n for n in NETWORKS if n != "chain" and name in on(n)]
+    return run_by_run(lambda *each: sum(each) / len(each), *(cell(data, n, name).fairness() for n in several))
+
+
+def _register(name: str) -> None:
+    tag, beaten = name.replace("-", "_"), f"than the {LABELS[BASE]}"
+
+    def more(data: Data) -> Claim:
+        return above(overall(data, name), 1.0)
+
+    def quicker(data: Data) -> Claim:
+        return below(overall(data, name, longest), 0.5)
+
+    def quicker_everywhere(data: Data) -> Claim:
+        claims = below(beside(data, name, longest), 1.0)
+        return every(claims).or_partly(most(claims))
+
+    def fairer(data: Data) -> Claim:
+        gains = {
+            shown: cell(data, n, name).fairness() - cell(data, n, BASE).fairness()
+            for n, shown in NETWORKS.items()
+            if n != "chain" and name in on(n)
+        }
+        return every(above(gains, 0.0)).or_partly(most(above(gains, 0.0)))
+
+    for check in (more, quicker, quicker_everywhere, fairer):
+        check.__name__ += f"_{tag}"
+    label = LABELS[name]
+    together_, everywhere = (
+        {"paper": OUR_OWN, "assumed": "over all networks"},
+        {"paper": OUR_OWN, "assumed": EVERYWHERE},
+    )
+    study.check(f"{label} carries more {beaten}", main=True, because=MORE[name], **together_)(more)
+    study.check(
+        f"The 95th percentile of {label}'s round trips is less than half that of CUBIC",
+        because=QUICKER.get(name, ()),
+        **together_,
+    )(quicker)
+    study.check(
+        f"{label} has shorter round trips {beaten}, by the 95th percentile",
+        because=QUICKER.get(name, ()),
+        **everywhere,
+    )(quicker_everywhere)
+    study.check(f"{label} is fairer {beaten}", because=FAIRER.get(name, ()), **everywhere)(fairer)
+
+
+for _name in (*SENDERS, *AT_GATEWAYS):
+    _register(_name)
+
+
+@study.check("With TCP-AP Jain's index is higher by a tenth and more, on average over the networks", paper=OUR_OWN)
+def even(data: Data) -> Claim:
+    there = [n for n in NETWORKS if n != "chain" and "ap" in on(n)]
+    theirs = run_by_run(lambda *each: sum(each) / len(each), *(cell(data, n, BASE).fairness() for n in there))
+    return above(indices(data, "ap") - theirs, 0.1)
+
+
+@study.check("AODV over strong neighbours carries more than AODV", paper=OUR_OWN, assumed=EVERYWHERE, main=True)
+def strong_neighbours(data: Data) -> Claim:
+    gains = {
+        NETWORKS[n]: data.routed.goodput(variant=f"{n}/ssa") - data.routed.goodput(variant=f"{n}/aodv") for n in ROUTED
+    }
+    return every(above(gains, 0.0))
+
+
+@study.check("AODV by airtime carries more than AODV over strong neighbours", paper=OUR_OWN, assumed=EVERYWHERE)
+def measured_links(data: Data) -> Claim:
+    gains = {
+        NETWORKS[n]: data.routed.goodput(variant=f"{n}/aodv-airtime") - data.routed.goodput(variant=f"{n}/ssa")
+        for n in ROUTED
+    }
+    return every(above(gains, 0.0))
+
+
+@study.check("Fixed routes by airtime carry more than those by hops", paper=OUR_OWN, assumed=EVERYWHERE)
+def airtime(data: Data) -> Claim:
+    gains = {
+        NETWORKS[n]: data.routed.goodput(variant=f"{n}/airtime") - data.routed.goodput(variant=f"{n}/hops")
+        for n in ROUTED
+    }
+    return every(above(gains, 0.0))

@@ -26,10 +26,6 @@ impl Builder {
         if !scenario.mac.edca {
             return;
         }
-        if !scenario.without_mcs().is_empty() {
-            let allowed = "none of its own with `mac.edca`, which all stations have or none";
-            self.problems.push(self.root.at.problem("nodes.phy", "an older one", allowed));
-        }
         for (key, on) in [("red", link.red), ("nred", link.nred)] {
             if on {
                 let allowed = "false with `mac.edca`: it looks at one queue, and there are four";
@@ -41,6 +37,10 @@ impl Builder {
         if flows.chain(pairs).any(|transport| transport == FlowTransport::Atp) {
             let allowed = "another transport with `mac.edca`: ATP measures the time in one queue, and there are four";
             self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
+        }
+        if !scenario.without_mcs().is_empty() {
+            let allowed = "nothing with `mac.edca`: stations of 802.11a and g have no access categories";
+            self.problems.push(self.root.at.problem("nodes.phy", "an older `phy`", allowed));
         }
         if c3tcp.enabled {
             let allowed = "false with `mac.edca`: its options follow a MAC header without QoS Control";

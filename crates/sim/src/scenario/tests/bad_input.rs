@@ -294,6 +294,11 @@ fn values_that_contradict_each_other() {
         edca("link.red = true"),
         "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it looks at one queue, and there are four"
     );
+    assert!(
+        edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
+            "nodes.phy: found an older `phy`, allowed: nothing with `mac.edca`: stations of 802.11a and g have no access categories"
+        )
+    );
     assert_eq!(
         edca("c3tcp.enabled = true"),
         "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with `mac.edca`: its options follow a MAC header without QoS Control"

@@ -15,7 +15,7 @@
 //! With EDCA the station has four functions of this kind; this is then the one in front ([`edca`](super::edca)).
 
 use super::aggregate::{Sessions, Supply};
-use super::config::{Config, OptionsRule, whole_micros};
+use super::config::{Config, OptionsRule};
 use super::counters::Counters;
 use super::edca::{Access, Edca};
 use super::measure;
@@ -486,12 +486,12 @@ impl Dcf {
         let broadcast = msdu.dst.is_broadcast();
         let (rate, airtime) = (*rate, *airtime);
         self.times.follow(&self.config, rate);
-        let further = self.further(now, msdu.dst, airtime);
+        let further = if self.edca.is_some() { self.further(now, msdu.dst, airtime) } else { Dur::ZERO };
         (self.sent_for, self.air_used) = (msdu.dst, self.air_used + airtime);
         let frame = air.insert(Frame {
             dst: msdu.dst,
             src: self.addr,
-            duration: if broadcast { Dur::ZERO } else { self.times.data_duration + whole_micros(further) },
+            duration: if broadcast { Dur::ZERO } else { self.times.data_duration + further },
             rate,
             airtime,
             kind: FrameKind::Data { seq: *seq, retry: *retry, qos: self.qos(), msdu: msdu.clone() },

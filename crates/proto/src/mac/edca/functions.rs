@@ -314,6 +314,7 @@ impl Dcf {
 
     /// The medium has become busy: back-offs stop, and an access that needed none must draw one. The medium itself has stopped that of the
     /// function in front.
+    #[inline(never)]
     pub(in crate::mac) fn stop_backoffs(&mut self, now: Time, medium: &mut Medium) {
         let idle_since = medium.last_idle_since();
         if medium.backoff().is_some_and(Backoff::is_immediate) {
@@ -324,6 +325,7 @@ impl Dcf {
     }
 
     /// The station is about to radiate: the back-offs of the functions that are not in front stop.
+    #[inline(never)]
     pub(in crate::mac) fn stop_parked(&mut self, now: Time, medium: &Medium) {
         if let Some(idle_since) = medium.idle_since() {
             self.stop_others(now, idle_since);
@@ -348,6 +350,7 @@ impl Dcf {
 
     /// A wait that ends at `now` was for an answer that should have ended then. That is when slots begin to count again, as they do
     /// behind the EIFS of the others: the boundaries of all stations stay together, and the allowance for propagation does not part them.
+    #[inline(never)]
     pub(in crate::mac) fn answer_was_due(&self, now: Time) -> Time {
         let margin = self.config.propagation_margin * 2;
         let awaits = matches!(self.state, TxState::Rts | TxState::Data) && self.answer.is_none();

@@ -23,6 +23,7 @@ use fourhop_units::{Dur, MacAddr, Time};
 
 impl Dcf {
     /// The category whose function is in front, of which frames are QoS data.
+    #[inline(always)]
     pub(in crate::mac) fn qos(&self) -> Option<Category> {
         self.edca.as_ref().map(|edca| edca.front)
     }
@@ -37,6 +38,7 @@ impl Dcf {
     }
 
     /// Takes the packet that is to follow what is now sent.
+    #[inline(never)]
     pub(in crate::mac) fn look_ahead(&mut self, now: Time, supply: &mut impl Supply) {
         let Some(edca) = &mut self.edca else { return };
         let followed = match &self.outgoing {
@@ -54,6 +56,7 @@ impl Dcf {
     }
 
     /// How much longer than to its own answer the medium is needed after a frame of `airtime` that begins at `now`.
+    #[inline(never)]
     pub(in crate::mac) fn further(&self, now: Time, to: MacAddr, airtime: Dur) -> Dur {
         let Some(edca) = &self.edca else { return Dur::ZERO };
         let Some(next) = &edca.next[edca.front as usize] else { return Dur::ZERO };
@@ -63,7 +66,7 @@ impl Dcf {
         let rate = if next.dst.is_broadcast() { self.config.basic_rate } else { self.rate_to(next.dst) };
         let exchange = self.exchange(next, self.config.data_airtime(next.len, rate));
         let answered = now + airtime + self.times.answered(&self.config);
-        if answered + exchange <= edca.txop_ends { exchange } else { Dur::ZERO }
+        if answered + exchange <= edca.txop_ends { whole_micros(exchange) } else { Dur::ZERO }
     }
 
     fn may_follow(&self, next: &Msdu) -> bool {
@@ -85,6 +88,7 @@ impl Dcf {
     }
 
     /// An exchange has ended well: takes up what follows, if it does. Otherwise the opportunity is over.
+    #[inline(never)]
     pub(in crate::mac) fn continue_txop(&mut self, now: Time) -> bool {
         let Some(edca) = &mut self.edca else { return false };
         let front = edca.front as usize;

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """Draw the comparison of all systems as one picture, from the runs that `fourhop reproduce comparison` kept.
 
-    scripts/comparison_picture.py report OUT.png [--profile standard]
+    scripts/comparison_picture.py report OUT.png [--profile standard] [--study side_by_side]
 
-writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again.
+writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again. The study may be `modern_mesh`.
 
-Four tables in colour: goodput, fairness, age at delivery and frames radiated per kilobyte, a row for each transport, a
-column for each network. Blue is better than NewReno on the same network, orange worse, the paler the nearer; a number
-in grey differs by less than the interval of its difference, which is paired by seed. Missing runs are computed.
+Four tables in colour: goodput, fairness, age at delivery and frames radiated per kilobyte (on today's mesh the round
+trip and the packets in a frame), a row for each transport, a column for each network. Blue is better than NewReno, or
+CUBIC, on the same network, orange worse, the paler the nearer; a number in grey differs by less than the interval of
+its difference, which is paired by seed. Missing runs are computed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
-import sys
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +28,15 @@ from matplotlib.figure import Figure
 from fourhop.study import Cells, Sample, execute, find
 
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
-sys.path.insert(0, str(PAPERS / "comparison"))
 
-import side_by_side  # noqa: E402
 
-BASE = "newreno"
+def study(name: str) -> types.ModuleType:
+    """The module of a study of the comparison."""
+    find.load(PAPERS, f"comparison/{name}")
+    return importlib.import_module(f"fourhop_papers.comparison.{name}")
+
+
+side_by_side, modern_mesh = study("side_by_side"), study("modern_mesh")
 # The blue and the orange of Okabe and Ito (2008), with white between them.
 SCALE = LinearSegmentedColormap.from_list("worse to better", ["#D55E00", "#FFFFFF", "#0072B2"])
 
@@ -65,13 +71,59 @@ PANELS = (
 )
 
 
+def _modern(network: str, name: str) -> str:
+    """Where senders do not know the mesh, the gateway paces for them."""
+    return "gap-short" if (network, name) == ("gateway", "ap") else name
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a picture is of."""
+
+    networks: Mapping[str, str]
+    labels: Mapping[str, str]
+    base: str
+    panels: tuple[Panel, ...]
+    variant: Callable[[str, str], str]
+    """The transport that stands for another one on a network."""
+    sweep: str
+
+
+SIDE_BY_SIDE = Subject(
+    side_by_side.NETWORKS,
+    # Those that run on every network.
+    {name: side_by_side.LABELS[name] for name in side_by_side.on("chain")},
+    "newreno",
+    PANELS,
+    lambda _, name: name,
+    "all_of_them",
+)
+MODERN_MESH = Subject(
+    modern_mesh.NETWORKS,
+    {
+        name: "TCP-AP; gateway: TCP-GAP" if name == "ap" else modern_mesh.LABELS[name]
+        for name in modern_mesh.on("chain")
+    },
+    modern_mesh.BASE,
+    (
+        PANELS[0],
+        PANELS[1],
+        Panel("round trip, 95th percentile (ms)", modern_mesh.longest, False, 8.0, "{:.0f}"),
+        Panel("packets in a frame", modern_mesh.in_a_frame, True, 8.0, "{:.1f}"),
+    ),
+    _modern,
+    "today",
+)
+SUBJECTS = {"side_by_side": SIDE_BY_SIDE, "modern_mesh": MODERN_MESH}
+
+
 Table = Mapping[tuple[str, str], Sample]
 """Samples by network and transport."""
 
 
-def tables(cells: Mapping[tuple[str, str], Cells]) -> list[Table]:
+def tables(cells: Mapping[tuple[str, str], Cells], subject: Subject = SIDE_BY_SIDE) -> list[Table]:
     """What was measured of the cells, a table for each panel."""
-    return [{key: panel.of(cell) for key, cell in cells.items()} for panel in PANELS]
+    return [{key: panel.of(cell) for key, cell in cells.items()} for panel in subject.panels]
 
 
 def plain(made: list[Table]) -> list[dict[str, list[list[float | None]]]]:
@@ -95,27 +147,30 @@ def read(kept: list[dict[str, list[list[float | None]]]]) -> list[Table]:
     return [{(key.split("/")[0], key.split("/")[1]): sample(*of) for key, of in table.items()} for table in kept]
 
 
-def names(made: list[Table]) -> tuple[dict[str, str], dict[str, str]]:
+def names(made: list[Table], subject: Subject = SIDE_BY_SIDE) -> tuple[dict[str, str], dict[str, str]]:
     """The networks and the transports of the tables, with their names for readers."""
-    networks = {network: side_by_side.NETWORKS[network] for network, _ in made[0]}
+    networks = {network: subject.networks[network] for network, _ in made[0]}
     networks = {name: shown[0].upper() + shown[1:] for name, shown in networks.items()}
-    return networks, {name: side_by_side.LABELS[name] for _, name in made[0]}
+    return networks, {name: subject.labels[name] for _, name in made[0]}
 
 
-def draw(made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str]) -> Figure:
+def draw(
+    made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str], subject: Subject = SIDE_BY_SIDE
+) -> Figure:
     """The picture of the tables, by network and transport, each of which has a name for readers."""
+    base, base_label = subject.base, subject.labels[subject.base].split()[0]
     figure = Figure(figsize=(13.4, 8.6), layout="constrained")
-    for place, panel in enumerate(PANELS):
+    for place, panel in enumerate(subject.panels):
         axes = figure.add_subplot(2, 2, place + 1)
         samples = made[place]
-        shades = [[panel.shade(samples[n, t], samples[n, BASE]) for n in networks] for t in labels]
+        shades = [[panel.shade(samples[n, t], samples[n, base]) for n in networks] for t in labels]
         colours = [[0.5 if shade is None else shade for shade in row] for row in shades]
         image = axes.imshow(colours, cmap=SCALE, vmin=0.0, vmax=1.0, aspect="auto")
         for y, transport in enumerate(labels):
             for x, network in enumerate(networks):
                 mean, shade = samples[network, transport].mean, shades[y][x]
                 colour = "black"
-                if shade is None and transport != BASE:
+                if shade is None and transport != base:
                     colour = "0.45"
                 elif shade is not None and abs(shade - 0.5) > 0.38:
                     colour = "white"
@@ -129,13 +184,13 @@ def draw(made: list[Table], networks: Mapping[str, str], labels: Mapping[str, st
         worse, better = ("÷", "×") if panel.more_is_better else ("×", "÷")
         bar = figure.colorbar(image, ax=axes, fraction=0.03, pad=0.02, ticks=[0.0, 0.5, 1.0])
         bar.set_ticklabels(
-            [f"{worse} {panel.full:g}\nworse", "NewReno", f"{better} {panel.full:g}\nbetter"], fontsize=8
+            [f"{worse} {panel.full:g}\nworse", base_label, f"{better} {panel.full:g}\nbetter"], fontsize=8
         )
         bar.outline.set_visible(False)
     runs = max(len(sample.values) for sample in made[0].values())
     figure.supxlabel(
-        "Colours: the ratio to NewReno on the same network. Grey on white: no difference shown, as the 95 % interval "
-        f"of the difference, paired by seed over {runs} runs, holds zero.",
+        f"Colours: the ratio to {base_label} on the same network. Grey on white: no difference shown, as the 95 % "
+        f"interval of the difference, paired by seed over {runs} runs, holds zero.",
         fontsize=9,
     )
     return figure
@@ -147,21 +202,24 @@ def main() -> None:
     parser.add_argument("report", type=Path, help="folder that `fourhop reproduce` wrote")
     parser.add_argument("out", type=Path)
     parser.add_argument("--profile", default="standard", choices=("ns2", "standard"))
+    parser.add_argument("--study", default="side_by_side", choices=tuple(SUBJECTS))
     given = parser.parse_args()
-    (found,) = find.load_all(PAPERS, ["comparison/side_by_side"])
-    (job,) = (job for job in execute.jobs(found, quick=False) if job.profile == given.profile)
+    subject = SUBJECTS[given.study]
+    (found,) = find.load_all(PAPERS, [f"comparison/{given.study}"])
+    jobs = execute.jobs(found, quick=False)
+    (job,) = (job for job in jobs if job.profile == given.profile and job.name == subject.sweep)
     measured = Cells.of(execute.run(job, given.report))
-    # Those that run on every network.
-    every = [(network, name) for network in side_by_side.NETWORKS for name in side_by_side.on("chain")]
-    made = tables({(network, name): measured.where(variant=f"{network}/{name}") for network, name in every})
+    every = [(network, name) for network in subject.networks for name in subject.labels]
+    cells = {(n, t): measured.where(variant=f"{n}/{subject.variant(n, t)}") for n, t in every}
+    made = tables(cells, subject)
     kept = json.dumps(plain(made), separators=(",", ":"), allow_nan=False)
     given.out.with_suffix(".json").write_text(kept + "\n", encoding="utf-8")
-    save(made, given.out)
+    save(made, given.out, subject)
 
 
-def save(made: list[Table], out: Path) -> None:
+def save(made: list[Table], out: Path, subject: Subject = SIDE_BY_SIDE) -> None:
     """Draw the tables into a file."""
-    draw(made, *names(made)).savefig(out, dpi=110)
+    draw(made, *names(made, subject), subject).savefig(out, dpi=110)
 
 
 if __name__ == "__main__":

@@ -91,15 +91,17 @@ def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells
     assert [text.get_text() for text in tables[1].texts] == ["", ""]
 
 
-@pytest.mark.parametrize("profile", ["ns2", "standard"])
+@pytest.mark.parametrize(
+    ("name", "study"),
+    [("comparison-ns2", "side_by_side"), ("comparison-standard", "side_by_side"), ("modern-mesh", "modern_mesh")],
+)
 def test_the_comparison_is_drawn_from_the_numbers_beside_it(
-    picture: types.ModuleType, profile: str, tmp_path: Path
+    picture: types.ModuleType, name: str, study: str, tmp_path: Path
 ) -> None:
-    kept = ROOT / "docs" / "img" / f"comparison-{profile}.png"
+    kept, subject = ROOT / "docs" / "img" / f"{name}.png", picture.SUBJECTS[study]
     made = picture.read(json.loads(kept.with_suffix(".json").read_text(encoding="utf-8")))
-    assert {network for network, _ in made[0]} == set(picture.side_by_side.NETWORKS)
-    assert [name for network, name in made[0] if network == "chain"] == list(picture.side_by_side.on("chain"))
-    picture.save(made, tmp_path / "drawn.png")
+    assert list(made[0]) == [(network, transport) for network in subject.networks for transport in subject.labels]
+    picture.save(made, tmp_path / "drawn.png", subject)
     ours, drawn = (image.imread(path)[..., :3] for path in (kept, tmp_path / "drawn.png"))
     assert ours.shape == drawn.shape
     # Letters may be drawn a little differently elsewhere; another number is hundreds of pixels.

@@ -77,7 +77,6 @@ TRANSPORTS = Variants(
         BASE: ("CUBIC of kernels", "cubic", KERNEL),
         "newreno": ("NewReno", "newreno", {}),
         "bbr": ("BBR", "bbr", {}),
-        "vegas": ("Vegas", "vegas", {}),
         "ap": ("TCP-AP", "tcp-ap", {}),
         "gap": ("TCP-GAP for CUBIC", "cubic", PACED),
         "gap-short": ("TCP-GAP for CUBIC, bounded queue", "cubic", {**PACED, "gateway.sojourn": "50ms"}),

@@ -39,6 +39,7 @@ TRANSPORTS = Variants(
     {
         "newreno": ("NewReno", "newreno", {}),
         "cubic": ("CUBIC", "cubic", {}),
+        "bbr": ("BBR", "bbr", {}),
         "vegas": ("Vegas", "vegas", {}),
         "westwood": ("Westwood+", "westwood", {}),
         "ap": ("TCP-AP / TCP-GAP", "tcp-ap", {}),

@@ -331,6 +331,11 @@ impl Setup {
     /// # Errors
     /// If receivers of a frame are too far apart for the shortest of its frames.
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> Result<(World, Vec<FlowEnds>), TooWide> {
+        let (functions, queues) = (self.node.mac.edca.is_some(), self.node.link.categories.is_some());
+        debug_assert!(
+            functions == queues,
+            "access categories have a function in the MAC and a queue each, or there are none"
+        );
         let stations = self.stations();
         let mobility = self.movement.as_ref().map(|movement| Mobility::new(movement, &self.positions, seed));
         let (air, routers) = match &self.radio {

@@ -82,7 +82,7 @@ section! {
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
-        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in [[nodes]]); with `rate_control` the
+        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in `[[nodes]]`); with `rate_control` the
         /// highest.
         legacy_rate: Rate, rate("6Mbps", "54Mbps") => legacy_rate;
         /// Most MPDUs in an A-MPDU; this and the five keys that follow mean something from 802.11n on.

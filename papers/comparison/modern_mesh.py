@@ -69,7 +69,8 @@ study = Study(
         "The gateway stands in the middle of a cross with arms of four hops, 15 ms from the Internet; CUBIC loads to "
         "the ends of the arms and to all nodes of one of them, and the gateway paces (TCP-GAP) or not.",
         "C3TCP measures single frames, and the engine refuses it with aggregates and with several radios.",
-        "The checks were written after a look at two seeds, and some of them anew after a whole run with one MCS and without fading.",
+        "The checks were written after a look at two seeds, and some of them anew after a whole run with one MCS and "
+        "without fading.",
     ],
 )
 

@@ -417,12 +417,15 @@ def test_figures_for_prometheus(border: Border) -> None:
     border.gateway(more='metrics = "10.9.0.1:9466"')
     script = "import urllib.request as u; print(u.urlopen('http://10.9.0.1:9466/metrics', timeout=5).read().decode())"
     with ThreadPoolExecutor(1) as threads:
-        transfer = threads.submit(border.transfer, 500_000, stay=5)
-        time.sleep(LAG + 2)
-        page = border.run("gate", sys.executable, "-c", script).stdout
+        transfer = threads.submit(border.transfer, 500_000, stay=10)
+        interval = rf'^fourhop_gateway_interval_seconds{{node="{NODE}",class="into"}} 0\.\d+$'
+        page, deadline = "", time.monotonic() + LAG + 10
+        while not re.search(interval, page, re.M):
+            assert time.monotonic() < deadline, page
+            time.sleep(0.5)
+            page = border.run("gate", sys.executable, "-c", script).stdout
         transfer.result()
     assert re.search(rf'^fourhop_gateway_hops{{node="{NODE}"}} 3$', page, re.M), page
-    assert re.search(rf'^fourhop_gateway_interval_seconds{{node="{NODE}",class="into"}} 0\.\d+$', page, re.M)
     assert re.search(r"^fourhop_gateway_packets_total [1-9]\d*$", page, re.M)
     names = set(re.findall(r"^# TYPE (fourhop_gateway_\w+)", page, re.M))
     board = (ROOT / "packaging" / "gateway-grafana.json").read_text(encoding="utf-8")

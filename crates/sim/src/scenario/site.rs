@@ -215,10 +215,11 @@ impl Builder {
         let radio = scenario.radio_setup();
         let Radio::Sinr(sinr) = &radio else { return };
         let Some(Data::List(items)) = self.root.entry("losses").map(|entry| &entry.value.data) else { return };
+        let mut found = PowersByShare::new();
         let told = items.iter().enumerate().zip(&scenario.site.losses).filter_map(|((i, node), keys)| {
             let share = keys.delivered()?;
             let (frame, rate) = scenario.probe(keys);
-            let least = sinr.arriving(scenario.measured_power(keys, &radio)?, frame, rate);
+            let least = sinr.arriving(scenario.measured_power(keys, &radio, &mut found)?, frame, rate);
             if least - share <= SHARE_TOLERANCE {
                 return None;
             }
@@ -274,6 +275,9 @@ fn sections<S>(read: Vec<(Resolved, S)>) -> Vec<S> {
     read.into_iter().map(|(_, section)| section).collect()
 }
 
+/// Powers by the share (its bits) of frames of this size and rate that arrive with them.
+type PowersByShare = BTreeMap<(u64, Bytes, Rate), Watt>;
+
 /// The directions that a measured loss holds for.
 fn directions(keys: &LossKeys) -> impl Iterator<Item = (u32, u32)> + use<> {
     let back = keys.both_ways.then_some((keys.to, keys.from));
@@ -292,15 +296,19 @@ impl Scenario {
         (keys.frame.unwrap_or(LossKeys::PROBE), keys.frame_rate.unwrap_or(self.radio.basic_rate))
     }
 
-    /// The power received before fading by which a link is as it was measured; `None` if its loss was.
-    fn measured_power(&self, keys: &LossKeys, radio: &Radio) -> Option<Watt> {
+    /// The power received before fading by which a link is as it was measured; `None` if its loss was. Many links have one share, for
+    /// which the power is looked for once: it is a mean over all fades.
+    fn measured_power(&self, keys: &LossKeys, radio: &Radio, found: &mut PowersByShare) -> Option<Watt> {
         let Radio::Sinr(sinr) = radio else { return None };
         let receiver = &sinr.receiver;
         if let Some(snr) = keys.snr {
             return Some(Watt(receiver.noise.0 * ratio(snr)));
         }
         let (frame, rate) = self.probe(keys);
-        keys.delivered().map(|share| sinr.power_for(share, frame, rate))
+        let power = |share: f64| {
+            *found.entry((share.to_bits(), frame, rate)).or_insert_with(|| sinr.power_for(share, frame, rate))
+        };
+        keys.delivered().map(power)
     }
 
     /// The most that nodes have of each other between which nothing was measured.
@@ -338,10 +346,11 @@ impl Scenario {
         };
         let each = |keys: &NodeKeys| keys.numbers().into_iter().map(NodeId).zip(std::iter::repeat(station(keys)));
         let stations: BTreeMap<NodeId, Station> = nodes().flat_map(each).collect();
+        let mut found = PowersByShare::new();
         let measured = |keys| {
             let stations = &stations;
             let of = move |node| stations.get(&node).copied().unwrap_or(usual);
-            let received = self.measured_power(keys, &radio);
+            let received = self.measured_power(keys, &radio, &mut found);
             directions(keys).map(move |(a, b)| {
                 let (a, b) = (NodeId(a), NodeId(b));
                 let sent = of(a).tx_power.to_dbm().0 + of(a).gain.0 + of(b).gain.0;

@@ -209,8 +209,9 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert "7100" in border.rules()
     assert "FOURHOP" in border.rules() or "fourhop_gateway" in border.rules()
     paced = border.transfer(3_000_000)
-    # Three links of 6 Mbit/s, one after another: 2 Mbit/s at most.
-    assert paced > 3_000_000 * 8 / 2e6 > plain
+    # Three links of 6 Mbit/s, one after another: 2 Mbit/s at most, but for what comes before a round trip is known, which
+    # on a busy machine is up to half a megabyte.
+    assert paced > 2_500_000 * 8 / 2e6 > plain
     state = border.status()
     (node,) = [node for node in state["nodes"] if node["address"] == NODE]
     assert (node["hops"], node["rate_bps"]) == (3, 6_000_000)
@@ -417,7 +418,7 @@ def test_figures_for_prometheus(border: Border) -> None:
     border.gateway(more='metrics = "10.9.0.1:9466"')
     script = "import urllib.request as u; print(u.urlopen('http://10.9.0.1:9466/metrics', timeout=5).read().decode())"
     with ThreadPoolExecutor(1) as threads:
-        transfer = threads.submit(border.transfer, 500_000, stay=10)
+        transfer = threads.submit(border.transfer, 1_500_000, stay=2)
         interval = rf'^fourhop_gateway_interval_seconds{{node="{NODE}",class="into"}} 0\.\d+$'
         page, deadline = "", time.monotonic() + LAG + 10
         while not re.search(interval, page, re.M):

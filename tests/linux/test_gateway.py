@@ -209,8 +209,8 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert "7100" in border.rules()
     assert "FOURHOP" in border.rules() or "fourhop_gateway" in border.rules()
     paced = border.transfer(3_000_000)
-    # Three links of 6 Mbit/s, one after another: 2 Mbit/s at most, but for what comes before a round trip is known, which
-    # on a busy machine is up to half a megabyte.
+    # Three links of 6 Mbit/s, one after another: 2 Mbit/s at most, but for what comes before a round trip is known,
+    # which on a busy machine is up to half a megabyte.
     assert paced > 2_500_000 * 8 / 2e6 > plain
     state = border.status()
     (node,) = [node for node in state["nodes"] if node["address"] == NODE]

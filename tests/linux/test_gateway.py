@@ -48,6 +48,15 @@ data = random.Random(int(sys.argv[3])).randbytes(int(sys.argv[4]))
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
     s.settimeout(60); s.sendall(data); time.sleep(float(sys.argv[5]))
 """
+# Sends all the time, for some seconds.
+STEADY = """
+import socket, sys, time
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+    end = time.monotonic() + float(sys.argv[3])
+    while time.monotonic() < end:
+        s.sendall(bytes(14480)); time.sleep(0.002)
+"""
 # Prints its smoothed round trip, of TCP_INFO, every 20 ms until all is acknowledged.
 SAMPLED = """
 import array, fcntl, socket, struct, sys, termios, time
@@ -176,6 +185,15 @@ def expected(seed: int, size: int) -> str:
     return hashlib.sha256(random.Random(seed).randbytes(size)).hexdigest()
 
 
+def shortest(size: int, hops: int = 3) -> float:
+    """Seconds that pacing makes of so many bytes at least, over links of 6 Mbit/s.
+
+    The links of these tests take no time at all. The paper's formula (docs/tcp-gap.md) takes that for a queue of negative
+    length, so that half of what the links should take remains; round trips that vary make it more.
+    """
+    return size * 8 / 6e6 * hops / 2
+
+
 @pytest.fixture
 def border() -> Iterator[Border]:
     """Three namespaces, which go with the test."""
@@ -209,9 +227,7 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert "7100" in border.rules()
     assert "FOURHOP" in border.rules() or "fourhop_gateway" in border.rules()
     paced = border.transfer(3_000_000)
-    # Three links of 6 Mbit/s, one after another: 2 Mbit/s at most, but for what comes before a round trip is known,
-    # which on a busy machine is up to half a megabyte.
-    assert paced > 2_500_000 * 8 / 2e6 > plain
+    assert paced > shortest(3_000_000) > plain
     state = border.status()
     (node,) = [node for node in state["nodes"] if node["address"] == NODE]
     assert (node["hops"], node["rate_bps"]) == (3, 6_000_000)
@@ -223,13 +239,12 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     said = end(process)
     assert "ended: " in said
     assert border.rules() == ""
-    assert border.transfer(1_000_000) < 2
+    assert border.transfer(1_000_000) < shortest(1_000_000)
 
 
 def test_ipv6_is_paced_too(border: Border) -> None:
     border.gateway()
-    took = border.transfer(1_000_000, to=NODE6)
-    assert took > 1_000_000 * 8 / 2e6
+    assert border.transfer(1_000_000, to=NODE6) > shortest(1_000_000)
     state = border.status()
     (node,) = [node for node in state["nodes"] if node["address"] == NODE6]
     assert node["hops"] == 3
@@ -259,12 +274,12 @@ def test_unknown_nodes_are_not_paced_but_counted_and_a_program_may_know_them(bor
     known = border.folder / "hops"
     known.write_text("", encoding="utf-8")
     border.gateway(mesh=f'hops = "command"\ncommand = ["cat", "{known}"]\nevery = "1s"')
-    assert border.transfer(2_000_000) < 3
+    assert border.transfer(2_000_000) < shortest(2_000_000, hops=2)
     totals = border.status()["totals"]
     assert (totals["unknown"] > 1000, totals["waited"]) == (True, 0)
     known.write_text(f"{NODE} 2\n", encoding="utf-8")
     time.sleep(2.5)
-    assert border.transfer(1_000_000) > 2
+    assert border.transfer(1_000_000) > shortest(1_000_000, hops=2)
     known.write_text("nonsense\n", encoding="utf-8")
     time.sleep(2.5)
     state = border.status()
@@ -295,13 +310,13 @@ def test_it_reads_its_file_again_and_keeps_what_it_had_if_that_is_wrong(border: 
     said = [line]
     while "unknown field" not in said[-1]:
         said.append(process.stderr.readline())
-    assert border.transfer(1_000_000) > 3
+    assert border.transfer(1_000_000) > shortest(1_000_000)
     border.file(more="[pace]\npacing = false")
     process.send_signal(signal.SIGHUP)
     while not (line := process.stderr.readline()).startswith("reloaded: "):
         assert process.poll() is None
     time.sleep(0.3)
-    assert border.transfer(1_000_000) < 2
+    assert border.transfer(1_000_000) < shortest(1_000_000)
 
 
 def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Border) -> None:
@@ -357,7 +372,7 @@ def test_several_workers_share_the_nodes(border: Border) -> None:
     process = border.gateway(mesh=table, more="[rules]\nworkers = 2")
     with ThreadPoolExecutor(len(nodes)) as threads:
         for took in threads.map(lambda node: border.transfer(400_000, to=node), nodes):
-            assert took > 400_000 * 8 / 2e6
+            assert took > shortest(400_000)
     state = border.status()
     assert {node["address"] for node in state["nodes"] if node["into_bytes"] >= 400_000} == set(nodes)
     # One thread of them all, one for each worker: both have worked.
@@ -386,8 +401,8 @@ def test_a_mesh_behind_a_vlan_is_paced(border: Border) -> None:
     process = border.start("gate", PROGRAM, "run", "--config", file)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("started: ")
-    assert border.transfer(1_000_000, to="10.77.0.2") > 1_000_000 * 8 / 2e6
-    assert border.transfer(1_000_000) < 2, "what goes by the device without a number is not of the mesh"
+    assert border.transfer(1_000_000, to="10.77.0.2") > shortest(1_000_000)
+    assert border.transfer(1_000_000) < shortest(1_000_000), "what goes by the device without a number is not of the mesh"
 
 
 def test_what_is_no_tcp_and_what_is_cut_in_pieces_passes(border: Border) -> None:
@@ -414,11 +429,27 @@ def test_it_gives_up_root_and_says_figures(border: Border) -> None:
     assert fields["NoNewPrivs"] == "1"
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_what_it_was_told_holds_from_the_first_packet_on(border: Border, words: tuple[str, ...]) -> None:
+    """Packets come while it starts: none passes because a worker does not know yet how far the node is."""
+    server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", "1")
+    assert server.stdout is not None
+    assert server.stdout.readline() == "ready\n"
+    with ThreadPoolExecutor(1) as threads:
+        sent = threads.submit(border.run, "host", sys.executable, "-c", STEADY, NODE, "7000", "3")
+        time.sleep(0.5)
+        border.gateway(*words)
+        assert sent.result().returncode == 0
+    server.communicate(timeout=LONGEST)
+    totals = border.status()["totals"]
+    assert (totals["unknown"], totals["waited"] > 0) == (0, not words), totals
+
+
 def test_figures_for_prometheus(border: Border) -> None:
     border.gateway(more='metrics = "10.9.0.1:9466"')
     script = "import urllib.request as u; print(u.urlopen('http://10.9.0.1:9466/metrics', timeout=5).read().decode())"
     with ThreadPoolExecutor(1) as threads:
-        transfer = threads.submit(border.transfer, 1_500_000, stay=2)
+        transfer = threads.submit(border.transfer, 500_000, stay=10)
         interval = rf'^fourhop_gateway_interval_seconds{{node="{NODE}",class="into"}} 0\.\d+$'
         page, deadline = "", time.monotonic() + LAG + 10
         while not re.search(interval, page, re.M):
@@ -472,7 +503,7 @@ def test_rules_are_printed_for_those_who_write_them(border: Border) -> None:
     script = border.run("gate", PROGRAM, "run", "--config", file, "--print-rules", "iptables").stdout
     assert border.run("gate", "sh", "-ec", script).returncode == 0
     process = border.gateway(more="[rules]\nmanage = false")
-    assert border.transfer(500_000) > 1
+    assert border.transfer(500_000) > shortest(500_000)
     end(process)
     assert "7100" in border.rules(), "rules of others stay"
     assert border.run("gate", PROGRAM, "clean").returncode == 0

@@ -139,6 +139,8 @@ fn begin(
     let mut workers = Vec::new();
     for (number, (queues, down)) in opened.into_iter().enumerate() {
         let shared = Arc::<Shared>::default();
+        // Before it takes its first packet: what comes until it looks at its orders again would pass unpaced.
+        shared.order(orders(&config, start.dry_run, &[]));
         let worker = Worker::new(&config, queues, down, key, shared.clone());
         let thread = std::thread::Builder::new().name(format!("worker-{number}"));
         let thread = thread.spawn(move || worker.run()).tried(|| "cannot start a thread".to_owned())?;
@@ -157,6 +159,12 @@ fn begin(
     let ended = daemon.serve(&mut poller, &control, figures.as_ref());
     daemon.manager.stopping();
     ended.and(daemon.end())
+}
+
+/// Options of the workers, and how far nodes are.
+fn orders(config: &Config, dry_run: bool, found: &[Entry]) -> (Gap, Arc<Routes>) {
+    let routes = Routes::new(&config.table, found, config.rate, config.source == Source::Ttl);
+    (Gap { observe: dry_run, ..config.gap }, Arc::new(routes))
 }
 
 /// A thread that asks for hops, again and again: what it asks may take its time.
@@ -284,13 +292,8 @@ impl Daemon {
             return;
         }
         self.told = version;
-        let ttl = self.config.source == Source::Ttl;
-        let routes = Arc::new(Routes::new(&self.config.table, &found, self.config.rate, ttl));
-        let gap = Gap { observe: self.start.dry_run, ..self.config.gap };
-        for (shared, _) in &self.workers {
-            *shared.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some((gap, routes.clone()));
-            shared.changes.fetch_add(1, Ordering::Release);
-        }
+        let orders = orders(&self.config, self.start.dry_run, &found);
+        self.workers.iter().for_each(|(shared, _)| shared.order(orders.clone()));
     }
 
     /// Reads the file again. With one that is wrong everything goes on as before.

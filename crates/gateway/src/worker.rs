@@ -47,6 +47,14 @@ pub struct Shared {
     pub report: Mutex<Report>,
 }
 
+impl Shared {
+    /// The worker is to follow these from its next round on; one that has not begun follows them from its first packet on.
+    pub fn order(&self, orders: (Gap, Arc<Routes>)) {
+        *self.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some(orders);
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+}
+
 /// What a worker has counted.
 #[derive(Clone, Debug, Default)]
 pub struct Report {

@@ -1,5 +1,6 @@
 //! What is written down about what is loaded, so that it can be unloaded, and restored where a process was killed.
 
+use crate::inventory::OURS;
 use crate::settings::Change;
 use crate::{Error, kernel, loaded, settings};
 use fourhop_live::Tried;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 /// Where it is written.
 const FILE: &str = "/run/fourhop-cc.json";
-/// How long a process has to end when it is asked to, in steps of 20 ms.
+/// How long a process has to end when it is asked to, and the kernel to let programs go, in steps of 20 ms.
 const STEPS: u32 = 250;
 
 /// What is loaded.
@@ -80,26 +81,51 @@ impl State {
     pub fn remove(&self) -> Result<(), Error> {
         match &self.pins {
             Some(folder) if folder.exists() => loaded::unpin(folder)?,
-            None if self.is_alive() && self.pid != std::process::id() => return self.end_process(),
+            None if self.is_alive() && self.pid != std::process::id() => {
+                self.end_process()?;
+                return gone();
+            }
             _ => {}
         }
         let restored = settings::restore(&self.changes);
         forget()?;
-        Ok(restored?)
+        restored?;
+        // What this process holds itself goes with it.
+        if self.pins.is_none() && self.pid == std::process::id() { Ok(()) } else { gone() }
     }
 
     /// It restores and forgets by itself.
     fn end_process(&self) -> Result<(), Error> {
         let failed = || format!("cannot end process {}, which holds the programs", self.pid);
         kill(Pid::from_raw(self.pid as i32), Signal::SIGTERM).tried(failed)?;
-        for _ in 0..STEPS {
-            if !self.is_alive() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        if comes_true(|| !self.is_alive()) {
+            return Ok(());
         }
         Ok(Err(io::Error::from(io::ErrorKind::TimedOut)).tried(failed)?)
     }
+}
+
+/// Looks until it is so, for some seconds at most.
+fn comes_true(is_so: impl Fn() -> bool) -> bool {
+    (0..STEPS).any(|_| {
+        is_so() || {
+            std::thread::sleep(Duration::from_millis(20));
+            false
+        }
+    })
+}
+
+/// Waits until no socket can have our congestion controls any more: on a busy machine the kernel listed them for some time after
+/// their last pin was gone.
+fn gone() -> Result<(), Error> {
+    let ours = || kernel::available().into_iter().filter(|name| name.starts_with(OURS)).collect::<Vec<_>>();
+    if comes_true(|| ours().is_empty()) {
+        return Ok(());
+    }
+    let names = ours().join(", ");
+    Err(Error::Refused(format!(
+        "everything is taken back, but the kernel still has {names}: another program holds them"
+    )))
 }
 
 fn forget() -> Result<(), Error> {

@@ -14,96 +14,20 @@
 //!
 //! With EDCA the station has four functions of this kind; this is then the one in front ([`edca`](super::edca)).
 
+use super::action::{Action, Due};
 use super::aggregate::{Sessions, Supply};
 use super::config::{Config, OptionsRule};
 use super::counters::Counters;
 use super::edca::{Access, Edca};
+use super::exchange::{Answer, Content, Outgoing, TxState, needs_rts};
 use super::measure;
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
-use crate::drop::DropReason;
 use crate::phy::Mcs;
-use crate::wire::{Category, Frame, FrameKind, Msdu};
+use crate::wire::{Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
-
-/// What the MAC asks of the layers above.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Action {
-    /// Hand this MSDU to the link layer.
-    Deliver {
-        /// Content.
-        msdu: Msdu,
-        /// Transmitter.
-        from: MacAddr,
-    },
-    /// An MSDU was given up after its last attempt: the next hop may be gone.
-    GaveUp {
-        /// Content.
-        msdu: Msdu,
-        /// [`DropReason::RtsRetryLimit`] or [`DropReason::DataRetryLimit`].
-        reason: DropReason,
-    },
-    /// A frame addressed to this station was discarded.
-    Discarded(DropReason),
-}
-
-/// What a call of [`Dcf::handle_timeout`] came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Due {
-    /// It was early.
-    Nothing,
-    /// Something was due; nothing is radiated for it.
-    Something,
-    /// A frame is radiated from now on.
-    Frame,
-}
-
-/// Which exchange is under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TxState {
-    Idle,
-    /// RTS sent, CTS awaited.
-    Rts,
-    /// CTS sent, data awaited.
-    Cts,
-    /// Unicast data sent, ACK awaited.
-    Data,
-    /// Broadcast on the air.
-    Broadcast,
-    /// CTS to this station on the air.
-    SelfCts,
-}
-
-/// What is being sent.
-#[derive(Clone, Debug)]
-pub(super) struct Outgoing {
-    pub(super) content: Content,
-    /// Rate of its data frame.
-    pub(super) rate: Rate,
-    /// Air time of its data frame.
-    pub(super) airtime: Dur,
-    /// Must an RTS come first? Cleared by the CTS, set again for a retry.
-    pub(super) rts: bool,
-}
-
-/// What an exchange carries.
-#[derive(Clone, Debug)]
-pub(super) enum Content {
-    /// One MSDU.
-    One { msdu: Msdu, seq: u16, retry: bool },
-    /// What the session with this station has.
-    Session(MacAddr),
-}
-
-/// An answer owed after SIFS.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
-    Cts { to: MacAddr, duration: Dur, rate: Rate },
-    Ack { to: MacAddr, duration: Dur, rate: Rate },
-    BlockAck { to: MacAddr, duration: Dur, rate: Rate, category: Category },
-}
 
 /// The MAC of one station.
 ///
@@ -410,19 +334,6 @@ impl Dcf {
         medium.begin_backoff(now, slots, self.access.later);
     }
 
-    pub(super) fn failed(&mut self, now: Time, medium: &mut Medium) {
-        self.cw = self.access.next_cw(self.cw);
-        self.draw_backoff(now, medium);
-    }
-
-    /// After an MSDU was given up, acknowledged or broadcast.
-    pub(super) fn succeeded_or_gave_up(&mut self, now: Time, post_backoff: bool, medium: &mut Medium) {
-        self.cw = self.access.cw_min;
-        if post_backoff || self.config.immediate_access {
-            self.draw_backoff(now, medium);
-        }
-    }
-
     /// A frame of `airtime`, which the caller writes to where it stays, begins.
     pub(super) fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
         self.stop_for_exchange(now, medium);
@@ -577,99 +488,10 @@ impl Dcf {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
 
-    /// The wait that belongs to `state` is over without a response.
-    fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
-        let now = if self.edca.is_some() { self.answer_was_due(now) } else { now };
-        match self.state {
-            TxState::Idle => {}
-            TxState::Rts if self.in_session() => {
-                self.counters.rts_timeouts += 1;
-                self.session_unanswered(now, DropReason::RtsRetryLimit, medium, out);
-            }
-            TxState::Data if self.in_session() => {
-                self.counters.data_timeouts += 1;
-                self.session_unanswered(now, DropReason::DataRetryLimit, medium, out);
-            }
-            TxState::SelfCts => {
-                // What it protects follows.
-                self.state = TxState::Idle;
-                medium.end_exchange(now);
-                self.sifs_ends = now + self.config.sifs;
-                return;
-            }
-            TxState::Rts => {
-                self.counters.rts_timeouts += 1;
-                self.short_retries += 1;
-                if self.short_retries >= self.config.short_retry_limit {
-                    self.short_retries = 0;
-                    self.counters.rts_limit_drops += 1;
-                    self.give_up(now, DropReason::RtsRetryLimit, medium, out);
-                } else {
-                    self.failed(now, medium);
-                }
-            }
-            TxState::Data => self.ack_missing(now, medium, out),
-            TxState::Broadcast => {
-                self.outgoing = None;
-                self.counters.broadcasts += 1;
-                self.succeeded_or_gave_up(now, true, medium);
-            }
-            TxState::Cts => self.answer = None,
-        }
-        self.state = TxState::Idle;
-        medium.end_exchange(now);
-        if self.answer.is_some() {
-            self.sifs_ends = now + self.config.sifs;
-        } else {
-            self.resume_outgoing(now, medium);
-        }
-    }
-
     /// An MSDU that waits must have a back-off.
-    fn resume_outgoing(&mut self, now: Time, medium: &mut Medium) {
+    pub(super) fn resume_outgoing(&mut self, now: Time, medium: &mut Medium) {
         if self.outgoing.is_some() && !medium.has_backoff() {
             self.draw_backoff(now, medium);
         }
     }
-
-    fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
-        self.counters.data_timeouts += 1;
-        let Some(Outgoing { content: Content::One { msdu, retry, .. }, rate, airtime, rts: reserve }) =
-            &mut self.outgoing
-        else {
-            return;
-        };
-        self.rates.handle_missing_ack(msdu.dst, &self.config);
-        let rts = needs_rts(&self.config, msdu);
-        let (count, limit) = if rts {
-            (&mut self.long_retries, self.config.long_retry_limit)
-        } else {
-            (&mut self.short_retries, self.config.short_retry_limit)
-        };
-        *count += 1;
-        if *count >= limit {
-            *count = 0;
-            self.counters.data_limit_drops += 1;
-            self.give_up(now, DropReason::DataRetryLimit, medium, out);
-        } else {
-            *retry = true;
-            *reserve = rts;
-            let limit = if rts { self.config.long_retry_limit } else { self.config.short_retry_limit };
-            *rate = self.rates.again(msdu.dst, limit, &self.config);
-            *airtime = self.config.data_airtime(msdu.len, *rate);
-            self.failed(now, medium);
-        }
-    }
-
-    pub(super) fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
-        if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = self.outgoing.take() {
-            out.push(Action::GaveUp { msdu, reason });
-        }
-        self.succeeded_or_gave_up(now, false, medium);
-    }
-}
-
-/// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
-pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
-    config.data_len(msdu.len) > config.rts_threshold
 }

@@ -3,7 +3,10 @@
 //! | file | what |
 //! |---|---|
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
-//! | [`dcf`] | the state machine: timers, exchanges, retries |
+//! | [`dcf`] | the state machine: timers, access, what is sent |
+//! | `exchange` | what an exchange consists of: its states, what it carries, answers owed |
+//! | `retry` | what follows when a wait ends: repeats, giving up, the contention window |
+//! | `action` | what the station tells the layers above and its driver |
 //! | `counters` | what a station counts |
 //! | `times` | times that follow from a rate, computed once for each |
 //! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
@@ -19,25 +22,29 @@
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
 //! Left out: fragmentation, power save, beacons, encryption.
 
+mod action;
 pub mod aggregate;
 pub mod backoff;
 pub mod config;
 mod counters;
 pub mod dcf;
 pub mod edca;
+mod exchange;
 pub mod measure;
 pub mod medium;
 pub mod minstrel;
 pub mod options;
 pub mod rate;
 mod receive;
+mod retry;
 #[cfg(test)]
 mod tests;
 mod times;
 
+pub use action::{Action, Due};
 pub use aggregate::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection, Supply};
 pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RTS, RateControl};
 pub use counters::Counters;
-pub use dcf::{Action, Dcf, Due};
+pub use dcf::Dcf;
 pub use medium::Medium;
 pub use times::ShortestFrame;

@@ -1,8 +1,10 @@
 //! The handling of frames addressed to the station: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
 //! 10.3.2.14). The second part of [`Dcf`].
 
+use super::action::Action;
 use super::config::OptionsRule;
-use super::dcf::{Action, Answer, Content, Dcf, TxState, needs_rts};
+use super::dcf::Dcf;
+use super::exchange::{Answer, Content, TxState, needs_rts};
 use super::measure;
 use super::medium::Medium;
 use crate::drop::DropReason;

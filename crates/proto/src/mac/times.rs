@@ -3,7 +3,7 @@
 
 use super::aggregate::config::QOS_CONTROL;
 use super::config::{CTS_OR_ACK, Config, whole_micros};
-use super::dcf::needs_rts;
+use super::exchange::needs_rts;
 use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};

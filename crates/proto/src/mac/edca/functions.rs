@@ -6,11 +6,13 @@
 
 use super::{Access, Counters};
 use crate::drop::DropReason;
+use crate::mac::action::Action;
 use crate::mac::aggregate::Sessions;
 use crate::mac::backoff::Backoff;
 use crate::mac::config::Config;
 use crate::mac::counters::Counters as FrameCounters;
-use crate::mac::dcf::{Action, Content, Dcf, Outgoing, TxState};
+use crate::mac::dcf::Dcf;
+use crate::mac::exchange::{Content, Outgoing, TxState};
 use crate::mac::medium::Medium;
 use crate::wire::{Category, Msdu};
 use core::cmp::Reverse;

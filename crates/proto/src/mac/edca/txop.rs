@@ -15,7 +15,8 @@
 use super::Access;
 use crate::mac::aggregate::Protection;
 use crate::mac::config::{Config, whole_micros};
-use crate::mac::dcf::{Content, Dcf, Outgoing, needs_rts};
+use crate::mac::dcf::Dcf;
+use crate::mac::exchange::{Content, Outgoing, needs_rts};
 use crate::mac::{BLOCK_ACK, Medium, Supply};
 use crate::phy::Mcs;
 use crate::wire::{Category, Frame, Msdu};

@@ -15,9 +15,10 @@ mod immediate_access;
 mod interface;
 mod retries;
 
+use super::action::{Action, Due};
 use super::aggregate::Supply;
 use super::config::Config;
-use super::dcf::{Action, Dcf, Due};
+use super::dcf::Dcf;
 use super::medium::{Medium, Rules};
 use crate::drop::DropReason;
 use crate::phy::Verdict;

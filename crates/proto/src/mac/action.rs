@@ -1,0 +1,37 @@
+//! What the station tells the layers above and its driver.
+
+use crate::drop::DropReason;
+use crate::wire::Msdu;
+use fourhop_units::MacAddr;
+
+/// What the MAC asks of the layers above.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Hand this MSDU to the link layer.
+    Deliver {
+        /// Content.
+        msdu: Msdu,
+        /// Transmitter.
+        from: MacAddr,
+    },
+    /// An MSDU was given up after its last attempt: the next hop may be gone.
+    GaveUp {
+        /// Content.
+        msdu: Msdu,
+        /// [`DropReason::RtsRetryLimit`] or [`DropReason::DataRetryLimit`].
+        reason: DropReason,
+    },
+    /// A frame addressed to this station was discarded.
+    Discarded(DropReason),
+}
+
+/// What a call of [`Dcf::handle_timeout`](super::Dcf::handle_timeout) came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Due {
+    /// It was early.
+    Nothing,
+    /// Something was due; nothing is radiated for it.
+    Something,
+    /// A frame is radiated from now on.
+    Frame,
+}

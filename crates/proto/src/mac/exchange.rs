@@ -1,0 +1,55 @@
+//! What an exchange consists of: its states, what it carries, and the answers owed to others.
+
+use super::config::Config;
+use crate::wire::{Category, Msdu};
+use fourhop_units::{Dur, MacAddr, Rate};
+
+/// Which exchange is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TxState {
+    Idle,
+    /// RTS sent, CTS awaited.
+    Rts,
+    /// CTS sent, data awaited.
+    Cts,
+    /// Unicast data sent, ACK awaited.
+    Data,
+    /// Broadcast on the air.
+    Broadcast,
+    /// CTS to this station on the air.
+    SelfCts,
+}
+
+/// What is being sent.
+#[derive(Clone, Debug)]
+pub(super) struct Outgoing {
+    pub(super) content: Content,
+    /// Rate of its data frame.
+    pub(super) rate: Rate,
+    /// Air time of its data frame.
+    pub(super) airtime: Dur,
+    /// Must an RTS come first? Cleared by the CTS, set again for a retry.
+    pub(super) rts: bool,
+}
+
+/// What an exchange carries.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// One MSDU.
+    One { msdu: Msdu, seq: u16, retry: bool },
+    /// What the session with this station has.
+    Session(MacAddr),
+}
+
+/// An answer owed after SIFS.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    Cts { to: MacAddr, duration: Dur, rate: Rate },
+    Ack { to: MacAddr, duration: Dur, rate: Rate },
+    BlockAck { to: MacAddr, duration: Dur, rate: Rate, category: Category },
+}
+
+/// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
+pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
+    config.data_len(msdu.len) > config.rts_threshold
+}

@@ -15,8 +15,10 @@
 
 use super::Output;
 use super::buffers::Buffers;
+use super::config::SharedConfig;
 use super::ear::Ear;
-use super::stack::{LinkSupply, Node, SharedConfig, lost_to_codel};
+use super::stack::Node;
+use super::supply::{LinkSupply, lost_to_codel};
 use crate::mac::{Dcf, Due};
 use crate::net::{self, Addresses, Airtime, Link};
 use crate::route::NextHop;

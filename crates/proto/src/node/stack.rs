@@ -1,8 +1,8 @@
 //! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
-use super::Output;
-use super::account::{Account, Crossings, Drops, Layers};
+use super::account::{Crossings, Drops};
 use super::buffers::{Buffers, in_order};
+use super::config::SharedConfig;
 use super::ear::Ear;
 use super::early::EarlyDrops;
 use super::endpoint::Endpoint;
@@ -10,112 +10,19 @@ use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
 use super::radios::{FIRST, Further};
+use super::supply::LinkSupply;
 use super::timers::{LINK, ROUTER, UpperTimers};
 use super::transports::Transports;
 use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
-use crate::drop::{DropReason, Layer};
-use crate::mac::Supply;
+use crate::drop::DropReason;
 use crate::mac::{self, Dcf, Due};
-use crate::net::{self, Addresses, Airtime, Link};
-use crate::phy;
+use crate::net::{self, Addresses, Link};
 use crate::route::{self, Router};
-use crate::wire::{Category, Frame, Ipv4Packet, Msdu, Payload};
+use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
-use std::sync::Arc;
-
-/// Options of a node's layers below the transports.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Config {
-    /// The receiver.
-    pub phy: phy::Config,
-    /// The MAC.
-    pub mac: mac::Config,
-    /// ARP, delays and queue.
-    pub link: net::Config,
-    /// Time to live of packets made here. ns-2's AODV: 30; RFC 1700: 64.
-    pub ttl: u8,
-}
-
-impl Config {
-    /// ns-2.35.
-    pub const fn ns2() -> Config {
-        Config { phy: phy::Config::ns2(), mac: mac::Config::ns2(), link: net::Config::ns2(), ttl: 30 }
-    }
-
-    /// The standards as written.
-    pub const fn standard() -> Config {
-        Config { phy: phy::Config::standard(), mac: mac::Config::standard(), link: net::Config::standard(), ttl: 64 }
-    }
-}
-
-/// The same as nodes keep it: nodes made from one share its memory.
-#[derive(Clone, Debug)]
-pub struct SharedConfig {
-    mac: Arc<mac::Config>,
-    link: Arc<net::Config>,
-    ttl: u8,
-}
-
-impl SharedConfig {
-    /// The layers of one radio.
-    pub(super) fn layers(self, addresses: Addresses, backoff: Stream) -> (Dcf, Link) {
-        (Dcf::new(addresses.mac, self.mac, backoff), Link::new(addresses, self.link))
-    }
-}
-
-impl From<&Config> for SharedConfig {
-    fn from(config: &Config) -> SharedConfig {
-        SharedConfig { mac: Arc::new(config.mac), link: Arc::new(config.link), ttl: config.ttl }
-    }
-}
-
-/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an aggregate begins with.
-pub(super) struct LinkSupply<'a> {
-    pub link: &'a mut Link,
-    pub crossings: &'a mut Crossings,
-    pub drops: &'a mut Drops,
-    pub journal: &'a mut Journal,
-    pub outputs: &'a mut Vec<Output>,
-}
-
-impl Supply for LinkSupply<'_> {
-    fn next_for(&mut self, now: Time, to: MacAddr, category: Category) -> Option<Msdu> {
-        let LinkSupply { link, drops, journal, outputs, .. } = self;
-        let msdu = link.dequeue_for(now, to, category, |msdu| lost_to_codel(msdu, drops, journal, outputs))?;
-        Some(self.taken(msdu))
-    }
-
-    fn next_of(&mut self, now: Time, category: Category) -> Option<Msdu> {
-        let LinkSupply { link, drops, journal, outputs, .. } = self;
-        let msdu = link.dequeue_of(now, category, |msdu| lost_to_codel(msdu, drops, journal, outputs))?;
-        Some(self.taken(msdu))
-    }
-
-    fn sent(&mut self, _now: Time, to: MacAddr, airtime: Dur, category: Category) {
-        self.link.charge(to, Airtime { sent: airtime, received: Dur::ZERO }, category);
-    }
-}
-
-impl LinkSupply<'_> {
-    fn taken(&mut self, mut msdu: Msdu) -> Msdu {
-        self.crossings.link_to_mac += 1;
-        if let Payload::Ipv4(packet) = &mut msdu.payload {
-            self.journal.note(packet, Step::Head, self.outputs);
-        }
-        msdu
-    }
-}
-
-/// CoDel in front of the MAC has dropped a packet.
-pub(super) fn lost_to_codel(msdu: Msdu, drops: &mut Drops, journal: &mut Journal, outputs: &mut Vec<Output>) {
-    drops.count(DropReason::LinkCodel);
-    if let Payload::Ipv4(mut packet) = msdu.payload {
-        journal.note(&mut packet, Step::Dropped(DropReason::LinkCodel), outputs);
-    }
-}
+use fourhop_units::{MacAddr, Stream, Time, Watt};
 
 /// A node.
 ///
@@ -253,57 +160,6 @@ impl Node {
     /// Losses so far, those of its ear apart.
     pub fn drops(&self) -> &Drops {
         &self.drops
-    }
-
-    /// The balance of each layer but the radio, which is the ear's.
-    pub fn accounts(&self) -> Layers {
-        let c = &self.crossings;
-        let mut mac = Account::default();
-        let (mut arp_sent, mut link_held) = (0, 0);
-        for radio in FIRST..self.radios() {
-            let (dcf, link) = (self.mac_at(radio), self.link_at(radio));
-            mac.add(&Account::of_mac(dcf));
-            let (down, up) = link.held();
-            (arp_sent, link_held) = (arp_sent + link.arp_sent(), link_held + down + up);
-        }
-        let (from_wires, to_wires, crossing) =
-            self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.held()));
-        let held = |layer, taken, passed, held: usize| Account {
-            taken,
-            passed,
-            dropped: self.drops.in_layer(layer),
-            held: held as u64,
-        };
-        let (absorbed, emitted) = self.modules.as_ref().map(|modules| modules.balance()).unwrap_or_default();
-        Layers {
-            radio: Account::default(),
-            mac,
-            link: held(
-                Layer::Link,
-                c.network_to_link + arp_sent + c.mac_to_link,
-                c.link_to_mac + c.link_to_network + c.arp_received + c.link_given_back,
-                link_held,
-            ),
-            network: held(
-                Layer::Network,
-                self.local.originated()
-                    + c.routing_sent
-                    + c.copied
-                    + c.notifications_sent
-                    + c.link_to_network
-                    + c.given_back
-                    + from_wires
-                    + emitted,
-                c.network_to_link
-                    + self.local.delivered
-                    + c.routing_received
-                    + c.notifications_received
-                    + to_wires
-                    + absorbed,
-                self.router.held() + crossing,
-            ),
-            wire: Account::default(),
-        }
     }
 
     /// When [`Node::handle_timeout`] has to be called.

@@ -1,195 +1,41 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
 //! engine construct it directly.
 
+mod flow;
+mod radio;
+mod routing;
+
+pub use flow::{Flow, FlowEnds, Source, Traffic};
+pub use radio::{Radio, SinrRadio};
+pub use routing::Routing;
+
 use crate::air::Air;
 use crate::channel::Channel;
-use crate::channel_choice::ChannelChoice;
 use crate::link_cost::LinkCost;
 use crate::mobility::{Mobility, Movement};
+use crate::propagation::Field;
 use crate::propagation::site::Site;
-use crate::propagation::{Field, PathLoss, Propagation};
 use crate::spread::TooWide;
 use crate::stations::{ChannelNumber, Stations};
-use crate::topology::{Graph, Position};
 use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
 use crate::world::World;
-use fourhop_cc::Transport;
-use fourhop_proto::app::{
-    cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, sink::Sink, transfer, transfer::Transfer,
-};
+use flow::connect;
 use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::{OptionsRule, RateControl};
 use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
-use fourhop_proto::node::{self, EarlyDrops, Endpoint, EndpointKind, FlowAddress, Node, OnChannel, Renewal, TcpSource};
-use fourhop_proto::phy::two_ray::TwoRay;
-use fourhop_proto::phy::{self, TxRate, sinr};
-use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
-use fourhop_proto::tcp::{self, Socket};
-use fourhop_units::{Bytes, MacAddr, NodeId, Purpose, Seq, Stream, Watt};
+use fourhop_proto::node::{self, EarlyDrops, Node, OnChannel};
+use fourhop_proto::phy::sinr;
+use fourhop_proto::route::Router;
+use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
 /// no secret, and the same in every run.
 const HASH_KEY: HashKey = HashKey([0; 2]);
-
-/// Model of propagation and reception.
-#[derive(Clone, Debug)]
-pub enum Radio {
-    /// Two-ray ground and fixed thresholds, which are in the options of the nodes.
-    Threshold(TwoRay),
-    /// Noise, interference and chance.
-    Sinr(Box<SinrRadio>),
-}
-
-/// The `sinr` radio.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SinrRadio {
-    /// Propagation of signals.
-    pub propagation: Propagation,
-    /// The receiver of every node.
-    pub receiver: sinr::Config,
-    /// Static routes use links on which at least this is received before fading.
-    pub link: Watt,
-    /// Do metrics of links count frames over all fades, rather than at the mean power?
-    pub metric_over_fades: bool,
-}
-
-impl SinrRadio {
-    /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to single ones.
-    pub fn arriving(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
-        let rate = rate.into();
-        let success = |factor: f64| self.receiver.success(Watt(power.0 * factor), len, rate);
-        self.propagation.fading.map_or_else(|| success(1.0), |fading| fading.mean_over(success))
-    }
-
-    /// The mean power at which this share of them arrives.
-    pub fn power_for(&self, share: f64, len: Bytes, rate: impl Into<TxRate>) -> Watt {
-        let rate = rate.into();
-        if self.propagation.fading.is_none() {
-            return self.receiver.power_for(share, len, rate);
-        }
-        let noise = self.receiver.noise.0;
-        // From -30 to 60 dB, to a thousandth of a dB.
-        let (mut below, mut above) = (1e-3, 1e6);
-        for _ in 0..17 {
-            let middle = f64::sqrt(below * above);
-            let enough = self.arriving(Watt(noise * middle), len, rate) >= share;
-            (below, above) = if enough { (below, middle) } else { (middle, above) };
-        }
-        Watt(noise * above)
-    }
-}
-
-impl From<TwoRay> for Radio {
-    fn from(propagation: TwoRay) -> Radio {
-        Radio::Threshold(propagation)
-    }
-}
-
-impl Radio {
-    /// Least power of a link between nodes with these thresholds.
-    fn link(&self, thresholds: &phy::Config) -> Watt {
-        match self {
-            Radio::Threshold(_) => thresholds.rx_threshold,
-            Radio::Sinr(radio) => radio.link,
-        }
-    }
-
-    /// Propagation of signals; with the `threshold` radio it depends on the distance alone.
-    fn propagation(&self, thresholds: &phy::Config) -> Propagation {
-        match self {
-            Radio::Threshold(law) => Propagation {
-                tx_power: law.tx_power,
-                path_loss: PathLoss::TwoRay(*law),
-                shadowing: None,
-                fading: None,
-                cutoff: thresholds.cs_threshold,
-            },
-            Radio::Sinr(radio) => radio.propagation,
-        }
-    }
-
-    /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of the other.
-    /// on a channel that both have.
-    pub fn graph(
-        &self,
-        thresholds: &phy::Config,
-        site: Option<&Arc<Site>>,
-        stations: &Stations,
-        places: &[Position],
-    ) -> Graph {
-        let link = self.link(thresholds);
-        let open = Propagation { shadowing: None, fading: None, cutoff: link, ..self.propagation(thresholds) };
-        let one_channel = stations.share_one_channel();
-        let meet = |[a, b]: [(NodeId, Position); 2]| one_channel || stations.shared([a.0, b.0]).next().is_some();
-        let Some(site) = site else { return Graph::among(places, open.range_m(link), meet) };
-        let field = open.field(0).with_site(Some(site.clone()));
-        Graph::among(places, field.reach_among(places), |[a, b]| {
-            meet([a, b]) && field.mean([a, b]) >= link && field.mean([b, a]) >= link
-        })
-    }
-}
-
-/// Routing of packets.
-#[derive(Clone, Debug)]
-pub enum Routing {
-    /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
-    Static,
-    /// The same by the least sum of a metric of the links.
-    Cheapest(Metric),
-    /// On demand.
-    Aodv(Box<route::Config>),
-    /// Known before it is needed.
-    Babel(babel::Config),
-    /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
-    Outside,
-}
-
-/// What a flow carries.
-#[derive(Clone, Debug)]
-pub enum Traffic {
-    /// TCP.
-    Tcp {
-        /// Congestion control and recovery.
-        transport: &'static Transport,
-        /// Options of both sockets.
-        config: Box<tcp::Config>,
-        /// What is sent.
-        source: Source,
-    },
-    /// A transfer over ATP, with the options of [`Setup::atp`].
-    Atp(transfer::Config),
-    /// Constant bit rate UDP.
-    Udp(cbr::Config),
-    /// Echo requests.
-    Ping(ping::Config),
-}
-
-/// What a TCP flow sends.
-#[derive(Clone, Copy, Debug)]
-pub enum Source {
-    /// A transfer.
-    Transfer(transfer::Config),
-    /// Short files with pauses between them.
-    Files(files::Config),
-}
-
-/// A flow from one node to another.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    /// Sender.
-    pub src: NodeId,
-    /// Receiver.
-    pub dst: NodeId,
-    /// What it carries.
-    pub traffic: Traffic,
-    /// DSCP of its packets, both ways.
-    pub dscp: u8,
-}
 
 /// Everything a run is a function of, besides the seed.
 #[derive(Clone, Debug)]
@@ -235,22 +81,6 @@ pub struct C3tcp {
     pub unaware_rule: OptionsRule,
 }
 
-/// Where the two ends of a flow are in the world.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FlowEnds {
-    /// Node and endpoint of the sender.
-    pub sender: (NodeId, usize),
-    /// Node and endpoint of the receiver; for ping the sender again.
-    pub receiver: (NodeId, usize),
-}
-
-/// First port of senders (the dynamic range of RFC 6335) and port of receivers.
-const SENDER_PORTS: (u16, u16) = (49_152, 16_384);
-/// Receivers' ports begin here.
-const RECEIVER_PORT: u16 = 5_001;
-/// First port and number of ports of receivers that have a connection for each file: no other flow has theirs.
-const FILE_PORTS: (u16, u16) = (10_000, 39_000);
-
 impl Setup {
     /// The radios of all nodes.
     pub fn stations(&self) -> Stations {
@@ -295,35 +125,10 @@ impl Setup {
         Channel::among(&self.positions, range, least, |ends, _| field.mean(ends))
     }
 
-    /// Shortest paths over the links with at least this power, or cheapest ones.
-    fn paths(&self, channel: &Channel, least: Watt, cost: Option<LinkCost>) -> ShortestPaths {
-        let links = self.links(channel, least);
-        let Some(cost) = cost else { return ShortestPaths::new(&links) };
-        let power = |from: usize, to: usize| {
-            let heard = channel.neighbours(NodeId(from as u32)).iter().find(|neighbour| neighbour.node.index() == to);
-            heard.map_or(Watt(0.0), |neighbour| neighbour.power)
-        };
-        let of = |from: usize, to: usize| Some((to, cost.of(power(from, to), power(to, from))?));
-        let links = links.iter().enumerate();
-        let costs: Vec<_> = links.map(|(from, to)| to.iter().filter_map(|&to| of(from, to)).collect()).collect();
-        ShortestPaths::cheapest(&costs)
-    }
-
     /// How far in metres a frame can be received, and is sensed, without walls, shadows and fading.
     pub fn ranges_m(&self) -> (f64, f64) {
         let propagation = self.radio.propagation(&self.node.phy);
         (propagation.range_m(self.radio.link(&self.node.phy)), propagation.range_m(propagation.cutoff))
-    }
-
-    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the sender
-    /// goes on to another for each connection.
-    pub fn ports(index: usize, flow: &Flow) -> (u16, u16, bool) {
-        let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
-        let remote = match fresh {
-            true => FILE_PORTS.0 + (index % usize::from(FILE_PORTS.1)) as u16,
-            false => RECEIVER_PORT + (index / usize::from(SENDER_PORTS.1)) as u16,
-        };
-        (SENDER_PORTS.0 + (index % usize::from(SENDER_PORTS.1)) as u16, remote, fresh)
     }
 
     /// The world at time zero for one seed, and where its flows end.
@@ -489,131 +294,5 @@ impl Setup {
             });
         }
         node
-    }
-
-    /// `paths` makes those of static routes, over all links or by what they cost.
-    fn routers(
-        &self,
-        seed: u64,
-        stations: &Stations,
-        paths: impl FnOnce(Option<LinkCost>) -> ShortestPaths,
-    ) -> Vec<Router> {
-        let count = self.positions.len();
-        match &self.routing {
-            Routing::Static | Routing::Cheapest(_) => {
-                let paths = paths(match self.routing {
-                    Routing::Cheapest(metric) => {
-                        Some(LinkCost::new(metric, &self.radio, &self.node.phy, &self.node.mac))
-                    }
-                    _ => None,
-                });
-                let ip = |node: usize| NodeId(node as u32).ipv4();
-                let channels = ChannelChoice::new(&paths, stations, count);
-                let hosts = self.wired.as_ref().map_or(0, |plan| plan.hosts);
-                let routes = |from: usize| {
-                    let (paths, channels) = (&paths, &channels);
-                    let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
-                    let way = move |to| Some((channels.next_hop(from, to)?, hops(to)?));
-                    // The way out is the nearest gateway.
-                    let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
-                    let reachable = gateways.iter().map(|gateway| gateway.index());
-                    let near =
-                        reachable.filter_map(|to| Some((paths.cost(from, to)?, to))).min_by_key(|&(cost, _)| cost);
-                    let out = near.and_then(|(_, to)| way(to));
-                    let mesh = (0..count).filter_map(move |to| Some((to, way(to)?)));
-                    let wired = (0..hosts).filter_map(move |n| Some((NodeId::wired(n).0 as usize, out?)));
-                    mesh.chain(wired).map(move |(to, (next_hop, hops))| (ip(to), next_hop, hops))
-                };
-                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
-            }
-            Routing::Outside => {
-                let ip = |node: usize| NodeId(node as u32).ipv4();
-                let beside = || (0..count).map(|to| (ip(to), ip(to), 1));
-                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), beside()))).collect()
-            }
-            Routing::Aodv(config) => (0..count)
-                .zip(std::iter::repeat(Arc::new(**config)))
-                .map(|(n, config)| {
-                    let id = NodeId(n as u32);
-                    let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-                    let aodv = Aodv::new(id.ipv4(), config, jitter).with_notes();
-                    Router::Aodv(Box::new(match &self.wired {
-                        Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
-                        Some(plan) => aodv.with_plan(plan.addresses()),
-                        None => aodv,
-                    }))
-                })
-                .collect(),
-            Routing::Babel(config) => (0..count)
-                .zip(std::iter::repeat(Arc::new(*config)))
-                .map(|(n, config)| {
-                    let id = NodeId(n as u32);
-                    let babel = Babel::new(id.ipv4(), config, Stream::new(seed, id, Purpose::RoutingJitter));
-                    let is_gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
-                    let outside = is_gateway.then_some(Plan::OUTSIDE);
-                    Router::Babel(Box::new(babel.with_gateway(outside)))
-                })
-                .collect(),
-        }
-    }
-}
-
-/// Puts the two ends of a flow into their nodes by `place`.
-fn connect(
-    place: &mut impl FnMut(NodeId, Endpoint) -> (NodeId, usize),
-    seed: u64,
-    index: usize,
-    flow: &Flow,
-    atp: Option<&atp::Config>,
-) -> FlowEnds {
-    let (local, remote, fresh) = Setup::ports(index, flow);
-    let mut place = |node, endpoint: Endpoint| place(node, endpoint.with_dscp(flow.dscp));
-    let at_src = FlowAddress { peer: flow.dst.ipv4(), local_port: local, remote_port: remote };
-    let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
-    match &flow.traffic {
-        Traffic::Tcp { transport, config, source } => {
-            // One stream per flow and side, so that flows do not shift each other's numbers.
-            let mut iss = Stream::new(seed, NodeId(index as u32), Purpose::Tcp);
-            let (iss_src, iss_dst) = (Seq::from_wire(iss.bits32()), Seq::from_wire(iss.bits32()));
-            let client = Socket::new((**config).clone(), transport, local, remote, iss_src);
-            let server = Socket::listen((**config).clone(), transport, remote, iss_dst);
-            let stream = |purpose| Stream::new(seed, NodeId(index as u32), purpose);
-            let source = match source {
-                Source::Transfer(transfer) => TcpSource::Transfer(Transfer::new(*transfer)),
-                Source::Files(files) => {
-                    TcpSource::Files(Files::new(*files, stream(Purpose::FileSizes), stream(Purpose::Pauses)))
-                }
-            };
-            let sender = Endpoint::new(at_src, EndpointKind::TcpSender(source, Box::new(client)));
-            let receiver = Endpoint::new(at_dst, EndpointKind::TcpReceiver(Box::new(server)));
-            let renewed = |endpoint: Endpoint, side: u32| match fresh {
-                true => endpoint.with_renewal(Renewal {
-                    config: (**config).clone(),
-                    transport,
-                    iss: Stream::new(seed, NodeId(2 * index as u32 + side), Purpose::LaterConnections),
-                }),
-                false => endpoint,
-            };
-            FlowEnds { sender: place(flow.src, renewed(sender, 0)), receiver: place(flow.dst, renewed(receiver, 1)) }
-        }
-        Traffic::Atp(transfer) => {
-            let config = atp.copied().unwrap_or(atp::Config::published());
-            let first = Stream::new(seed, NodeId(index as u32), Purpose::Tcp).bits32();
-            let sender = atp::Sender::new(config, Seq::from_wire(first));
-            let sender = EndpointKind::AtpSender(Transfer::new(*transfer), Box::new(sender));
-            let receiver = EndpointKind::AtpReceiver(Box::new(atp::Receiver::new(config)));
-            FlowEnds {
-                sender: place(flow.src, Endpoint::new(at_src, sender)),
-                receiver: place(flow.dst, Endpoint::new(at_dst, receiver)),
-            }
-        }
-        Traffic::Udp(config) => FlowEnds {
-            sender: place(flow.src, Endpoint::new(at_src, EndpointKind::UdpSender(Cbr::new(*config)))),
-            receiver: place(flow.dst, Endpoint::new(at_dst, EndpointKind::UdpReceiver(Sink::default()))),
-        },
-        Traffic::Ping(config) => {
-            let sender = place(flow.src, Endpoint::new(at_src, EndpointKind::Pinger(Pinger::new(*config))));
-            FlowEnds { sender, receiver: sender }
-        }
     }
 }

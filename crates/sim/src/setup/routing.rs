@@ -1,0 +1,108 @@
+//! The router of each node, with what it knows at time zero.
+
+use super::Setup;
+use crate::channel::Channel;
+use crate::channel_choice::ChannelChoice;
+use crate::link_cost::LinkCost;
+use crate::stations::Stations;
+use crate::wired::Plan;
+use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
+use fourhop_units::{NodeId, Purpose, Stream, Watt};
+use std::sync::Arc;
+
+/// Routing of packets.
+#[derive(Clone, Debug)]
+pub enum Routing {
+    /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
+    Static,
+    /// The same by the least sum of a metric of the links.
+    Cheapest(Metric),
+    /// On demand.
+    Aodv(Box<route::Config>),
+    /// Known before it is needed.
+    Babel(babel::Config),
+    /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
+    Outside,
+}
+
+impl Setup {
+    /// Shortest paths over the links with at least this power, or cheapest ones.
+    pub(super) fn paths(&self, channel: &Channel, least: Watt, cost: Option<LinkCost>) -> ShortestPaths {
+        let links = self.links(channel, least);
+        let Some(cost) = cost else { return ShortestPaths::new(&links) };
+        let power = |from: usize, to: usize| {
+            let heard = channel.neighbours(NodeId(from as u32)).iter().find(|neighbour| neighbour.node.index() == to);
+            heard.map_or(Watt(0.0), |neighbour| neighbour.power)
+        };
+        let of = |from: usize, to: usize| Some((to, cost.of(power(from, to), power(to, from))?));
+        let links = links.iter().enumerate();
+        let costs: Vec<_> = links.map(|(from, to)| to.iter().filter_map(|&to| of(from, to)).collect()).collect();
+        ShortestPaths::cheapest(&costs)
+    }
+
+    /// `paths` makes those of static routes, over all links or by what they cost.
+    pub(super) fn routers(
+        &self,
+        seed: u64,
+        stations: &Stations,
+        paths: impl FnOnce(Option<LinkCost>) -> ShortestPaths,
+    ) -> Vec<Router> {
+        let count = self.positions.len();
+        match &self.routing {
+            Routing::Static | Routing::Cheapest(_) => {
+                let paths = paths(match self.routing {
+                    Routing::Cheapest(metric) => {
+                        Some(LinkCost::new(metric, &self.radio, &self.node.phy, &self.node.mac))
+                    }
+                    _ => None,
+                });
+                let ip = |node: usize| NodeId(node as u32).ipv4();
+                let channels = ChannelChoice::new(&paths, stations, count);
+                let hosts = self.wired.as_ref().map_or(0, |plan| plan.hosts);
+                let routes = |from: usize| {
+                    let (paths, channels) = (&paths, &channels);
+                    let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
+                    let way = move |to| Some((channels.next_hop(from, to)?, hops(to)?));
+                    // The way out is the nearest gateway.
+                    let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
+                    let reachable = gateways.iter().map(|gateway| gateway.index());
+                    let near =
+                        reachable.filter_map(|to| Some((paths.cost(from, to)?, to))).min_by_key(|&(cost, _)| cost);
+                    let out = near.and_then(|(_, to)| way(to));
+                    let mesh = (0..count).filter_map(move |to| Some((to, way(to)?)));
+                    let wired = (0..hosts).filter_map(move |n| Some((NodeId::wired(n).0 as usize, out?)));
+                    mesh.chain(wired).map(move |(to, (next_hop, hops))| (ip(to), next_hop, hops))
+                };
+                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
+            }
+            Routing::Outside => {
+                let ip = |node: usize| NodeId(node as u32).ipv4();
+                let beside = || (0..count).map(|to| (ip(to), ip(to), 1));
+                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), beside()))).collect()
+            }
+            Routing::Aodv(config) => (0..count)
+                .zip(std::iter::repeat(Arc::new(**config)))
+                .map(|(n, config)| {
+                    let id = NodeId(n as u32);
+                    let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
+                    let aodv = Aodv::new(id.ipv4(), config, jitter).with_notes();
+                    Router::Aodv(Box::new(match &self.wired {
+                        Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
+                        Some(plan) => aodv.with_plan(plan.addresses()),
+                        None => aodv,
+                    }))
+                })
+                .collect(),
+            Routing::Babel(config) => (0..count)
+                .zip(std::iter::repeat(Arc::new(*config)))
+                .map(|(n, config)| {
+                    let id = NodeId(n as u32);
+                    let babel = Babel::new(id.ipv4(), config, Stream::new(seed, id, Purpose::RoutingJitter));
+                    let is_gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
+                    let outside = is_gateway.then_some(Plan::OUTSIDE);
+                    Router::Babel(Box::new(babel.with_gateway(outside)))
+                })
+                .collect(),
+        }
+    }
+}

@@ -21,18 +21,12 @@ const US: fn(u64) -> Dur = Dur::from_micros;
 /// 802.11n at 5 GHz without RTS.
 fn ht(mcs: Mcs) -> node::Config {
     let mut config = node::Config::standard();
-    let kind = PhyKind::Ofdm;
     config.mac = mac::Config {
-        phy: kind,
-        plcp: kind.plcp(),
-        slot: kind.slot(),
-        sifs: kind.sifs(),
-        cw_min: kind.cw_min(),
         data_rate: mcs.rate(),
         mcs: Some(mcs),
         basic_rate: Rate::kbps(6_000),
         rts_threshold: Bytes(1 << 20),
-        ..config.mac
+        ..config.mac.with_phy(PhyKind::Ofdm)
     };
     config
 }

@@ -25,21 +25,15 @@ fn dscp(category: Category) -> u8 {
 
 /// With access categories at 54 Mbit/s, and one exchange for each opportunity.
 fn with_edca(mut setup: Setup) -> Setup {
-    let kind = PhyKind::Ofdm;
-    let mut edca = edca::Config::standard(kind);
+    let mut edca = edca::Config::standard(PhyKind::Ofdm);
     for parameters in [&mut edca.bk, &mut edca.be, &mut edca.vi, &mut edca.vo] {
         parameters.txop = Dur::ZERO;
     }
     setup.node.mac = mac::Config {
-        phy: kind,
-        plcp: kind.plcp(),
-        slot: kind.slot(),
-        sifs: kind.sifs(),
-        cw_min: kind.cw_min(),
         data_rate: Rate::kbps(54_000),
         basic_rate: Rate::kbps(6_000),
         edca: Some(edca),
-        ..setup.node.mac
+        ..setup.node.mac.with_phy(PhyKind::Ofdm)
     };
     setup.node.link.categories = Some(PriorityMap::ClassSelector);
     setup

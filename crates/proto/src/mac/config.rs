@@ -260,6 +260,11 @@ impl Config {
         Config { mcs: None, data_rate: self.single_rate(), ..*self }
     }
 
+    /// The same on another physical layer, with its preamble, slot, SIFS and least contention window. Rates stay as they are.
+    pub fn with_phy(&self, phy: PhyKind) -> Config {
+        Config { phy, plcp: phy.plcp(), slot: phy.slot(), sifs: phy.sifs(), cw_min: phy.cw_min(), ..*self }
+    }
+
     /// The rate by which those of the frames around unicast data are chosen.
     pub fn reference_rate(&self) -> Rate {
         self.mcs.map_or(self.data_rate, Mcs::reference_rate)
@@ -376,16 +381,10 @@ mod tests {
     // A whole exchange of 1,500 bytes at 54 Mbit/s in 802.11a: RTS 52 us, CTS and ACK at 6 Mbit/s 44 us.
     #[test]
     fn times_of_an_exchange_at_54_mbps() {
-        let kind = PhyKind::Ofdm;
         let mac = Config {
-            phy: kind,
             data_rate: Rate::kbps(54_000),
             basic_rate: Rate::kbps(6_000),
-            plcp: kind.plcp(),
-            slot: kind.slot(),
-            sifs: kind.sifs(),
-            cw_min: kind.cw_min(),
-            ..Config::standard()
+            ..Config::standard().with_phy(PhyKind::Ofdm)
         };
         let us = Dur::from_micros;
         let data = mac.data_airtime(Bytes(1500), mac.data_rate);

@@ -1,5 +1,6 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
+use super::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::key::{Choice, Section};
 use super::movement;
@@ -15,7 +16,6 @@ use super::sections::{
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
 use super::wired::{self, WiredSide};
-use super::{FlowTransport, Scenario};
 use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::mobility::file::Tracks;
@@ -189,9 +189,7 @@ impl Builder {
             if scenario.c3tcp.enabled {
                 self.problems.push(c3tcp_resolved.problem("enabled", "true", format!("false {with}")));
             }
-            let traffic = scenario.traffic.iter().map(|pairs| &pairs.traffic);
-            let mut all = traffic.chain(scenario.flows.iter().map(|flow| &flow.traffic));
-            if all.any(|traffic| traffic.transport == FlowTransport::Atp) {
+            if scenario.has_atp() {
                 let allowed = format!("another transport {with}");
                 self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
             }

@@ -87,6 +87,12 @@ impl Scenario {
         self.configured(&self.c3tcp)
     }
 
+    /// Is a flow of ATP?
+    pub fn has_atp(&self) -> bool {
+        let pairs = self.traffic.iter().map(|pairs| &pairs.traffic);
+        pairs.chain(self.flows.iter().map(|flow| &flow.traffic)).any(|traffic| traffic.transport == FlowTransport::Atp)
+    }
+
     /// What ends of ATP and the nodes on their paths are given.
     pub fn atp_config(&self) -> atp::Config {
         let Tcp { mss, delivery_ages, .. } = self.tcp;

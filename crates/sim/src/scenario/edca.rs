@@ -1,9 +1,9 @@
 //! Checks of `[edca]`, and of what access categories do not go together with. Part of the builder of scenarios.
 
+use super::Scenario;
 use super::build::Builder;
 use super::resolve::Resolved;
 use super::sections::{C3tcp, Edca, Link, Phy, complete_edca};
-use super::{FlowTransport, Scenario};
 
 impl Builder {
     /// `[edca]`, whose defaults depend on the physical layer.
@@ -32,9 +32,7 @@ impl Builder {
                 self.problems.push(given.problem(key, "true", allowed));
             }
         }
-        let flows = scenario.flows.iter().map(|flow| flow.traffic.transport);
-        let pairs = scenario.traffic.iter().map(|pairs| pairs.traffic.transport);
-        if flows.chain(pairs).any(|transport| transport == FlowTransport::Atp) {
+        if scenario.has_atp() {
             let allowed = "another transport with `mac.edca`: ATP measures the time in one queue, and there are four";
             self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
         }

@@ -1,9 +1,9 @@
 //! From `[[radios]]` to the stations of a run.
 
+use super::Scenario;
 use super::build::Builder;
 use super::resolve::Resolved;
 use super::sections::{C3tcp, Link, RadioKeys};
-use super::{FlowTransport, Scenario};
 use crate::stations::Stations;
 use crate::topology::Topology;
 use fourhop_units::NodeId;
@@ -54,9 +54,7 @@ impl Builder {
                 self.problems.push(given.problem(key, "true", allowed));
             }
         }
-        let flows = scenario.flows.iter().map(|flow| flow.traffic.transport);
-        let pairs = scenario.traffic.iter().map(|pairs| pairs.traffic.transport);
-        if flows.chain(pairs).any(|transport| transport == FlowTransport::Atp) {
+        if scenario.has_atp() {
             let allowed = "one radio at each node with the transport \"atp\"";
             self.problems.push(self.root.at.problem("radios", "several at a node", allowed));
         }

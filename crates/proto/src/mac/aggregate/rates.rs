@@ -275,18 +275,12 @@ mod tests {
     use fourhop_units::{NodeId, Rate};
 
     fn config(mcs: Mcs) -> Config {
-        let kind = PhyKind::Ofdm;
         Config {
-            phy: kind,
-            plcp: kind.plcp(),
-            slot: kind.slot(),
-            sifs: kind.sifs(),
-            cw_min: kind.cw_min(),
             mcs: Some(mcs),
             data_rate: mcs.rate(),
             basic_rate: Rate::kbps(6_000),
             rate_control: RateControl::Minstrel(minstrel::Config::mac80211()),
-            ..Config::standard()
+            ..Config::standard().with_phy(PhyKind::Ofdm)
         }
     }
 

@@ -21,18 +21,12 @@ fn mcs() -> Mcs {
 }
 
 fn config() -> Config {
-    let kind = PhyKind::Ofdm;
     Config {
-        phy: kind,
-        plcp: kind.plcp(),
-        slot: kind.slot(),
-        sifs: kind.sifs(),
-        cw_min: kind.cw_min(),
         mcs: Some(mcs()),
         data_rate: mcs().rate(),
         basic_rate: Rate::kbps(6_000),
         rts_threshold: Bytes(100_000),
-        ..Config::standard()
+        ..Config::standard().with_phy(PhyKind::Ofdm)
     }
 }
 

@@ -15,18 +15,12 @@ const SHORT: u64 = 344;
 const ACK: u64 = 44;
 
 fn config() -> Config {
-    let kind = PhyKind::Ofdm;
     Config {
-        phy: kind,
-        plcp: kind.plcp(),
-        slot: kind.slot(),
-        sifs: kind.sifs(),
-        cw_min: kind.cw_min(),
         data_rate: Rate::kbps(6_000),
         basic_rate: Rate::kbps(6_000),
         rts_threshold: Bytes(100_000),
-        edca: Some(edca::Config::standard(kind)),
-        ..Config::standard()
+        edca: Some(edca::Config::standard(PhyKind::Ofdm)),
+        ..Config::standard().with_phy(PhyKind::Ofdm)
     }
 }
 

@@ -120,7 +120,7 @@ def searches() -> None:
         print(f"| {hops} | the paper | | {median:g} ms | {largest:g} ms | | | 40 of 40 |")
         for name, times in (("simulator", simulated_searches(hops)), ("daemon", found[hops])):
             ended = [one for one in times if math.isfinite(one)]
-            shares = [sum(holds(one) for one in times) for holds in (lambda ms: ms < 30, lambda ms: ms >= 320)]
+            shares = [sum(ms < 30 for ms in times), sum(ms >= 320 for ms in times)]
             print(
                 f"| {hops} | {name} | {times[0]:.0f} ms | {statistics.median(times):.0f} ms | {max(ended):.0f} ms | "
                 f"{shares[0]} | {shares[1]} | {len(ended)} of {len(times)} |",
@@ -181,7 +181,7 @@ def walks() -> None:
     """Throughput, outages and route changes of a client that walks, with and without a look at the signal."""
     cases = [(speed, aware) for speed in (0.33, 1.0) for aware in (True, False)]
     with ThreadPoolExecutor(len(cases)) as pool:
-        real = list(pool.map(lambda case: [walk(*case, seed) for seed in SEEDS], cases))
+        real = list(pool.map(lambda case: [walk(case[0], case[1], seed) for seed in SEEDS], cases))
     FIGURES.write_text(
         json.dumps({label(*case): rows for case, rows in zip(cases, real, strict=True)}) + "\n", encoding="utf-8"
     )

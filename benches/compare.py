@@ -16,14 +16,17 @@ import json
 import os
 import platform
 import random
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import make_scenarios
 
@@ -46,7 +49,7 @@ class Scenario:
     ns3_seconds: float
     once: bool = False
 
-    def duration(self, simulator):
+    def duration(self, simulator: str) -> float:
         return {"fourhop": self.seconds, "ns-2": self.ns2_seconds, "ns-3": self.ns3_seconds}[simulator]
 
 
@@ -67,12 +70,18 @@ class Run:
     receptions: int | None = None
 
     @property
-    def speed(self):
+    def speed(self) -> float:
         """Simulated seconds per second of processor time."""
         return self.simulated_s / self.cpu_s
 
+    @property
+    def received(self) -> int:
+        """Its receptions, by a simulator that counts them."""
+        assert self.receptions is not None
+        return self.receptions
 
-def bench(name, seconds, ns2=None, ns3=0.0, once=False):
+
+def bench(name: str, seconds: float, ns2: float | None = None, ns3: float = 0.0, once: bool = False) -> Scenario:
     file = ROOT / "scenarios" / "bench" / f"{name}.txt"
     return Scenario(name, file, seconds, seconds if ns2 is None else ns2, ns3, once)
 
@@ -88,7 +97,7 @@ SCENARIOS = [
 ]
 
 
-def unseen(seed, folder):
+def unseen(seed: int, folder: str) -> Iterator[Scenario]:
     """Networks of the same kinds that nobody has looked at before, drawn with `seed` and written into `folder`."""
     draw = random.Random(seed)
     hops, side = draw.choice((5, 6, 9, 10, 11, 12, 13)), draw.choice((6, 8, 9))
@@ -103,7 +112,7 @@ def unseen(seed, folder):
         yield Scenario(name, file, seconds, seconds, ns3_seconds)
 
 
-def prepare():
+def prepare() -> tuple[list[str], list[str]]:
     """Builds what can be built; the simulators that are there, and why others are not."""
     subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
     present, missing = ["fourhop"], []
@@ -119,7 +128,7 @@ def prepare():
     return present, missing
 
 
-def command(simulator, scenario, seed):
+def command(simulator: str, scenario: Scenario, seed: int) -> list[str]:
     seconds, file = scenario.duration(simulator), str(scenario.file)
     if simulator == "ns-2":
         return ["ns", str(ROOT / "benches" / "ns2" / "run.tcl"), file, "-seed", str(seed), "-duration", str(seconds)]
@@ -128,7 +137,7 @@ def command(simulator, scenario, seed):
     return [str(FOURHOP), file, "--seed", str(seed), "--duration", f"{seconds}s"]
 
 
-def watch(pid):
+def watch(pid: int) -> tuple[int, resource.struct_rusage, float]:
     """Waits for a process: its status, its use of resources, its peak memory in MiB.
 
     The peak of getrusage would count this program too, which was there before the other was executed.
@@ -136,8 +145,8 @@ def watch(pid):
     peak = 0
     while True:
         try:
-            status = Path(f"/proc/{pid}/status").read_text()
-            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            peak = max([peak, *(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))])
         except OSError:
             pass
         done, status, usage = os.wait4(pid, os.WNOHANG)
@@ -146,7 +155,7 @@ def watch(pid):
         time.sleep(0.01)
 
 
-def measure(simulator, scenario, seed):
+def measure(simulator: str, scenario: Scenario, seed: int) -> Run:
     """One run."""
     with tempfile.TemporaryFile("w+") as out:
         begun = time.monotonic()
@@ -179,7 +188,7 @@ STEADY_S = 1.0
 MOST_RUNS = 5
 
 
-def measure_steadily(simulator, scenario, seed):
+def measure_steadily(simulator: str, scenario: Scenario, seed: int) -> Run:
     """One run, or, if it is short, the one in the middle of several."""
     runs = [measure(simulator, scenario, seed)]
     while sum(run.cpu_s for run in runs) < STEADY_S and len(runs) < MOST_RUNS:
@@ -187,16 +196,16 @@ def measure_steadily(simulator, scenario, seed):
     return sorted(runs, key=lambda run: run.cpu_s)[len(runs) // 2]
 
 
-def number(value):
+def number(value: float) -> str:
     """Three significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def millions(value):
+def millions(value: float) -> str:
     return f"{value / 1e6:.2f}"
 
 
-def rows(scenarios, runs):
+def rows(scenarios: Iterable[Scenario], runs: list[Run]) -> Iterator[str]:
     """The table of one scenario after another."""
     yield (
         "| scenario | simulator | simulated s per s | fourhop is faster by (min .. max) | million events per s "
@@ -209,7 +218,10 @@ def rows(scenarios, runs):
             these = [run for run in runs if run.scenario == scenario.name and run.simulator == simulator]
             if not these:
                 continue
-            median = lambda of, these=these: statistics.median(of(run) for run in these)  # noqa: E731
+
+            def median(of: Callable[[Run], float], these: list[Run] = these) -> float:
+                return statistics.median(of(run) for run in these)
+
             ratios = [mine.speed / run.speed for mine, run in zip(ours, these, strict=False)]
             faster = ""
             if simulator != "fourhop":
@@ -224,8 +236,8 @@ def rows(scenarios, runs):
                         number(median(lambda run: run.speed)),
                         faster,
                         millions(median(lambda run: run.events / run.cpu_s)),
-                        millions(median(lambda run: run.receptions / run.cpu_s)) if received else "",
-                        f"{median(lambda run: 1e9 * run.cpu_s / run.receptions):.0f}" if received else "",
+                        millions(median(lambda run: run.received / run.cpu_s)) if received else "",
+                        f"{median(lambda run: 1e9 * run.cpu_s / run.received):.0f}" if received else "",
                         f"{median(lambda run: run.peak_mib):.1f}",
                         f"{statistics.mean(run.goodput_kbps for run in these):.0f}",
                     ]
@@ -234,15 +246,15 @@ def rows(scenarios, runs):
             )
 
 
-def two_cores(scenario, repetitions):
+def two_cores(scenario: Scenario, repetitions: int) -> str:
     """How much faster two independent runs are on two cores than one after the other, by the clock."""
     gains = []
     for seed in range(1, repetitions + 1):
-        start = lambda s: subprocess.Popen(command("fourhop", scenario, s), stdout=subprocess.DEVNULL)  # noqa: E731
+        words = command("fourhop", scenario, seed)
         times = []
-        for together in ((seed,), (seed, seed), (seed,)):
+        for together in (1, 2, 1):
             begun = time.monotonic()
-            for process in [start(s) for s in together]:
+            for process in [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(together)]:
                 process.wait()
             times.append(time.monotonic() - begun)
         gains.append((times[0] + times[2]) / times[1])
@@ -252,7 +264,7 @@ def two_cores(scenario, repetitions):
     )
 
 
-def start_up(repetitions):
+def start_up(repetitions: int) -> Iterator[str]:
     """How long the package and the command line take to start, those of `.venv` if there is one."""
     places = os.pathsep.join([str(ROOT / ".venv" / "bin"), os.environ.get("PATH", os.defpath)])
     for name, what in (
@@ -261,9 +273,9 @@ def start_up(repetitions):
     ):
         program = shutil.which(what[0], path=places)
         times = []
-        for _ in range(repetitions if program else 0):
+        for _ in range(repetitions):
             begun = time.monotonic()
-            if subprocess.run([program, *what[1:]], capture_output=True).returncode == 0:
+            if program and subprocess.run([program, *what[1:]], capture_output=True).returncode == 0:
                 times.append(time.monotonic() - begun)
         if times:
             yield f"`{name}`: {statistics.median(times):.2f} s ({min(times):.2f} .. {max(times):.2f})."
@@ -271,7 +283,7 @@ def start_up(repetitions):
             yield f"`{name}`: skipped, it is not installed (`make build`)."
 
 
-def machine():
+def machine() -> dict[str, Any]:
     model = next(
         (
             line.split(":")[1].strip()
@@ -291,7 +303,7 @@ def machine():
     }
 
 
-def write_between(report, mark, text):
+def write_between(report: Path, mark: str, text: str) -> None:
     """Replaces what stands between the two marks of the report, or appends it."""
     begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
     old = report.read_text() if report.exists() else "# Performance\n"
@@ -302,7 +314,7 @@ def write_between(report, mark, text):
     report.write_text(f"{head}{begin}\n{text}\n{end}{tail}")
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
@@ -322,7 +334,9 @@ def main():
         measure_all(scenarios, present, missing, arguments)
 
 
-def measure_all(scenarios, present, missing, arguments):
+def measure_all(
+    scenarios: list[Scenario], present: list[str], missing: list[str], arguments: argparse.Namespace
+) -> None:
     """Every scenario by every simulator that is there; prints the tables, and writes them unless it is a dry run."""
     runs = []
     for scenario in scenarios:

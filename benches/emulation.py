@@ -212,8 +212,7 @@ def udp() -> None:
             flow = f'transport = "udp"\napp = "cbr"\nrate = "{rate}kbps"\npayload = "1000B"'
             expected = simulated(hops, flow)
             with chain(hops) as net:
-                words = (sys.executable, "-c", DATAGRAM_SINK, str(SECONDS))
-                sink = net[f"n{hops}"].start(*words, output=subprocess.PIPE)
+                sink = net[f"n{hops}"].start(sys.executable, "-c", DATAGRAM_SINK, str(SECONDS), output=subprocess.PIPE)
                 assert sink.stdout is not None
                 assert sink.stdout.readline() == "ready\n", sink.stdout.read()
                 words = (sys.executable, "-c", DATAGRAM_SOURCE, f"n{hops}", str(SECONDS), str(rate * 1000))

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -243,7 +243,7 @@ def speed() -> None:
             return None
         return client.pid
 
-    most = {}
+    most: dict[str, float] = {}
     print(Path("/proc/loadavg").read_text().strip())
     for what in ("forwarding", "accept all", "gateway"):
         with tempfile.TemporaryDirectory(prefix="fourhop-") as folder:
@@ -277,4 +277,5 @@ def speed() -> None:
 
 
 if __name__ == "__main__":
-    {"fair": fair, "alone": alone, "agree": agree, "speed": speed}[sys.argv[1]](*sys.argv[2:])
+    known: dict[str, Callable[..., None]] = {"fair": fair, "alone": alone, "agree": agree, "speed": speed}
+    known[sys.argv[1]](*sys.argv[2:])

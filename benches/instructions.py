@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from compare import REPORT, write_between
 
@@ -36,7 +37,7 @@ FADING = {"radio.fading": "rayleigh", "radio.doppler": "5Hz"}
 # A chain whose hops are short enough to work under Rayleigh fading: a frame is lost in 7 of 100 cases.
 SHORT_HOPS = {"topology.hops": "8", "topology.spacing": "130m", "routing.protocol": "static"}
 # Name of the run, scenario, simulated time, what its radio is, keys.
-RUNS = [
+RUNS: list[tuple[str, str, str, str, dict[str, str]]] = [
     ("chain8", "bench/chain8.txt", "100s", "threshold", {}),
     ("random120", "bench/random120.txt", "10s", "threshold", {}),
     ("chain8", "bench/chain8.txt", "100s", "sinr", SINR),
@@ -46,14 +47,15 @@ RUNS = [
     ("chain of 8 x 130 m", "chain.toml", "60s", "sinr", SHORT_HOPS | SINR),
     ("chain of 8 x 130 m", "chain.toml", "60s", "sinr with fading", SHORT_HOPS | SINR | FADING),
 ]
+Costs = Counter[str]
 NAMED = re.compile(r"(?:(fl|fi|fe|fn|cfi|cfl|cfn|ob|cob)=)\((\d+)\)(?: (.*))?$")
 
 
-def read_profile(path):
+def read_profile(path: Path) -> tuple[Costs, Costs, Costs]:
     """Self cost by function, cost with callees by function, self cost by source file."""
-    names = {"file": {}, "function": {}}
-    own, inclusive, by_file = Counter(), Counter(), Counter()
-    function = file = None
+    names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
+    own, inclusive, by_file = Costs(), Costs(), Costs()
+    function = file = ""
     after_calls = False
     for line in path.read_text().splitlines():
         if match := NAMED.match(line):
@@ -80,14 +82,16 @@ def read_profile(path):
     return own, inclusive, by_file
 
 
-def shorten(name):
+def shorten(name: str) -> str:
     """Functions without their generic noise, files from the crate or the standard library on."""
     name = re.sub(r"'\d+$|\.llvm\.\d+", "", name)
     name = re.sub(r"^.*?/library/", "std: ", name)
     return name.removeprefix(f"{ROOT}/")
 
 
-def measure(binary, scenario, duration, keys, folder):
+def measure(
+    binary: Path, scenario: str, duration: str, keys: dict[str, str], folder: str
+) -> tuple[dict[str, Any], tuple[Costs, Costs, Costs]]:
     """One run under callgrind: its result and its profile."""
     profile = Path(folder) / "profile"
     command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}", str(binary)]
@@ -97,17 +101,17 @@ def measure(binary, scenario, duration, keys, folder):
     return json.loads(done.stdout), read_profile(profile)
 
 
-def table(title, costs, total, top):
+def table(title: str, costs: dict[str, int], total: int, top: int) -> str:
     """The `top` largest of `costs` in per cent of `total`."""
     lines = [f"  {title}"]
-    merged = Counter()
+    merged = Costs()
     for name, cost in costs.items():
         merged[shorten(name)] += cost
     lines += [f"    {100 * cost / total:6.2f} %  {cost:13,}  {name}" for name, cost in merged.most_common(top)]
     return "\n".join(lines)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--top", type=int, default=25, help="rows of each table")
     parser.add_argument("--record", action="store_true", help="write the counts into docs/performance.md")

@@ -10,6 +10,7 @@ import math
 import random
 import sys
 from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 SPACING_M = 200.0
@@ -17,10 +18,14 @@ RANGE_M = 250.0
 AREA_M = (2500.0, 1000.0)
 NODES = 120
 
+Places = list[tuple[float, float]]
+# The ends of each transfer, and the hops between them.
+Flows = list[tuple[int, int, int]]
 
-def neighbours(positions):
+
+def neighbours(positions: Places) -> list[list[int]]:
     """Who is within radio range of whom, found through cells as wide as the range."""
-    cells = {}
+    cells: dict[tuple[int, int], list[int]] = {}
     for i, (x, y) in enumerate(positions):
         cells.setdefault((int(x // RANGE_M), int(y // RANGE_M)), []).append(i)
     found = []
@@ -31,7 +36,7 @@ def neighbours(positions):
     return found
 
 
-def hops_from(source, links, limit=math.inf):
+def hops_from(source: int, links: Sequence[list[int]], limit: float = math.inf) -> dict[int, int]:
     """Hops of the shortest paths from `source`, up to `limit`."""
     hops = {source: 0}
     queue = deque([source])
@@ -46,12 +51,12 @@ def hops_from(source, links, limit=math.inf):
     return hops
 
 
-def chain(hops):
+def chain(hops: int) -> tuple[Places, Flows]:
     """Nodes in a row, one transfer from end to end."""
     return [(i * SPACING_M, 0.0) for i in range(hops + 1)], [(0, hops, hops)]
 
 
-def grid(side, flows, seed):
+def grid(side: int, flows: int, seed: int) -> tuple[Places, Flows]:
     """A square grid: half of the transfers along rows, half along columns, each row and column at most once."""
     draw = random.Random(seed)
     positions = [(column * SPACING_M, row * SPACING_M) for row in range(side) for column in range(side)]
@@ -62,7 +67,7 @@ def grid(side, flows, seed):
     return positions, pairs
 
 
-def field(nodes, flows, shortest, longest, seed):
+def field(nodes: int, flows: int, shortest: int, longest: int, seed: int) -> tuple[Places, Flows]:
     """Nodes at random at the density of `NODES` in `AREA_M`, with transfers.
 
     They go between nodes `shortest` to `longest` hops apart; no node sends two of them.
@@ -75,7 +80,7 @@ def field(nodes, flows, shortest, longest, seed):
             for _ in range(nodes)
         ]
         links = neighbours(positions)
-        pairs = []
+        pairs: Flows = []
         for source in draw.sample(range(nodes), nodes):
             hops = hops_from(source, links, longest)
             ends = [node for node in sorted(hops) if shortest <= hops[node] <= longest]
@@ -86,7 +91,7 @@ def field(nodes, flows, shortest, longest, seed):
                 return positions, pairs
 
 
-def scenarios():
+def scenarios() -> Iterator[tuple[str, tuple[Places, Flows]]]:
     """Name and content of every file."""
     for hops in (4, 7, 8, 16):
         yield f"chain{hops}", chain(hops)
@@ -96,7 +101,7 @@ def scenarios():
     yield "random10000", field(10_000, 500, 2, 8, 3)
 
 
-def text(positions, flows):
+def text(positions: Places, flows: Flows) -> str:
     """The file of a network."""
     lines = [
         f"# Written by benches/make_scenarios.py: {len(positions)} nodes, {len(flows)} transfers.",
@@ -108,7 +113,7 @@ def text(positions, flows):
     return "\n".join(lines) + "\n"
 
 
-def main():
+def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "scenarios" / "bench")
     folder.mkdir(parents=True, exist_ok=True)
     for name, (positions, flows) in scenarios():

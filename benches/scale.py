@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import compare
@@ -26,7 +27,7 @@ PICTURE = compare.ROOT / "docs" / "img" / "scale.png"
 REPETITIONS = {100: 5, 300: 3, 1_000: 3}
 
 
-def scenario(nodes, seconds, begin, end):
+def scenario(nodes: int, seconds: int, begin: float, end: float) -> str:
     """A network whose flows begin between `begin` and `end`, as TOML."""
     positions, flows = field(nodes, max(1, nodes // NODES_A_FLOW), 2, 8, seed=3)
     lines = ['profile = "ns2"', f'duration = "{seconds}s"', 'warmup = "0s"']
@@ -39,10 +40,10 @@ def scenario(nodes, seconds, begin, end):
     return "\n".join(lines) + "\n"
 
 
-def measured(folder, nodes):
+def measured(folder: str, nodes: int) -> dict[str, float]:
     """Runs of one size: receptions, processor time in all and before the first flow, peak memory."""
 
-    def run(seconds, begin, end, times):
+    def run(seconds: int, begin: float, end: float, times: int) -> list[compare.Run]:
         file = Path(folder) / f"{nodes}-{seconds}.toml"
         file.write_text(scenario(nodes, seconds, begin, end))
         case = compare.Scenario(f"{nodes} nodes", file, seconds, 0, 0)
@@ -52,7 +53,7 @@ def measured(folder, nodes):
     whole, start = run(SIMULATED_S, 1, 9, times), run(1, 0.999, 1, times)
     cpu = statistics.median(each.cpu_s for each in whole)
     ready = statistics.median(each.cpu_s for each in start)
-    receptions = statistics.median(each.receptions for each in whole)
+    receptions = statistics.median(each.received for each in whole)
     peak = statistics.median(each.peak_mib for each in whole)
     return {
         "nodes": nodes,
@@ -65,7 +66,7 @@ def measured(folder, nodes):
     }
 
 
-def table(rows):
+def table(rows: Iterable[dict[str, float]]) -> Iterator[str]:
     """What was measured, for the page."""
     titles = ("nodes", "flows", "ready after s", "10 s take s", "million receptions", "ns per reception")
     yield f"| {' | '.join(titles)} | peak MiB | KiB per node |"
@@ -78,7 +79,7 @@ def table(rows):
         yield f"| {' | '.join(cells)} |"
 
 
-def draw(rows):
+def draw(rows: Iterable[dict[str, float]]) -> None:
     """The picture: what a reception costs, and what a node takes."""
     from matplotlib.figure import Figure
 
@@ -95,7 +96,7 @@ def draw(rows):
     figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--most", type=int, default=NODES[-1], help="the largest network")
     parser.add_argument("--dry", action="store_true", help="print the table and write nothing")

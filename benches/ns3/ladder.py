@@ -17,7 +17,9 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 COUNTS = ["rts_failed", "mac_drops", "own_rreq", "rerr", "no_route", "timeouts", "retransmitted"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +48,7 @@ NS3_AODV = [
     "routing.lock_out=none",
     "routing.purge_queue=false",
 ]
-VARIANTS = [
+VARIANTS: list[tuple[str, str, list[str]]] = [
     ("ns-2.35", "ns2", []),
     ("fourhop, profile ns2", "fourhop", []),
     ("ns-3", "ns3", []),
@@ -90,12 +92,12 @@ VARIANTS = [
 ]
 
 
-def available(kind):
+def available(kind: str) -> bool:
     """Is the simulator there?"""
     return {"ns2": shutil.which("ns") is not None, "ns3": NS3.exists(), "fourhop": FOURHOP.exists()}[kind]
 
 
-def run(kind, options, hops, seed, duration):
+def run(kind: str, options: list[str], duration: int, hops: int, seed: int) -> dict[str, Any]:
     """One run: goodput in kbit/s, and the counts of ns-2 and ns-3."""
     scenario = str(ROOT / "scenarios" / "bench" / f"chain{hops}.txt")
     if kind == "ns3":
@@ -113,7 +115,7 @@ def run(kind, options, hops, seed, duration):
     return {"seed": seed, "goodput_kbps": round(goodput, 1), **counts}
 
 
-def cell(goodputs):
+def cell(goodputs: list[float]) -> str:
     """Mean and half width of the 95 % interval."""
     mean = sum(goodputs) / len(goodputs)
     if len(goodputs) < 2:
@@ -122,7 +124,7 @@ def cell(goodputs):
     return f"{mean:.0f} ± {STUDENT[len(goodputs) - 2] * spread / math.sqrt(len(goodputs)):.0f}"
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hops", type=int, nargs="+", default=[4, 8, 16])
     parser.add_argument("--seeds", type=int, default=5)
@@ -149,7 +151,7 @@ def main():
             for seed in range(1, (min(3, arguments.seeds) if kind == "ns3" and hops > 8 else arguments.seeds) + 1)
         ]
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            results = list(pool.map(lambda w, v=(kind, options, duration): run(v[0], v[1], *w, v[2]), wanted))
+            results = list(pool.map(partial(run, kind, options, duration), *zip(*wanted, strict=True)))
         cells = []
         for hops in arguments.hops:
             runs = [result for (at, _), result in zip(wanted, results, strict=True) if at == hops]

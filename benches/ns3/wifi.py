@@ -13,9 +13,9 @@ from pathlib import Path
 PROGRAM = Path(__file__).with_name("wifi")
 SEEDS = 5
 TIMES = ["--duration=5", "--warmup=1"]
-CELLS = [{"stations": n} for n in (1, 2, 5, 10)]
-CHAINS = [{"hops": n} for n in (1, 2, 3)]
-CASES = [
+CELLS: list[dict[str, object]] = [{"stations": n} for n in (1, 2, 5, 10)]
+CHAINS: list[dict[str, object]] = [{"hops": n} for n in (1, 2, 3)]
+CASES: list[dict[str, object]] = [
     *CELLS,
     *CHAINS,
     *({**cell, "rts": 1} for cell in (CELLS[0], CELLS[2], CELLS[3])),

@@ -402,7 +402,9 @@ def test_a_mesh_behind_a_vlan_is_paced(border: Border) -> None:
     assert process.stderr is not None
     assert process.stderr.readline().startswith("started: ")
     assert border.transfer(1_000_000, to="10.77.0.2") > shortest(1_000_000)
-    assert border.transfer(1_000_000) < shortest(1_000_000), "what goes by the device without a number is not of the mesh"
+    assert border.transfer(1_000_000) < shortest(1_000_000), (
+        "what goes by the device without a number is not of the mesh"
+    )
 
 
 def test_what_is_no_tcp_and_what_is_cut_in_pieces_passes(border: Border) -> None:

@@ -6,8 +6,8 @@
 Of several licences that a crate offers we take Apache-2.0, the text of which is in the wheel anyway (its section 4a
 asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
 ask for their text with the copyright lines; where a crate comes without, it is our own text, or theirs without a name,
-with the authors that the crate names. libbpf and mimalloc, in C, are in crates and linked with them. Any other licence
-is an error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
+with the authors that the crate names. libbpf, in C, is in one of the crates and linked with it. Any other licence is an
+error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
 The list has what is linked on Linux, without what only runs during compilation.
 """
 
@@ -72,15 +72,6 @@ def linked() -> list[dict[str, Any]]:
     return sorted(foreign, key=lambda package: (package["name"], package["version"]))
 
 
-def within(folder: Path) -> str:
-    """Whom libraries in C belong to that come with a package under the same MIT licence."""
-    found = [path.read_text(encoding="utf-8") for path in folder.glob("c_src/**/LICENSE")]
-    if any("Permission is hereby granted" not in text for text in found):
-        sys.exit(f"licences: {folder.name} brings a library in C under another licence: say here what that asks for")
-    lines = sorted({line.strip() for text in found for line in re.findall(r"^Copyright .*", text, re.MULTILINE)})
-    return "\n".join(["What is in it in C, with the same conditions:", *lines, "", ""]) if lines else ""
-
-
 def text_of(package: dict[str, Any]) -> str:
     """The MIT licence of a package."""
     folder = Path(package["manifest_path"]).parent
@@ -88,7 +79,7 @@ def text_of(package: dict[str, Any]) -> str:
         if (folder / name).exists():
             text = (folder / name).read_text(encoding="utf-8")
             if "Permission is hereby granted" in text and re.search(r"copyright", text, re.IGNORECASE):
-                return within(folder) + text.strip() + "\n"
+                return text.strip() + "\n"
     if not package["authors"]:
         sys.exit(f"licences: {package['name']} {package['version']} has neither the text of its licence nor authors")
     ours = (ROOT / "LICENSE-MIT").read_text(encoding="utf-8")

@@ -10,10 +10,6 @@ mod scenario;
 
 use pyo3::prelude::*;
 
-/// Asks the kernel for huge pages: a network of thousands of nodes takes a sixth less time (docs/performance.md).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The extension module.
 #[pymodule]
 mod _core {

@@ -14,10 +14,6 @@ use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// As in the wheel.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[derive(Default)]
 struct Arguments {
     file: Option<String>,

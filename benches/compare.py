@@ -7,7 +7,7 @@ tables between the marks in docs/performance.md and every run to docs/performanc
     python3 benches/compare.py [--repetitions 5] [--only TEXT] [--unseen SEED] [--also FILE.txt:SECONDS]... [--dry]
 
 fourhop runs as crates/sim/examples/run.rs, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
-(Debian's libns3-dev). ns-3 is given less simulated time. The network of 10,000 nodes is run by fourhop alone, once.
+(Debian's libns3-dev). ns-3 is given less simulated time. Networks of 10,000 nodes are run by fourhop alone, once.
 """
 
 import argparse
@@ -95,6 +95,15 @@ SCENARIOS = [
     bench("grid10", 300, ns3=15),
     bench("random10000", 60, ns2=0, once=True),
 ]
+
+
+def fewer(flows: int, seconds: float, folder: str) -> Scenario:
+    """The first flows of the network of 10,000 nodes, of which one begins every 0.1 s."""
+    lines = (ROOT / "scenarios" / "bench" / "random10000.txt").read_text().splitlines(keepends=True)
+    first = next(at for at, line in enumerate(lines) if line.startswith("flow "))
+    file = Path(folder) / "fewer.txt"
+    file.write_text("".join(lines[: first + flows]))
+    return Scenario(f"random10000, {flows} flows", file, seconds, 0.0, 0.0, once=True)
 
 
 def unseen(seed: int, folder: str) -> Iterator[Scenario]:
@@ -329,8 +338,8 @@ def main() -> None:
         file, seconds = also.rsplit(":", 1)
         scenarios.append(Scenario(Path(file).stem, Path(file), float(seconds), float(seconds), 0.0))
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.unseen:
-            scenarios += [each for each in unseen(arguments.unseen, folder) if arguments.only in each.name]
+        more = [fewer(190, 21, folder), *(unseen(arguments.unseen, folder) if arguments.unseen else ())]
+        scenarios += [each for each in more if arguments.only in each.name]
         measure_all(scenarios, present, missing, arguments)
 
 

@@ -188,8 +188,8 @@ def expected(seed: int, size: int) -> str:
 def shortest(size: int, hops: int = 3) -> float:
     """Seconds that pacing makes of so many bytes at least, over links of 6 Mbit/s.
 
-    The links of these tests take no time at all. The paper's formula (docs/tcp-gap.md) takes that for a queue of negative
-    length, so that half of what the links should take remains; round trips that vary make it more.
+    The links of these tests take no time at all. The paper's formula (docs/tcp-gap.md) takes that for a queue of
+    negative length, so that half of what the links should take remains; round trips that vary make it more.
     """
     return size * 8 / 6e6 * hops / 2
 

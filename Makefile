@@ -52,7 +52,7 @@ reproduce: build ## reproduce the figures of the papers: report/index.html (hour
 	$(BIN)/fourhop reproduce
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`.
-TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-sim
+TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p fourhop-sim
 TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.

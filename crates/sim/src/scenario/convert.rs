@@ -2,7 +2,6 @@
 //! not define it: what depends on several keys, and what the profile or the transport decides.
 
 use super::key::Section;
-use super::layer::Profiled;
 use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, RoutingProtocol, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::{rbp, tcp_ap};
@@ -10,6 +9,7 @@ use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::{Metric, aodv, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{atp, ccm, mac, net, route, tcp};
+use fourhop_settings::layer::Profiled;
 use fourhop_units::{Bytes, Dur};
 
 impl Scenario {

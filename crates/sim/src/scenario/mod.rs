@@ -1,8 +1,7 @@
 //! Scenarios: what is simulated, described once.
 //!
-//! Every key is one row of a table in [`sections`]; reading TOML and JSON, writing the resolved scenario, the JSON
-//! Schema and the reference page all follow from those rows. A scenario is strict: an unknown or missing key, a wrong
-//! unit or an impossible value is a [`Problem`] with file, line and key, and all problems are found at once.
+//! Keys, their values and how a text becomes checked sections are declared in `fourhop-settings`. Here sections become a
+//! [`Scenario`], conditions on several keys are checked, and a scenario becomes configurations of the layers.
 //!
 //! ```text
 //! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
@@ -18,25 +17,21 @@ mod build_radio;
 mod catalog;
 mod convert;
 mod edca;
-mod error;
-mod key;
-mod layer;
 mod movement;
 mod network;
 mod ns2;
 mod overrides;
 mod paths;
-mod quantity;
 mod radio;
 mod radios;
-mod resolve;
-mod schema;
-pub mod sections;
 mod site;
-mod tree;
-mod value;
 mod wired;
 mod write;
+
+#[cfg(test)]
+use fourhop_settings::layer;
+pub use fourhop_settings::sections;
+use fourhop_settings::{error, key, quantity, resolve, schema, tree, value};
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
 pub use error::{Problem, ScenarioError, did_you_mean, nearest};

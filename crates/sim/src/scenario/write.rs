@@ -25,7 +25,7 @@ impl Scenario {
                 name => write!(text, "\n[{name}]\n").expect("INVARIANT: writing to a text succeeds"),
             }
             for (key, value) in table {
-                writeln!(text, "{key} = {}", toml(&value)).expect("INVARIANT: writing to a text succeeds");
+                writeln!(text, "{key} = {}", value.to_toml()).expect("INVARIANT: writing to a text succeeds");
             }
         }
         text
@@ -36,7 +36,7 @@ impl Scenario {
         let mut root = serde_json::Map::new();
         let mut lists = std::collections::BTreeMap::<_, Vec<_>>::new();
         for (name, table) in self.tables() {
-            let map = table.into_iter().map(|(key, value)| (key.to_owned(), json(&value)));
+            let map = table.into_iter().map(|(key, value)| (key.to_owned(), value.to_json()));
             match name {
                 "" => root.extend(map),
                 name if is_list(name) => lists.entry(name).or_default().push(serde_json::Value::Object(map.collect())),
@@ -215,25 +215,4 @@ fn topology(topology: &Topology) -> (TopologyKind, Keys) {
 
 fn place(&(x, y): &Position) -> Value {
     Value::List([x, y].into_iter().filter_map(|c| Metres(c).to_value()).collect())
-}
-
-fn toml(value: &Value) -> String {
-    match value {
-        Value::Bool(b) => b.to_string(),
-        Value::Int(n) => n.to_string(),
-        Value::Quantity(unit, x) => format!("\"{}\"", unit.format(*x)),
-        Value::Text(s) => toml_edit::Value::from(s.as_str()).to_string(),
-        Value::List(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// A value as it stands in a document.
-pub(super) fn json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Bool(b) => (*b).into(),
-        Value::Int(n) => (*n).into(),
-        Value::Quantity(unit, x) => unit.format(*x).into(),
-        Value::Text(s) => s.as_str().into(),
-        Value::List(items) => items.iter().map(json).collect(),
-    }
 }

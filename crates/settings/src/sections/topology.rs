@@ -1,7 +1,8 @@
 //! `[topology]`: where the nodes stand.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, section};
-use crate::scenario::value::{Metres, Value};
+use crate::key::{Choice, Fallback::*, Kind, length};
+use crate::value::{Metres, Value};
+use crate::{choice, section};
 
 choice! {
     /// Shape of the network.

@@ -1,7 +1,8 @@
 //! `[mobility]`: how the nodes move.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, section, speed, time};
-use crate::scenario::value::{Metres, Speed, Value};
+use crate::key::{Choice, Fallback::*, Kind, length, speed, time};
+use crate::value::{Metres, Speed, Value};
+use crate::{choice, section};
 use fourhop_units::Dur;
 
 choice! {

@@ -1,7 +1,8 @@
 //! `[wired]` and `[[wires]]`: gateways, nodes without radios, and the links between them.
 
-use crate::scenario::key::{Fallback::*, Kind, rate, section, size, time};
-use crate::scenario::value::Value;
+use crate::key::{Fallback::*, Kind, rate, size, time};
+use crate::section;
+use crate::value::Value;
 use fourhop_units::{Bytes, Dur, Rate};
 
 section! {

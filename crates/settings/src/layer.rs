@@ -1,8 +1,8 @@
 //! The mapping between the keys of a scenario and the configurations of the layers: which configuration each profile
 //! has, and how the value of a key is converted to a field of another type.
 
-use super::sections::Profile;
-use super::value::{Number, Share};
+use crate::sections::Profile;
+use crate::value::{Number, Share};
 use fourhop_cc::tcp_ap;
 use fourhop_proto::phy::PhyKind;
 use fourhop_proto::route::babel;
@@ -97,9 +97,10 @@ held! {
 }
 
 /// Fields that are `None` in a key and an enum with one value in a protocol.
+#[macro_export]
 macro_rules! optional {
     ($value:ty: $($type:ident: None is $none:ident, Some is $some:ident;)+) => { $(
-        impl $crate::scenario::layer::Held<$type> for Option<$value> {
+        impl $crate::layer::Held<$type> for Option<$value> {
             fn from_field(field: &$type) -> Option<$value> {
                 match field {
                     $type::$none => None,
@@ -112,4 +113,3 @@ macro_rules! optional {
         }
     )+ };
 }
-pub(crate) use optional;

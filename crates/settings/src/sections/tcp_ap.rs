@@ -1,7 +1,8 @@
 //! `[tcp_ap]`: adaptive pacing (ElRakabawy, Klemm, Lindemann 2005), for the transports `tcp-ap` and `tcp-ap-sack`.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, rate, section, share, size, time};
-use crate::scenario::value::{Field, Share, Values};
+use crate::key::{Choice, Fallback::*, Kind, Section, rate, share, size, time};
+use crate::value::{Field, Share, Values};
+use crate::{choice, section};
 use fourhop_cc::tcp_ap::{self, ShortPath, variation::Spread};
 use fourhop_proto::tcp::{HopSource, Release};
 use fourhop_units::{Bytes, Dur, Rate};

@@ -1,8 +1,9 @@
 //! `[mac]`: the distributed coordination function of IEEE 802.11.
 
 use super::Phy;
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, rate, section, size, time};
-use crate::scenario::value::{Field, Values};
+use crate::key::{Choice, Fallback::*, Kind, rate, size, time};
+use crate::value::{Field, Values};
+use crate::{choice, section};
 use fourhop_proto::mac::{self, AnswerRate, Protection};
 use fourhop_proto::phy::mcs::Format;
 

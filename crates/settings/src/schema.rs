@@ -1,15 +1,13 @@
 //! The tables of keys as JSON Schema, for editors, and as a page of documentation.
 
-use super::key::{Choice, Fallback, Key, Kind, Section};
-use super::quantity::{ALL as ALL_UNITS, Unit};
-use super::resolve::{show, transport_names};
-use super::sections::{
+use crate::key::{Choice, Fallback, Key, Kind, Section};
+use crate::quantity::{ALL as ALL_UNITS, Unit};
+use crate::resolve::{show, transport_names};
+use crate::sections::{
     AdhocTcp, Atp, Babel, C3tcp, Edca, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys,
     Profile, Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys,
     WiredKeys,
 };
-use super::write::json as json_of;
-use schemars::{Schema, json_schema};
 use serde_json::{Map, Value as Json, json};
 
 /// A section without its type.
@@ -79,7 +77,7 @@ pub fn schema() -> String {
         };
         properties.insert(section.name.to_owned(), schema);
     }
-    let schema: Schema = json_schema!({
+    let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fourhop scenario",
         "description": general.about,
@@ -158,7 +156,7 @@ fn property(key: &Key) -> Json {
     if let [Some(ns2), Some(standard)] = &defaults
         && ns2 == standard
     {
-        schema["default"] = json_of(ns2);
+        schema["default"] = ns2.to_json();
     }
     schema
 }

@@ -1,8 +1,9 @@
 //! `[c3tcp]`: capacity measured by the link layers, carried in MAC headers, written into TCP's window (Kliazovich,
 //! Granelli 2005); docs/c3tcp.md.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, share, time};
-use crate::scenario::value::{Share, Value};
+use crate::key::{Choice, Fallback::*, Kind, share, time};
+use crate::value::{Share, Value};
+use crate::{choice, section};
 use fourhop_proto::ccm;
 use fourhop_units::{Bytes, Dur, NodeId};
 

@@ -1,7 +1,8 @@
 //! `[gateway]`: what happens to packets between the mesh and the wired side.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, rate, section, share, size, time};
-use crate::scenario::value::{Field, Number, Share};
+use crate::key::{Choice, Fallback::*, Kind, number, rate, share, size, time};
+use crate::value::{Field, Number, Share};
+use crate::{choice, section};
 use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl};
 use fourhop_units::{Bytes, Dur, Rate};
 

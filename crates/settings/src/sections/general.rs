@@ -1,6 +1,7 @@
 //! Keys at the top of a scenario.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, section, time};
+use crate::key::{Choice, Fallback::*, Kind, time};
+use crate::{choice, section};
 use fourhop_units::Dur;
 
 choice! {

@@ -1,8 +1,9 @@
 //! `[adhoc_tcp]`: ad hoc TCP (Cho, Sirisena, Pawlikowski 2004), for the transports `adhoc-tcp`, `adhoc-receiver` and
 //! `adhoc-sender`.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, section, share, time};
-use crate::scenario::value::{Field, Number, Share, TimeShift};
+use crate::key::{Choice, Fallback::*, Kind, number, share, time};
+use crate::value::{Field, Number, Share, TimeShift};
+use crate::{choice, section};
 use fourhop_proto::tcp::adhoc::{Gate, Rounding};
 use fourhop_units::Dur;
 

@@ -1,9 +1,10 @@
 //! `[[nodes]]`, `[[losses]]` and `[[walls]]`: what is particular about a network's place.
 
 use super::Phy;
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, number, power, rate, section, share, size};
-use crate::scenario::quantity::Unit;
-use crate::scenario::value::{Field, Metres, Number, Share, Value};
+use crate::key::{Choice, Fallback::*, Kind, length, number, power, rate, share, size};
+use crate::quantity::Unit;
+use crate::value::{Field, Metres, Number, Share, Value};
+use crate::{choice, section};
 use fourhop_units::{Bytes, Db, Rate, Watt};
 
 choice! {

@@ -1,6 +1,7 @@
 //! `[babel]`: Babel (RFC 8966), for `routing.protocol = "babel"`; docs/babel.md.
 
-use crate::scenario::key::{Kind, section, time};
+use crate::key::{Kind, time};
+use crate::section;
 use fourhop_proto::route::babel;
 use fourhop_units::Dur;
 

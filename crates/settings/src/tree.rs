@@ -1,7 +1,7 @@
 //! A scenario as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
 //! all converted to such a tree, and one pass over it finds every problem.
 
-use super::error::{Problem, ScenarioError};
+use crate::error::{Problem, ScenarioError};
 use std::sync::Arc;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -101,7 +101,7 @@ fn number(x: f64) -> Data {
 }
 
 /// A text in quotes, its end left out if it is long.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
@@ -282,7 +282,7 @@ fn json_node(value: serde_json::Value, at: &Origin) -> Node {
 }
 
 /// A TOML value, or the text itself.
-pub(super) fn literal(text: &str, at: &Origin) -> Data {
+pub fn literal(text: &str, at: &Origin) -> Data {
     let places = Places::new(at.file.clone(), "");
     match text.parse::<Value>() {
         Ok(value) => strip(places.value(&value, at), at).data,

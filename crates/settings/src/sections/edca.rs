@@ -1,8 +1,9 @@
 //! `[edca]`: access categories, for `mac.edca = true`.
 
 use super::Phy;
-use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, section, time};
-use crate::scenario::value::Values;
+use crate::key::{Choice, Fallback::*, Kind, Section, time};
+use crate::value::Values;
+use crate::{choice, section};
 use fourhop_proto::mac::edca;
 use fourhop_proto::wire::PriorityMap;
 use fourhop_units::Dur;

@@ -1,7 +1,8 @@
 //! `[atp]`: ATP (Sundaresan, Anantharaman, Hsieh, Sivakumar 2003), for the transport `atp`; docs/atp.md.
 
-use crate::scenario::key::{Kind, section, share, time};
-use crate::scenario::value::Share;
+use crate::key::{Kind, share, time};
+use crate::section;
+use crate::value::Share;
 use fourhop_proto::atp;
 use fourhop_units::Dur;
 

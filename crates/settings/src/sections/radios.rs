@@ -1,7 +1,8 @@
 //! `[[radios]]`: the channel plan.
 
-use crate::scenario::key::{Fallback::*, Kind, section};
-use crate::scenario::value::{Field, Value};
+use crate::key::{Fallback::*, Kind};
+use crate::section;
+use crate::value::{Field, Value};
 
 section! {
     /// The channel plan: each table gives the nodes that it names one radio on a channel. A node in several tables has several

@@ -1,7 +1,8 @@
 //! `[link]`: interface queue and ARP.
 
-use crate::scenario::key::{Choice, Kind, choice, number, section, share, size, time};
-use crate::scenario::value::{Number, Share};
+use crate::key::{Choice, Kind, number, share, size, time};
+use crate::value::{Number, Share};
+use crate::{choice, section};
 use fourhop_proto::net::{self, QueueKind, sizes::Sizes};
 use fourhop_units::{Bytes, Dur};
 

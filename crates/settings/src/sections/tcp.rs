@@ -1,9 +1,10 @@
 //! `[tcp]`: what all TCP connections have in common.
 
 use super::Profile;
-use crate::scenario::key::{Choice, Fallback::*, Kind, Section, choice, section, size, time};
-use crate::scenario::layer::Profiled;
-use crate::scenario::value::{Field, Values};
+use crate::key::{Choice, Fallback::*, Kind, Section, size, time};
+use crate::layer::Profiled;
+use crate::value::{Field, Values};
+use crate::{choice, section};
 use fourhop_cc::bbr::Budget;
 use fourhop_cc::rbp::Samples;
 use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, WindowCut};

@@ -1,6 +1,6 @@
 //! Values of keys, and the Rust types that represent them.
 
-use super::quantity::Unit;
+use crate::quantity::Unit;
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 use std::collections::BTreeMap;
 
@@ -17,6 +17,30 @@ pub enum Value {
     Text(String),
     /// Several.
     List(Vec<Value>),
+}
+
+impl Value {
+    /// As TOML.
+    pub fn to_toml(&self) -> String {
+        match self {
+            Value::Bool(b) => b.to_string(),
+            Value::Int(n) => n.to_string(),
+            Value::Quantity(unit, x) => format!("\"{}\"", unit.format(*x)),
+            Value::Text(s) => toml_edit::Value::from(s.as_str()).to_string(),
+            Value::List(items) => format!("[{}]", items.iter().map(Value::to_toml).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Bool(b) => (*b).into(),
+            Value::Int(n) => (*n).into(),
+            Value::Quantity(unit, x) => unit.format(*x).into(),
+            Value::Text(s) => s.as_str().into(),
+            Value::List(items) => items.iter().map(Value::to_json).collect(),
+        }
+    }
 }
 
 /// The values of a section by key.

@@ -3,10 +3,10 @@
 //! reader, the writer, the JSON Schema and the reference page all come from that row. A row that names a field of the
 //! configuration of a layer (`=> field`) also sets that field, and takes its default from there.
 
-use super::layer::Profiled;
-use super::quantity::Unit;
-use super::sections::Profile;
-use super::value::{Value, Values};
+use crate::layer::Profiled;
+use crate::quantity::Unit;
+use crate::sections::Profile;
+use crate::value::{Value, Values};
 
 /// A key of a section.
 #[derive(Clone, Copy, Debug)]
@@ -146,9 +146,10 @@ pub const fn power(from: &'static str, to: &'static str) -> Kind {
 /// name: Type, kind, default;              used where the section is
 /// ```
 /// Behind default or field `, only_for` may follow.
+#[macro_export]
 macro_rules! section {
     ($(#[doc = $about:literal])+ $name:ident = $path:literal { $($rows:tt)+ }) => {
-        section! { $(#[doc = $about])+ $name = $path of () { $($rows)+ } }
+        $crate::section! { $(#[doc = $about])+ $name = $path of () { $($rows)+ } }
     };
     (
         $(#[doc = $about:literal])+
@@ -165,47 +166,46 @@ macro_rules! section {
         #[derive(Clone, PartialEq, Debug)]
         pub struct $name { $( $(#[doc = $doc])+ pub $field: $type, )+ }
 
-        impl $crate::scenario::key::Section for $name {
+        impl $crate::key::Section for $name {
             const NAME: &'static str = $path;
             const ABOUT: &'static str = concat!($($about),+);
-            const KEYS: &'static [$crate::scenario::key::Key] = &[$(
-                $crate::scenario::key::Key {
+            const KEYS: &'static [$crate::key::Key] = &[$(
+                $crate::key::Key {
                     name: stringify!($field),
                     doc: concat!($($doc),+),
                     kind: $kind,
-                    default: $crate::scenario::key::first(&[
+                    default: $crate::key::first(&[
                         $($default,)?
-                        $($crate::scenario::key::Fallback::Layer(|profile| {
-                            let config = <$config as $crate::scenario::layer::Profiled>::of(profile);
-                            let value: $type = $crate::scenario::layer::Held::from_field(&config.$($place).+);
-                            $crate::scenario::value::Field::to_value(&value)
+                        $($crate::key::Fallback::Layer(|profile| {
+                            let config = <$config as $crate::layer::Profiled>::of(profile);
+                            let value: $type = $crate::layer::Held::from_field(&config.$($place).+);
+                            $crate::value::Field::to_value(&value)
                         }),)?
                     ]),
-                    only_for: $crate::scenario::key::first(&[$($($only_for,)?)? $($($placed_only_for,)?)? &[]]),
+                    only_for: $crate::key::first(&[$($($only_for,)?)? $($($placed_only_for,)?)? &[]]),
                 },
             )+];
             type Config = $config;
-            fn from_values(values: &$crate::scenario::value::Values) -> Self {
-                $name { $( $field: $crate::scenario::value::Field::from_value(values.get(stringify!($field))), )+ }
+            fn from_values(values: &$crate::value::Values) -> Self {
+                $name { $( $field: $crate::value::Field::from_value(values.get(stringify!($field))), )+ }
             }
-            fn values(&self) -> Vec<(&'static str, $crate::scenario::value::Value)> {
-                let all = [$( (stringify!($field), $crate::scenario::value::Field::to_value(&self.$field)), )+];
+            fn values(&self) -> Vec<(&'static str, $crate::value::Value)> {
+                let all = [$( (stringify!($field), $crate::value::Field::to_value(&self.$field)), )+];
                 all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
             }
-            fn values_of(_config: &$config) -> $crate::scenario::value::Values {
-                let all: &[(&str, Option<$crate::scenario::value::Value>)] = &[$($((stringify!($field), {
-                    let value: $type = $crate::scenario::layer::Held::from_field(&_config.$($place).+);
-                    $crate::scenario::value::Field::to_value(&value)
+            fn values_of(_config: &$config) -> $crate::value::Values {
+                let all: &[(&str, Option<$crate::value::Value>)] = &[$($((stringify!($field), {
+                    let value: $type = $crate::layer::Held::from_field(&_config.$($place).+);
+                    $crate::value::Field::to_value(&value)
                 }),)?)+];
                 all.iter().filter_map(|(name, value)| Some((*name, value.clone()?))).collect()
             }
             fn configure(&self, _config: &mut $config) {
-                $($(_config.$($place).+ = $crate::scenario::layer::Held::to_field(&self.$field);)?)+
+                $($(_config.$($place).+ = $crate::layer::Held::to_field(&self.$field);)?)+
             }
         }
     };
 }
-pub(crate) use section;
 
 /// The first of a list that is never empty: what the macro was given, or its fallback.
 pub const fn first<T: Copy>(list: &[T]) -> T {
@@ -223,16 +223,17 @@ pub trait Choice: Copy {
 }
 
 /// Gives a key's named options their names in files: to an enum of a protocol (`for Type`), or to one declared here.
+#[macro_export]
 macro_rules! choice {
     ($(#[doc = $about:literal])+ $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {
         $(#[doc = $about])+
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name { $( #[doc = $doc] $variant, )+ }
 
-        choice! { for $name { $( $variant = $text, $doc; )+ } }
+        $crate::choice! { for $name { $( $variant = $text, $doc; )+ } }
     };
     (for $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {
-        impl $crate::scenario::key::Choice for $name {
+        impl $crate::key::Choice for $name {
             const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc), )+];
             fn name(self) -> &'static str {
                 match self { $( $name::$variant => $text, )+ }
@@ -242,20 +243,19 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::scenario::value::Field for $name {
-            fn from_value(value: Option<&$crate::scenario::value::Value>) -> Self {
+        impl $crate::value::Field for $name {
+            fn from_value(value: Option<&$crate::value::Value>) -> Self {
                 match value {
-                    Some($crate::scenario::value::Value::Text(s)) => {
-                        $crate::scenario::key::Choice::find(s).expect("INVARIANT: choices are checked")
+                    Some($crate::value::Value::Text(s)) => {
+                        $crate::key::Choice::find(s).expect("INVARIANT: choices are checked")
                     }
                     other => panic!("INVARIANT: a choice is a text, not {other:?}"),
                 }
             }
-            fn to_value(&self) -> Option<$crate::scenario::value::Value> {
-                let name = $crate::scenario::key::Choice::name(*self);
-                Some($crate::scenario::value::Value::Text(name.to_owned()))
+            fn to_value(&self) -> Option<$crate::value::Value> {
+                let name = $crate::key::Choice::name(*self);
+                Some($crate::value::Value::Text(name.to_owned()))
             }
         }
     };
 }
-pub(crate) use choice;

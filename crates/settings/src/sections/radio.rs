@@ -1,9 +1,10 @@
 //! `[radio]`: propagation and reception.
 
 use super::site::Unmeasured;
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, length, number, power, rate, section, time};
-use crate::scenario::quantity::Unit;
-use crate::scenario::value::{Field, Hertz, Metres, Number, Value, Values};
+use crate::key::{Choice, Fallback::*, Kind, length, number, power, rate, time};
+use crate::quantity::Unit;
+use crate::value::{Field, Hertz, Metres, Number, Value, Values};
+use crate::{choice, section};
 use fourhop_proto::mac;
 use fourhop_proto::phy::log_distance::Indoor;
 use fourhop_proto::phy::mcs::{Format, Mcs};

@@ -1,9 +1,11 @@
 //! `[routing]`: how packets find their way.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, power, section, time};
-use crate::scenario::layer::{Profiled, optional};
-use crate::scenario::quantity::Unit;
-use crate::scenario::value::{Field, Number, Value, Values};
+use crate::key::{Choice, Fallback::*, Kind, number, power, time};
+use crate::layer::Profiled;
+use crate::optional;
+use crate::quantity::Unit;
+use crate::value::{Field, Number, Value, Values};
+use crate::{choice, section};
 use fourhop_proto::route::Metric;
 use fourhop_proto::route::aodv::{
     self, AfterFailure, Expiry, FirstSearch, HelloConfig, IdLifetime, MetricConfig, OwnSeqno, Refresh, RepairDeadline,

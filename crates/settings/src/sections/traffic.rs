@@ -1,7 +1,8 @@
 //! `[traffic]` and `[[flows]]`: who sends what to whom.
 
-use crate::scenario::key::{Choice, Fallback::*, Kind, choice, number, rate, section, size, time};
-use crate::scenario::value::{Number, Value};
+use crate::key::{Choice, Fallback::*, Kind, number, rate, size, time};
+use crate::value::{Number, Value};
+use crate::{choice, section};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {

@@ -1,11 +1,11 @@
 //! Checks a table as written against the declared keys of a section, and fills in defaults.
 
-use super::error::{Problem, did_you_mean};
-use super::key::{Fallback, Key, Kind, Section};
-use super::quantity::Unit;
-use super::sections::Profile;
-use super::tree::{Data, Node, Origin};
-use super::value::{Value, Values};
+use crate::error::{Problem, did_you_mean};
+use crate::key::{Fallback, Key, Kind, Section};
+use crate::quantity::Unit;
+use crate::sections::Profile;
+use crate::tree::{Data, Node, Origin};
+use crate::value::{Value, Values};
 use fourhop_cc::Transport;
 use std::collections::BTreeMap;
 

@@ -1,0 +1,24 @@
+//! What users may say, declared once: keys, their types, ranges and defaults, and what they set in the layers.
+//!
+//! Every key is one row of a table ([`section!`]). Reading TOML and JSON, writing a resolved scenario, the JSON Schema
+//! and the reference pages follow from those rows. Reading is strict: an unknown or missing key, a wrong unit or an
+//! impossible value is a [`Problem`] with file, line and key, and all problems of a file are found at once.
+//!
+//! ```text
+//! TOML, JSON  --tree-->  tables with places  --resolve-->  checked values with defaults  --from_values-->  a section
+//! ```
+//!
+//! `sim` builds a scenario out of all sections of [`sections`]. The daemons read files of their own with tables of their own;
+//! where a key is one of a layer, they take its declaration from here.
+
+pub mod error;
+pub mod key;
+pub mod layer;
+pub mod quantity;
+pub mod resolve;
+pub mod schema;
+pub mod sections;
+pub mod tree;
+pub mod value;
+
+pub use error::{Problem, ScenarioError};

@@ -336,6 +336,50 @@ def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Bo
     assert border.rules() == ""
 
 
+def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: Border) -> None:
+    process = border.gateway()
+    rules = border.rules()
+    second = border.run("gate", PROGRAM, "run", "--config", border.folder / "gateway.toml")
+    clean = border.run("gate", PROGRAM, "clean")
+    for done in (second, clean):
+        assert done.returncode == 2, done.stdout
+        assert f"already runs in this network namespace (process {process.pid})" in done.stderr
+    assert border.rules() == rules
+    assert border.transfer(1_000_000) > shortest(1_000_000), "the first goes on pacing"
+    # In another network namespace it is none of its business.
+    assert border.run("host", PROGRAM, "clean").returncode == 0
+    end(process)
+    assert border.run("gate", PROGRAM, "clean").returncode == 0
+
+
+def test_rules_that_another_program_flushes_come_back(border: Border) -> None:
+    border.gateway()
+    assert border.transfer(300_000) > shortest(300_000)
+    before = border.rules()
+    for times in (1, 2):
+        for tables in ("iptables", "ip6tables"):
+            border.run("gate", tables, "-t", "mangle", "-F")
+            border.run("gate", tables, "-t", "mangle", "-X")
+        border.run("gate", "nft", "flush", "ruleset")
+        deadline = time.monotonic() + 30
+        while border.status()["totals"]["rules_restored"] < times:
+            assert time.monotonic() < deadline, border.status()
+            time.sleep(0.2)
+        assert border.rules() == before
+        assert border.transfer(300_000) > shortest(300_000)
+    state = border.status()
+    assert (state["state"], state["problems"]) == ("healthy", [])
+    assert program("status", "--socket", border.socket).returncode == 0
+
+
+def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Border) -> None:
+    border.gateway()
+    assert border.status()["state"] == "idle"
+    shown = program("status", "--socket", border.socket).stdout
+    assert "no packet has come to the queue" in shown
+    assert "healthy" not in shown
+
+
 def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:
     for where in ("host", "node"):
         for variable in ("tcp_rmem", "tcp_wmem"):

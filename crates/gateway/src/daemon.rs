@@ -2,10 +2,12 @@
 
 use crate::config::{Backend, Config, Entry, Source};
 use crate::hops::{self, Routes};
-use crate::status::{Node, Status, Totals, Waits};
+use crate::keeper::Keeper;
+use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
-use crate::{Error, figures, rules};
+use crate::{Error, SERVICE, figures, rules};
 use fourhop_live::clock::Clock;
+use fourhop_live::instance::Instance;
 use fourhop_live::nfqueue::{Keep, Queues};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
@@ -27,17 +29,6 @@ const UNSEEN: usize = 4 << 20;
 /// A worker goes round every 100 ms; one that has not for so long is stuck.
 const STUCK: Dur = Dur::from_secs(5);
 
-/// Says what happened, with the priority of syslog(3) that a service manager reads.
-macro_rules! log {
-    ($level:literal, $($words:tt)+) => {
-        if std::env::var_os("JOURNAL_STREAM").is_some() {
-            eprintln!("<{}>{}", $level, format_args!($($words)+))
-        } else {
-            eprintln!("{}", format_args!($($words)+))
-        }
-    };
-}
-
 /// How it was started.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -54,6 +45,8 @@ struct Daemon {
     start: Start,
     config: Config,
     backend: Backend,
+    /// Keeps the rules, if they are of this program.
+    keeper: Option<Keeper>,
     manager: Manager,
     clock: Clock,
     workers: Vec<(Arc<Shared>, Thread)>,
@@ -64,6 +57,8 @@ struct Daemon {
     said: Option<String>,
     /// Counters at the last word about each, so that a flood is one line a minute.
     warned: (Time, Totals),
+    /// Packets that had come, and when that last changed.
+    came: (u64, Time),
 }
 
 #[derive(Debug, Default)]
@@ -82,20 +77,16 @@ struct Found {
 pub fn run(start: Start) -> Result<(), Error> {
     let config = Config::read(&start.file)?;
     let manager = Manager::find();
+    // Before anything is taken away: what is there may be of a process that runs.
+    let _only = Instance::take(SERVICE)?;
     let backend = rules::probe(&config)?;
     // What a process has left that was killed.
     if config.rules.manage {
         rules::clear(backend);
     }
     let opened = open(&config)?;
-    if config.rules.manage {
-        rules::set(&config, backend)?;
-    }
-    let ended = begin(start, config.clone(), backend, manager, opened);
-    if config.rules.manage {
-        rules::clear(backend);
-    }
-    ended
+    let keeper = config.rules.manage.then(|| Keeper::set(&config, backend)).transpose()?;
+    begin(start, config, backend, keeper, manager, opened)
 }
 
 /// One socket for each worker, with its queue in either direction.
@@ -119,6 +110,7 @@ fn begin(
     start: Start,
     config: Config,
     backend: Backend,
+    keeper: Option<Keeper>,
     manager: Manager,
     opened: Vec<(Queues, u16)>,
 ) -> Result<(), Error> {
@@ -148,9 +140,23 @@ fn begin(
     }
     let found = Arc::new(Mutex::new(Found { version: 1, source: Some(config.source.clone()), ..Found::default() }));
     asking(found.clone())?;
+    keeper.as_ref().map_or(Ok(()), Keeper::watch)?;
     let clock = Clock::start();
     let warned = (Time::ZERO, Totals::default());
-    let mut daemon = Daemon { start, config, backend, manager, clock, workers, found, told: 0, said: None, warned };
+    let mut daemon = Daemon {
+        start,
+        config,
+        backend,
+        keeper,
+        manager,
+        clock,
+        workers,
+        found,
+        told: 0,
+        said: None,
+        warned,
+        came: (0, Time::ZERO),
+    };
     daemon.tell();
     let status = daemon.status();
     log!(6, "started: {}", daemon.summary());
@@ -317,8 +323,8 @@ impl Daemon {
         let devices = config.devices != old.devices;
         self.config = Config { rules: old.rules.clone(), service: old.service.clone(), ..config };
         if devices
-            && self.config.rules.manage
-            && let Err(error) = rules::set(&self.config, self.backend)
+            && let Some(keeper) = &self.keeper
+            && let Err(error) = keeper.change(&self.config)
         {
             log!(3, "the rules could not be changed: {error}");
         }
@@ -340,7 +346,7 @@ impl Daemon {
     }
 
     /// All workers together.
-    fn status(&self) -> Status {
+    fn status(&mut self) -> Status {
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -364,6 +370,17 @@ impl Daemon {
             }
             status.flows.extend(report.flows);
         }
+        let now = self.clock.now();
+        if status.totals.packets != self.came.0 {
+            self.came = (status.totals.packets, now);
+        }
+        status.silent_s = now.saturating_since(self.came.1).as_secs_f64();
+        if let Some(keeper) = &self.keeper {
+            let (restored, problem) = keeper.state();
+            status.totals.rules_restored = restored;
+            status.problems.extend(problem);
+        }
+        status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
         status
@@ -390,9 +407,7 @@ impl Daemon {
 
     /// Takes everything back: rules first, so that nothing new comes.
     fn end(self) -> Result<(), Error> {
-        if self.config.rules.manage {
-            rules::clear(self.backend);
-        }
+        drop(self.keeper);
         self.workers.iter().for_each(|(shared, _)| shared.stop.store(true, Ordering::Release));
         let mut ended = Ok(());
         let mut totals = Totals::default();

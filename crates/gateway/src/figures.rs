@@ -1,6 +1,6 @@
 //! Figures for Prometheus.
 
-use crate::status::{Class, Node, Status};
+use crate::status::{Class, Node, State, Status};
 use fourhop_live::metrics::Page;
 
 /// Nodes that are shown: more would be too many series.
@@ -39,6 +39,9 @@ pub fn page(status: &Status) -> Page {
     }
     page.single(&full("uptime_seconds"), "gauge", "Since it was started.", status.uptime_s);
     page.single(&full("dry_run"), "gauge", "1: it only looks.", f64::from(u8::from(status.dry_run)));
+    let impaired = f64::from(u8::from(status.state == State::Impaired));
+    page.single(&full("impaired"), "gauge", "1: rules or queues are not in place.", impaired);
+    page.single(&full("silent_seconds"), "gauge", "Since a packet last came to a queue.", status.silent_s);
     let lost = f64::from(u8::from(status.hops_error.is_some()));
     page.single(&full("hops_failed"), "gauge", "1: the last question for hops failed.", lost);
     let name = full("sojourn_seconds");

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`config`] | what a file says |
 //! | [`rules`] | the rules that bring packets here |
+//! | [`keeper`] | puts them back where another program has taken them away |
 //! | [`daemon`] | the main thread: starts, reloads, reports, ends |
 //! | [`worker`] | a thread with queues and a state machine |
 //! | [`packet`] | a packet that the kernel holds |
@@ -18,11 +19,23 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+/// Says what happened, with the priority of syslog(3) that a service manager reads.
+macro_rules! log {
+    ($level:literal, $($words:tt)+) => {
+        if std::env::var_os("JOURNAL_STREAM").is_some() {
+            eprintln!("<{}>{}", $level, format_args!($($words)+))
+        } else {
+            eprintln!("{}", format_args!($($words)+))
+        }
+    };
+}
+
 pub mod config;
 pub mod daemon;
 mod error;
 pub mod figures;
 pub mod hops;
+pub mod keeper;
 pub mod nodes;
 pub mod packet;
 pub mod rules;
@@ -31,3 +44,6 @@ pub mod top;
 pub mod worker;
 
 pub use error::Error;
+
+/// Name of the service: one process in a network namespace has it.
+pub const SERVICE: &str = "fourhop-gateway";

@@ -72,10 +72,10 @@ pub fn text(config: &Config, backend: Backend) -> String {
     }
 }
 
-/// Runs a program of the system with this input. What it says is part of an error.
-fn run(words: &[&str], input: &str) -> Result<(), String> {
+/// Runs a program of the system with this input. What it prints; what it complains of is part of an error.
+fn run(words: &[&str], input: &str) -> Result<String, String> {
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Where a user that is not root can have it: the old iptables locks a file.
     command.env("XTABLES_LOCKFILE", "/run/fourhop-gateway/xtables.lock");
     let failed = |error: std::io::Error| format!("{}: {error}", words[0]);
@@ -86,7 +86,7 @@ fn run(words: &[&str], input: &str) -> Result<(), String> {
     }
     let done = child.wait_with_output().map_err(failed)?;
     if done.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&done.stderr);
     Err(format!("{}: {}", words.join(" "), said.lines().next().unwrap_or("it fails")))
@@ -97,7 +97,7 @@ fn run(words: &[&str], input: &str) -> Result<(), String> {
 /// # Errors
 /// What each says.
 pub fn probe(config: &Config) -> Result<Backend, Error> {
-    let nft = || run(&["nft", "-c", "-f", "-"], &nft(config)).map(|()| Backend::Nft);
+    let nft = || run(&["nft", "-c", "-f", "-"], &nft(config)).map(|_| Backend::Nft);
     let iptables = || {
         // A chain of no effect with the same rule, since iptables has no way to only check.
         let scratch = format!("{CHAIN}-TRY");
@@ -107,8 +107,8 @@ pub fn probe(config: &Config) -> Result<Backend, Error> {
         let _ = tables(&format!("-N {scratch}"));
         let added =
             tables(&format!("-A {scratch} -p tcp -j NFQUEUE --queue-num {} --queue-bypass", config.rules.queue));
-        let _ = tables(&format!("-F {scratch}")).and_then(|()| tables(&format!("-X {scratch}")));
-        added.map(|()| Backend::Iptables)
+        let _ = tables(&format!("-F {scratch}")).and_then(|_| tables(&format!("-X {scratch}")));
+        added.map(|_| Backend::Iptables)
     };
     let found = match config.rules.backend {
         Some(Backend::Nft) => nft(),
@@ -126,7 +126,7 @@ pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     if backend == Backend::Nft {
         // One transaction: the table is never missing.
         let input = format!("table inet {TABLE} {{}}\ndelete table inet {TABLE}\n{}", nft(config));
-        return run(&["nft", "-f", "-"], &input).map_err(Error::Refused);
+        return run(&["nft", "-f", "-"], &input).map(drop).map_err(Error::Refused);
     }
     clear(backend);
     for tables in TABLES {
@@ -159,8 +159,26 @@ pub fn clear(backend: Backend) {
                     run(&words, "")
                 };
                 while rule(&format!("-D FORWARD -j {CHAIN}")).is_ok() {}
-                let _ = rule(&format!("-F {CHAIN}")).and_then(|()| rule(&format!("-X {CHAIN}")));
+                let _ = rule(&format!("-F {CHAIN}")).and_then(|_| rule(&format!("-X {CHAIN}")));
             }
+        }
+    }
+}
+
+/// What the kernel has of ours, without counters; empty where there is nothing. The same text as after [`set`] means that the rules
+/// are still in place.
+pub fn written(backend: Backend) -> String {
+    match backend {
+        Backend::Nft => run(&["nft", "-s", "list", "table", "inet", TABLE], "").unwrap_or_default(),
+        Backend::Iptables => {
+            let ours = |tables: &str| {
+                let all = run(&[tables, "-w", "-t", "mangle", "-S"], "").unwrap_or_default();
+                all.lines()
+                    .filter(|line| line.contains(CHAIN))
+                    .map(|line| format!("{tables} {line}\n"))
+                    .collect::<String>()
+            };
+            TABLES.map(ours).concat()
         }
     }
 }

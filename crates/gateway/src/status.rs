@@ -15,6 +15,12 @@ pub struct Status {
     pub pid: u32,
     /// For how long it has run, in seconds.
     pub uptime_s: f64,
+    /// Does it do its work?
+    pub state: State,
+    /// What keeps it from that; empty where nothing does.
+    pub problems: Vec<String>,
+    /// Seconds since a packet last came to a queue.
+    pub silent_s: f64,
     /// Does it only look?
     pub dry_run: bool,
     /// What made the rules.
@@ -31,6 +37,43 @@ pub struct Status {
     pub nodes: Vec<Node>,
     /// Flows with the most bytes acknowledged.
     pub flows: Vec<Flow>,
+}
+
+/// Does the gateway do its work?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Everything is in place, and packets come.
+    Healthy,
+    /// Everything is in place, but no packet has come for [`State::SILENT_S`] seconds: no TCP crosses the border, or something
+    /// takes it past the queue.
+    #[default]
+    Idle,
+    /// Something keeps it from its work.
+    Impaired,
+}
+
+impl State {
+    /// Silence in seconds after which it is not called healthy any more.
+    pub const SILENT_S: f64 = 10.0;
+
+    /// Of a status whose other fields are filled in.
+    pub fn of(status: &Status) -> State {
+        match status {
+            _ if !status.problems.is_empty() => State::Impaired,
+            _ if status.totals.packets == 0 || status.silent_s > State::SILENT_S => State::Idle,
+            _ => State::Healthy,
+        }
+    }
+
+    /// Name in what is shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Healthy => "healthy",
+            State::Idle => "idle",
+            State::Impaired => "impaired",
+        }
+    }
 }
 
 /// Declares [`Totals`] with the name and the words that each has for Prometheus.
@@ -71,6 +114,7 @@ totals! {
     unknown "unknown_total" "Data that passed because nothing says how far its node is.",
     no_tcp "no_tcp_total" "Fragments and malformed packets, which pass.",
     throttles "throttles_total" "Times that goodput control has throttled.",
+    rules_restored "rules_restored_total" "Times that rules were put back which another program had changed.",
     flows "flows" "Flows that are known.",
     waiting "waiting" "Packets that wait.",
     held_bytes "held_bytes" "Payload that waits.",

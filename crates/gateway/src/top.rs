@@ -1,10 +1,19 @@
 //! The state as a table for people.
 
-use crate::status::{Node, Status};
+use crate::status::{Node, State, Status};
 use fourhop_live::screen::table;
 
 fn millis(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{:.1}", seconds * 1e3))
+}
+
+/// In a few words whether it does its work.
+fn state(status: &Status) -> String {
+    match status.state {
+        State::Idle if status.totals.packets == 0 => "idle: no packet has come to the queue yet".to_owned(),
+        State::Idle => format!("idle: no packet has come to the queue for {:.0} s", status.silent_s),
+        state => state.name().to_owned(),
+    }
 }
 
 /// Totals, then nodes, then flows. `before` is the state one look earlier, from which rates are taken.
@@ -19,13 +28,14 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
         }
     };
     let mut text = format!(
-        "fourhop-gateway {}  {}  {}  up {:.0} s{}\n\
+        "fourhop-gateway {}  {}  {}  up {:.0} s  {}{}\n\
          flows {}  waiting {} packets ({} kB)  waited p50 {:.1} ms, p99 {:.1} ms\n\
          packets {}  early {}  windows {}  options {}  unknown {}  overload {}\n",
         status.version,
         status.devices.join(","),
         status.rules,
         status.uptime_s,
+        state(status),
         if status.dry_run { "  DRY RUN: nothing is paced" } else { "" },
         totals.flows,
         totals.waiting,
@@ -39,6 +49,9 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
         totals.unknown,
         totals.overload,
     );
+    for problem in &status.problems {
+        text += &format!("impaired: {problem}\n");
+    }
     if let Some(error) = &status.hops_error {
         text += &format!("hops: {error}\n");
     }
@@ -139,5 +152,23 @@ mod tests {
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells, ["10.0.0.4", "3", "100.0", "0.0", "2", "0", "12.0", "60.0", "-", "-", "26.1"]);
         assert!(text(&status(3.0, 50_000), None).contains("unknown 0"));
+    }
+
+    #[test]
+    fn it_is_not_called_healthy_when_nothing_comes_or_something_is_wrong() {
+        let status = |packets, silent_s, problems: &[&str]| {
+            let totals = Totals { packets, ..Totals::default() };
+            let problems = problems.iter().map(|&words| words.to_owned()).collect();
+            let status = Status { totals, silent_s, problems, ..Status::default() };
+            text(&Status { state: State::of(&status), ..status }, None)
+        };
+        assert!(status(7, 3.0, &[]).contains("healthy"));
+        for (said, expected) in [
+            (status(0, 3.0, &[]), "idle: no packet has come to the queue yet"),
+            (status(7, 30.0, &[]), "idle: no packet has come to the queue for 30 s"),
+            (status(7, 0.0, &["no rules"]), "impaired: no rules"),
+        ] {
+            assert!(said.contains(expected) && !said.contains("healthy"), "{said}");
+        }
     }
 }

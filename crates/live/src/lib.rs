@@ -21,6 +21,7 @@
 //! | [`manual`] | manual pages |
 //! | [`user`] | namespaces for those who are not root |
 //! | [`exit`] | how a program ends |
+//! | [`instance`] | one process of a service in a network namespace |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
 //! Elsewhere than on Linux the crate is empty but for [`config`], [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
@@ -39,6 +40,8 @@ mod error;
 pub mod exit;
 #[cfg(target_os = "linux")]
 pub mod host;
+#[cfg(target_os = "linux")]
+pub mod instance;
 pub mod lateness;
 pub mod manual;
 pub mod metrics;

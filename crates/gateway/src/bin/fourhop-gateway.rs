@@ -5,9 +5,10 @@ mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_gateway::config::{Backend, Config, FILE, SOCKET};
     use fourhop_gateway::daemon::{self, Start};
-    use fourhop_gateway::status::Status;
-    use fourhop_gateway::{Error, rules, top};
+    use fourhop_gateway::status::{State, Status};
+    use fourhop_gateway::{Error, SERVICE, rules, top};
     use fourhop_live::config::time;
+    use fourhop_live::instance::Instance;
     use fourhop_live::{Tried, control, manual, screen};
     use fourhop_units::Dur;
     use std::io::Write;
@@ -30,9 +31,9 @@ mod program {
         Check(FileLine),
         /// Show nodes and flows, again and again.
         Top(TopLine),
-        /// Show the state once.
+        /// Show the state once; ends with 1 if something keeps the gateway from its work.
         Status(StatusLine),
-        /// Take away rules that a process has left that was killed.
+        /// Take away rules that a process has left that was killed; refused while one runs.
         Clean,
         /// Write the manual page.
         #[command(hide = true)]
@@ -117,7 +118,7 @@ mod program {
         } else {
             print!("{}", top::text(&status, None))
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(if status.state == State::Impaired { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
 
     const FILES: &str = "
@@ -135,6 +136,13 @@ SIGHUP reads the file again; with one that is wrong everything goes on as before
 what is held, and end.
 ";
 
+    fn clean() -> Result<ExitCode, Error> {
+        // A process that runs needs its rules.
+        let _only = Instance::take(SERVICE)?;
+        [Backend::Nft, Backend::Iptables].into_iter().for_each(rules::clear);
+        Ok(ExitCode::SUCCESS)
+    }
+
     fn page() -> Result<ExitCode, Error> {
         let page = manual::page(Line::command(), &[("FILES", FILES), ("SIGNALS", SIGNALS)]);
         let written = page.and_then(|page| std::io::stdout().write_all(&page));
@@ -151,10 +159,7 @@ what is held, and end.
             }
             Action::Top(line) => watch(&line),
             Action::Status(line) => status(&line),
-            Action::Clean => {
-                [Backend::Nft, Backend::Iptables].into_iter().for_each(rules::clear);
-                Ok(ExitCode::SUCCESS)
-            }
+            Action::Clean => clean(),
             Action::Manual => page(),
         };
         fourhop_live::exit::code(done)

@@ -1,0 +1,121 @@
+//! Keeps the rules in place: looks every two seconds whether the kernel still has them, and puts them back where another program has
+//! taken them away, as a flush or the reload of a firewall does.
+
+use crate::config::{Backend, Config};
+use crate::{Error, rules};
+use fourhop_live::Tried;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// The rules of a running gateway. Dropping it takes them away.
+#[derive(Debug)]
+pub struct Keeper {
+    backend: Backend,
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    config: Config,
+    /// What the kernel had right after the rules were set.
+    expected: String,
+    restored: u64,
+    /// Why the rules are not in place.
+    problem: Option<String>,
+    ended: bool,
+}
+
+impl Keeper {
+    /// Sets the rules. They are not watched before [`watch`](Keeper::watch).
+    ///
+    /// # Errors
+    /// What the program that makes them says.
+    pub fn set(config: &Config, backend: Backend) -> Result<Keeper, Error> {
+        rules::set(config, backend)?;
+        let expected = rules::written(backend);
+        let kept = Kept { config: config.clone(), expected, restored: 0, problem: None, ended: false };
+        Ok(Keeper { backend, kept: Arc::new(Mutex::new(kept)) })
+    }
+
+    /// Watches them from now on, on a thread of its own: programs that read and write rules may take their time.
+    ///
+    /// # Errors
+    /// If there is no thread left.
+    pub fn watch(&self) -> Result<(), Error> {
+        let (kept, backend) = (self.kept.clone(), self.backend);
+        let look = move || {
+            loop {
+                std::thread::sleep(EVERY);
+                let mut kept = locked(&kept);
+                if kept.ended {
+                    return;
+                }
+                kept.look(backend);
+            }
+        };
+        std::thread::Builder::new()
+            .name("rules".to_owned())
+            .spawn(look)
+            .tried(|| "cannot start a thread".to_owned())?;
+        Ok(())
+    }
+
+    /// Sets the rules of another configuration.
+    ///
+    /// # Errors
+    /// What the program that makes them says.
+    pub fn change(&self, config: &Config) -> Result<(), Error> {
+        let mut kept = locked(&self.kept);
+        kept.config = config.clone();
+        rules::set(config, self.backend)?;
+        kept.expected = rules::written(self.backend);
+        Ok(())
+    }
+
+    /// How often they were put back, and why they are not in place if they are not.
+    pub fn state(&self) -> (u64, Option<String>) {
+        let kept = locked(&self.kept);
+        (kept.restored, kept.problem.clone())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        // A look that has begun is over before the rules go.
+        let mut kept = locked(&self.kept);
+        kept.ended = true;
+        rules::clear(self.backend);
+    }
+}
+
+fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    fn look(&mut self, backend: Backend) {
+        if rules::written(backend) == self.expected {
+            self.problem = None;
+            return;
+        }
+        match rules::set(&self.config, backend) {
+            Ok(()) => {
+                // Another version of the program may write the same rules in another way.
+                self.expected = rules::written(backend);
+                self.restored += 1;
+                self.problem = None;
+                log!(4, "the rules were changed by another program: restored ({} so far)", self.restored);
+            }
+            Err(error) => {
+                let words = format!("the rules were changed by another program and cannot be restored: {error}");
+                if self.problem.as_ref() != Some(&words) {
+                    log!(3, "{words}");
+                }
+                self.problem = Some(words);
+            }
+        }
+    }
+}

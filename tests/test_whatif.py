@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from fourhop.errors import FourhopError
 from fourhop.study.estimate import Sample
 from fourhop.whatif import Answer, ask, page, to_dict, words
 from fourhop.whatif.answer import Effect, Group, Measure
-from fourhop.whatif.map import picture
+from fourhop.whatif.map import Tried, picture, tried_places
 from fourhop.whatif.tries import tries
 from tests.browser import CHROMIUM, Chromium
 from tests.conftest import ROOT, Command
@@ -232,7 +235,7 @@ def test_the_page_is_one_file_that_is_well_formed(written: Path) -> None:
 
 
 def test_the_map_shows_every_node_and_link_within_its_frame(answer: Answer) -> None:
-    drawn = picture(answer.tried.network, {5: "tower"}, {1: 2.0})
+    drawn = picture(answer.tried.network, {5: "tower"}, {1: 2.0}, {})
     assert len(drawn.nodes) == 6
     assert len(drawn.links) == len(answer.tried.network.pairs)
     assert all(0 <= node["x"] <= drawn.width and 0 <= node["y"] <= drawn.height for node in drawn.nodes)
@@ -240,6 +243,32 @@ def test_the_map_shows_every_node_and_link_within_its_frame(answer: Answer) -> N
     (two,) = (node for node in drawn.nodes if node["title"] == "node 2")
     assert tower["y"] < two["y"], "north is up"
     assert [node["class"] for node in drawn.nodes].count("gateway") == 1
+
+
+def test_the_map_marks_the_place_that_the_answer_recommends(answer: Answer, written: Path) -> None:
+    changes = {change.name: change for change in answer.tried.changes}
+    tried = tried_places(answer)
+    assert {f"further-gateway-{node}" for node in tried} <= set(changes)
+    helping = [each for each in answer.ranked if words.verdict(answer.effects[each.name]) in ("helps", "mixed")]
+    assert [place.best for place in tried.values()].count(True) == any("gateway-" in each.name for each in helping)
+    text = written.read_text(encoding="utf-8")
+    assert text.count(">best place</text>") == sum(place.best for place in tried.values())
+    # Whatever these runs say: of two places the one that helps is marked, the one that hurts is shown as tried.
+    names = {"helps": 5, "hurts": 4}
+    marks = {node: Tried(name == "helps", f"further gateway at node {node}", name) for name, node in names.items()}
+    drawn = picture(answer.tried.network, {}, {4: 1.0, 5: 1.0}, marks)
+    kinds = {node["label"]: node["class"] for node in drawn.nodes}
+    assert (kinds["5"], kinds["4"], kinds["0"]) == ("best", "tried", "gateway")
+
+
+def test_numbers_on_the_map_leave_each_other_room(answer: Answer) -> None:
+    crowded = replace(
+        answer.tried.network, places=[(float(7 * n % 40), float(3 * n % 50)) for n in range(44)], links={}
+    )
+    drawn = picture(crowded, {}, {3: 1.0}, {7: Tried(True, "further gateway at node 7", "helps")})
+    written = [(node["x"], node["y"]) for node in drawn.nodes if node["label"]]
+    assert {"0", "7"} <= {node["label"] for node in drawn.nodes}, "the gateway and the best place keep theirs"
+    assert all(math.dist(one, other) >= 19.0 for one, other in combinations(written, 2))
 
 
 def test_the_command_goes_on_from_what_is_stored(fourhop: Command, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourhop.picture import Network, Place
+from fourhop.whatif import words
+from fourhop.whatif.answer import Answer
 
 WIDTH = 520.0
 """Units of the drawing. A narrow screen shows it at two thirds of this, where its letters can still be read."""
@@ -23,7 +25,13 @@ CLASSES = (
 """Links by the power over the least of a link: name, least margin, words."""
 
 _LABELLED = 70
-"""With more nodes only gateways and nodes with traffic have their numbers."""
+"""With more nodes only gateways, tried places and nodes with traffic have their numbers."""
+_ROOM = 20.0
+"""Units between the centres of two nodes that both have their numbers."""
+_BESIDE = ((0.0, -26.0), (0.0, 26.0), (60.0, 0.0), (-60.0, 0.0))
+"""Where words can stand beside a node; they are some 76 units wide on a telephone."""
+_CLASSES = ("idle", "busy", "tried", "best", "gateway")
+"""From the bottom to the top; the upper ones get their numbers first."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +42,43 @@ class Picture:
     height: float
     links: list[dict[str, Any]]
     nodes: list[dict[str, Any]]
+    best: tuple[float, float] | None
+    """Where the words stand that name the best place, if there is one."""
     scale: dict[str, Any]
     """A bar of a round length: `length`, `label`."""
 
 
-def picture(network: Network, names: Mapping[int, str], speeds: Mapping[int, float]) -> Picture:
-    """The drawing; `speeds` are those of nodes with traffic today, in Mbit/s."""
+@dataclass(frozen=True)
+class Tried:
+    """A place that was tried for a gateway."""
+
+    best: bool
+    """The first of all that help; if none helps everybody, of those that help some."""
+    label: str
+    """What was tried there: the heading of its change on the page."""
+    verdict: str
+    """In words."""
+
+
+def tried_places(answer: Answer) -> dict[int, Tried]:
+    """The nodes at which a gateway was tried, each with the better of its changes."""
+    here = set(answer.tried.network.gateways)
+    found: dict[int, Tried] = {}
+    verdicts = [(change, words.verdict(answer.effects[change.name])) for change in answer.ranked]
+    order = {"helps": 0, "mixed": 1}
+    best = None
+    for change, verdict in sorted(verdicts, key=lambda each: order.get(each[1], 2)):
+        gateways = change.scenario.resolved.get("wired", {}).get("gateways", [])
+        for node in sorted(set(gateways) - here - set(found)):
+            best = node if best is None and verdict in order else best
+            found[node] = Tried(node == best, change.label, words.VERDICTS[verdict])
+    return found
+
+
+def picture(
+    network: Network, names: Mapping[int, str], speeds: Mapping[int, float], tried: Mapping[int, Tried]
+) -> Picture:
+    """The drawing; `speeds` are those of nodes with traffic today, in Mbit/s, `tried` the places for a gateway."""
     xs, ys = zip(*network.places, strict=True)
     wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys) or 1.0
     least, most = _HEIGHTS
@@ -66,14 +105,43 @@ def picture(network: Network, names: Mapping[int, str], speeds: Mapping[int, flo
         speed = speeds.get(number)
         title = _name(number, names) + (", gateway" if gateway else "")
         title += "" if speed is None else f", today {speed:.3g} Mbit/s"
-        labelled = len(spots) <= _LABELLED or gateway or speed is not None
         kind = "gateway" if gateway else "busy" if speed is not None else "idle"
-        nodes.append({"x": x, "y": y, "class": kind, "label": str(number) if labelled else "", "title": title})
-    # Gateways on top.
-    nodes.sort(key=lambda node: ("idle", "busy", "gateway").index(node["class"]))
+        if (place := tried.get(number)) is not None:
+            title += f"; {place.label}: {place.verdict}"
+            kind = "best" if place.best else "tried"
+        nodes.append({"x": x, "y": y, "class": kind, "label": str(number), "title": title})
+    nodes.sort(key=lambda node: _CLASSES.index(node["class"]))
+    _label(nodes)
     length_m = _round(0.25 * WIDTH / scale)
     label = f"{length_m / 1000:g} km" if length_m >= 1000 else f"{length_m:g} m"
-    return Picture(WIDTH, round(height, 1), links, nodes, {"length": round(length_m * scale, 1), "label": label})
+    words_at = next((_beside(node, nodes, height) for node in nodes if node["class"] == "best"), None)
+    return Picture(
+        WIDTH, round(height, 1), links, nodes, words_at, {"length": round(length_m * scale, 1), "label": label}
+    )
+
+
+def _label(nodes: list[dict[str, Any]]) -> None:
+    """Take the number from each node that has no room for it; what is drawn on top keeps its number."""
+    written: list[dict[str, Any]] = []
+    for node in reversed(nodes):
+        near = any(math.dist((node["x"], node["y"]), (other["x"], other["y"])) < _ROOM for other in written)
+        if near or (len(nodes) > _LABELLED and node["class"] == "idle"):
+            node["label"] = ""
+        else:
+            written.append(node)
+
+
+def _beside(node: dict[str, Any], nodes: list[dict[str, Any]], height: float) -> tuple[float, float]:
+    """Where words about a node stand: inside the drawing, where they cover the fewest other nodes."""
+
+    def covered(at: tuple[float, float]) -> int:
+        return sum(
+            abs(each["x"] - at[0]) < 48.0 and abs(each["y"] - at[1]) < 17.0 for each in nodes if each is not node
+        )
+
+    around = [(round(node["x"] + dx, 1), round(node["y"] + dy, 1)) for dx, dy in _BESIDE]
+    inside = [(x, y) for x, y in around if 40.0 <= x <= WIDTH - 40.0 and 10.0 <= y <= height - 10.0]
+    return min(inside or around[:1], key=covered)
 
 
 def _round(length: float) -> float:

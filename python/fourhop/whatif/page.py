@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 from fourhop.study.estimate import number
 from fourhop.whatif import words
 from fourhop.whatif.answer import Answer, Effect
-from fourhop.whatif.map import CLASSES, picture
+from fourhop.whatif.map import CLASSES, picture, tried_places
 
 PAGE = "index.html"
 
@@ -51,15 +52,22 @@ def html(answer: Answer, notes: Iterable[str] = ()) -> str:
     listed = resolved.get("nodes", [])
     names = {each["node"]: each["name"] for each in listed if isinstance(each["node"], int) and "name" in each}
     network = answer.tried.network
-    shown = [network.gateways, [end for flow in network.flows for end in (flow["from"], flow["to"]) if end is not None]]
+    tried = tried_places(answer)
+    shown = [
+        network.gateways,
+        list(tried),
+        [end for flow in network.flows for end in (flow["from"], flow["to"]) if end is not None],
+    ]
     return templates.get_template("whatif.html").render(
         css=asset("report.css"),
         name=answer.scenario.name,
         headline=words.headline(answer),
         today=words.today(answer),
-        picture=picture(network, names, _speeds(answer)),
+        picture=picture(network, names, _speeds(answer), tried),
+        best=[f"{n} {names[n]}" if n in names else str(n) for n, place in tried.items() if place.best],
+        places=len(tried),
         classes=CLASSES,
-        numbered=[(n, names[n], n in network.gateways) for n in dict.fromkeys([*shown[0], *shown[1]]) if n in names],
+        numbered=[(n, names[n], n in network.gateways) for n in dict.fromkeys(itertools.chain(*shown)) if n in names],
         changes=[_change(answer, each) for each in answer.ranked],
         verdicts=words.VERDICTS,
         ticks=[{"at": _place(tick), "label": _tick(tick)} for tick in _TICKS],

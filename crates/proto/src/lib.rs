@@ -16,6 +16,7 @@
 //! | [`gateway`] | what happens between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
+//! | [`preset`] | options of radio and MAC that are known when the program is compiled |
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
@@ -35,6 +36,7 @@ pub mod mac;
 pub mod net;
 pub mod node;
 pub mod phy;
+pub mod preset;
 pub mod route;
 pub mod tcp;
 pub mod wire;

@@ -5,6 +5,7 @@ use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{Begun, Buffers, Config, Ear, Heard, Node, Output, Rules};
 use fourhop_proto::phy::Radiated;
+use fourhop_proto::preset::Configured;
 use fourhop_proto::route::{Aodv, Config as AodvConfig, Router, StaticRoutes};
 use fourhop_proto::wire::{Frame, Ipv4Packet, encode};
 use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Time, Watt};
@@ -114,7 +115,9 @@ impl Line {
         for to in [from.wrapping_sub(1), from + 1].into_iter().filter(|&to| to < count) {
             let radiated = Radiated::new(NodeId(from as u32), frame);
             let for_us = frame.dst == STATIONS[to].mac;
-            if self.ears[to].handle_arrival(begin, POWER, for_us, &radiated, &self.rules) == Begun::AccessLost {
+            if self.ears[to].handle_arrival::<Configured>(begin, POWER, for_us, &radiated, &self.rules)
+                == Begun::AccessLost
+            {
                 self.nodes[to].handle_access_lost(begin, &mut self.ears[to]);
             }
             self.air.push(Copy { end, to, from, frame: frame.clone() });

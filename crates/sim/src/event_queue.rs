@@ -86,6 +86,9 @@ impl Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub u32);
 
+/// Marks a place without an entry.
+const NO_ENTRY: Entry = Entry { key: Key::NEVER, slot: u32::MAX };
+
 /// How many events the sorted array holds at most: chains of a dozen nodes never need the blocks, and in large networks as
 /// much happens within a few microseconds as there is room for.
 fn room(slots: usize) -> usize {
@@ -145,18 +148,22 @@ pub struct EventQueue {
     plans: Vec<Plan>,
     /// `near` holds exactly the events before this.
     horizon: Key,
+    /// An event that most likely comes first ([`EventQueue::set_next`]); at [`Key::NEVER`] if there is none. It takes the place of
+    /// the one in `plans`, which may still be there and is out of date.
+    next: Entry,
 }
 
 impl EventQueue {
     /// An empty queue with `slots` slots.
     pub fn new(slots: usize) -> EventQueue {
         EventQueue {
-            near: vec![Entry { key: Key::NEVER, slot: u32::MAX }; room(slots) + 1].into(),
+            near: vec![NO_ENTRY; room(slots) + 1].into(),
             count: 0,
             room: room(slots),
             far: Blocks::new(room(slots)),
             plans: vec![Plan::NONE; slots],
             horizon: Key::NEVER,
+            next: NO_ENTRY,
         }
     }
 
@@ -169,6 +176,12 @@ impl EventQueue {
     /// The first event.
     #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
+        debug_assert!(self.next == NO_ENTRY, "`set_next` is followed by `take_next` or `settle_next`");
+        self.first_filed()
+    }
+
+    #[inline(always)]
+    fn first_filed(&mut self) -> Option<(Key, Slot)> {
         if self.count == 0 {
             self.fetch();
         }
@@ -188,6 +201,57 @@ impl EventQueue {
     pub fn take_first(&mut self, slot: Slot) {
         self.count -= 1;
         self.plans[slot.0 as usize].event = Key::NEVER;
+    }
+
+    /// Moves the event of `slot` to `key`, as [`EventQueue::set`] does, where it most likely comes before all others: it is
+    /// compared with the first of them and needs no place among them. Only [`EventQueue::take_next`] or
+    /// [`EventQueue::settle_next`] may follow.
+    #[inline(always)]
+    pub fn set_next(&mut self, slot: Slot, key: Key) {
+        debug_assert!(self.next == NO_ENTRY, "one event comes next");
+        self.next = Entry { key, slot: slot.0 };
+    }
+
+    /// Takes the first event out, unless it comes after `end`. Its slot may keep an older plan, which comes up unless the slot is
+    /// [set](EventQueue::set_again) again.
+    #[inline(always)]
+    pub fn take_next(&mut self, end: Time) -> Option<(Key, Slot)> {
+        let mut first = self.first_filed();
+        if self.next.key != Key::NEVER {
+            let Entry { key, slot } = self.next;
+            self.next = NO_ENTRY;
+            let slot = Slot(slot);
+            if first.is_some_and(|(_, of)| of == slot) {
+                // Out of date, such as the time-out of an answer that has come.
+                self.take_first(slot);
+                first = self.first_filed();
+            }
+            if key.time() <= end && first.is_none_or(|(other, _)| key < other) {
+                return Some((key, slot));
+            }
+            self.set(slot, Some(key));
+            first = self.first_filed();
+        }
+        let (key, slot) = first.filter(|(key, _)| key.time() <= end)?;
+        self.take_first(slot);
+        Some((key, slot))
+    }
+
+    /// Gives the event of [`EventQueue::set_next`], if there is one, its place among the others.
+    pub fn settle_next(&mut self) {
+        let Entry { key, slot } = core::mem::replace(&mut self.next, NO_ENTRY);
+        if key != Key::NEVER {
+            self.set(Slot(slot), Some(key));
+        }
+    }
+
+    /// As [`EventQueue::set`], for a slot whose event has just been taken out and which therefore mostly has none.
+    #[inline(always)]
+    pub fn set_again(&mut self, slot: Slot, key: Option<Key>) {
+        match key {
+            Some(key) if self.plans[slot.0 as usize].event == Key::NEVER => self.push(slot, key),
+            _ => self.set(slot, key),
+        }
     }
 
     /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the
@@ -356,7 +420,7 @@ mod tests {
         #[test]
         fn every_event_comes_up_in_order(
             slots in 1u32..300,
-            moves in prop::collection::vec((0u32..300, 0u64..5000, 0u8..5), 1..2000),
+            moves in prop::collection::vec((0u32..300, 0u64..5000, 0u8..7), 1..2000),
         ) {
             let mut queue = EventQueue::new(slots as usize);
             let mut wanted: BTreeMap<u32, Key> = BTreeMap::new();
@@ -376,6 +440,27 @@ mod tests {
                             break;
                         }
                         queue.push(Slot(slot), due);
+                    }
+                } else if what >= 5 {
+                    // The same with an event that may come next, and an end that may come before it.
+                    let near = timer(now + later / 16, slot);
+                    queue.set_next(Slot(slot), near);
+                    wanted.insert(slot, near);
+                    let end = Time::from_nanos(now + u64::from(slot));
+                    if what == 6 {
+                        queue.settle_next();
+                    }
+                    while let Some((at, Slot(slot))) = queue.take_next(end) {
+                        let due = wanted[&slot];
+                        prop_assert!(at <= due && at.time() <= end);
+                        if at == due {
+                            prop_assert_eq!(first(&wanted), Some((at, slot)));
+                            wanted.remove(&slot);
+                            queue.set_again(Slot(slot), None);
+                            now = at.time().as_nanos();
+                            break;
+                        }
+                        queue.set_again(Slot(slot), Some(due));
                     }
                 } else if what == 3 {
                     queue.set(Slot(slot), Some(key));

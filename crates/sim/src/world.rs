@@ -20,8 +20,9 @@ use crate::trace::{Copy, Tap, TxId};
 use crate::wired::Wired;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Begun, Buffers, Ear, Heard, Node, Rules};
+use fourhop_proto::node::{Begun, Buffers, Ear, Heard, Known, Node, Rules};
 use fourhop_proto::phy::{Radiated, sinr};
+use fourhop_proto::preset::{Configured, Ns2, Preset, Standard};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
 use radios::hasten_layers;
@@ -204,11 +205,8 @@ impl World {
     /// asks for it.
     pub fn run_until(&mut self, end: Time, control: &Control) -> bool {
         let mut steps = 0;
-        while let Some((key, slot)) = self.queue.peek()
-            && key.time() <= end
-        {
+        while let Some((key, slot)) = self.queue.take_next(end) {
             debug_assert!(key.time() >= self.now, "time never runs backwards");
-            self.queue.take_first(slot);
             self.now = key.time();
             if (slot.0 as usize) < self.nodes.len() {
                 self.timer(slot, end);
@@ -224,6 +222,7 @@ impl World {
                 steps = 0;
                 control.report(self.now);
                 if control.is_stopped() {
+                    self.queue.settle_next();
                     return false;
                 }
             }
@@ -233,6 +232,8 @@ impl World {
         true
     }
 
+    // Called in one place, as `advance` is in two: left to itself the compiler inlines neither.
+    #[inline(always)]
     fn timer(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize;
         let air = self.free_air();
@@ -240,12 +241,19 @@ impl World {
         let frame = &mut self.transmissions[air as usize].frame;
         if let Some(receiver) = self.receivers.get_mut(index) {
             ear.settle_at(self.now, receiver, &self.rules.medium);
+        } else if node.is_called_in_vain(self.now, ear) && self.outside.tap.is_none() {
+            ear.settle(self.now, &self.rules.medium);
+            let at = node.next_timeout(ear);
+            self.queue.set_again(slot, at.map(|at| timer_key(slot.0, at)));
+            if cfg!(debug_assertions) {
+                let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
+                assert!(due == Due::Nothing && node.next_timeout(ear) == at && self.outside.buffers.outputs.is_empty());
+            }
+            return;
         }
         let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);
-        if let Some(at) = node.next_timeout(ear) {
-            self.queue.push(slot, timer_key(slot.0, at));
-        }
+        self.queue.set_again(slot, node.next_timeout(ear).map(|at| timer_key(slot.0, at)));
         if self.stations.are_several() {
             hasten_layers(&self.stations, &self.nodes, NodeId(slot.0), &mut self.queue);
         }
@@ -320,6 +328,7 @@ impl World {
     }
 
     /// Walks the transmission in `slot` over its receivers until something else comes first.
+    #[inline(always)]
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = (slot.0 - self.first_air) as usize;
         let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
@@ -327,15 +336,19 @@ impl World {
         let next = if self.receivers.is_empty() {
             let next = match (leaving, self.outside.tap.is_some()) {
                 (true, _) => None,
-                (false, false) => self.arrivals::<false, false>(index, limit),
-                (false, true) => self.arrivals::<false, true>(index, limit),
+                (false, false) => match self.rules.known() {
+                    Known::Ns2 => self.arrivals::<Ns2, false, false>(index, limit),
+                    Known::Standard => self.arrivals::<Standard, false, false>(index, limit),
+                    Known::Nothing => self.arrivals::<Configured, false, false>(index, limit),
+                },
+                (false, true) => self.arrivals::<Configured, false, true>(index, limit),
             };
             next.or_else(|| self.departures::<false>(index, limit))
         } else {
             let next = match (leaving, self.outside.tap.is_some()) {
                 (true, _) => None,
-                (false, false) => self.arrivals::<true, false>(index, limit),
-                (false, true) => self.arrivals::<true, true>(index, limit),
+                (false, false) => self.arrivals::<Configured, true, false>(index, limit),
+                (false, true) => self.arrivals::<Configured, true, true>(index, limit),
             };
             next.or_else(|| self.departures::<true>(index, limit))
         };
@@ -349,7 +362,11 @@ impl World {
 
     /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
     #[inline(never)]
-    fn arrivals<const SINR: bool, const TAPPED: bool>(&mut self, index: usize, mut limit: Limit) -> Option<Key> {
+    fn arrivals<P: Preset, const SINR: bool, const TAPPED: bool>(
+        &mut self,
+        index: usize,
+        mut limit: Limit,
+    ) -> Option<Key> {
         let transmission = &mut self.transmissions[index];
         let (src, start) = (transmission.src, transmission.start);
         let frame = transmission.frame.as_ref()?;
@@ -370,7 +387,7 @@ impl World {
             }
             let ear = &mut ears[neighbour.node.index()];
             let for_us = neighbour.node == to;
-            if !SINR && !for_us && ear.overhear(now, neighbour.power, &radiated, rules) {
+            if !SINR && !for_us && ear.overhear::<P>(now, neighbour.power, &radiated, rules) {
                 if TAPPED && let Some(tap) = &mut self.outside.tap {
                     tap.ear(now, neighbour.node, ear, receiving(ear, None));
                 }
@@ -384,7 +401,7 @@ impl World {
                 let copy = radiated.copy(now, neighbour.power, for_us);
                 ear.handle_arrival_at(now, copy, frame, &mut self.receivers[neighbour.node.index()], rules)
             } else {
-                ear.handle_arrival(now, neighbour.power, for_us, &radiated, rules)
+                ear.handle_arrival::<P>(now, neighbour.power, for_us, &radiated, rules)
             };
             match begun {
                 Begun::Unnoticed => {}
@@ -471,6 +488,19 @@ impl World {
             node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.buffers);
             // What this node waited for has come or has begun: its next timer is seldom the one it had.
             let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
+            if let (Some(timer), 1) = (timer, neighbours.len())
+                && self.outside.buffers.outputs.is_empty()
+                && !self.stations.are_several()
+            {
+                // Mostly its answer after SIFS, before which nothing else happens. This walk ends here, so that nobody asks the
+                // queue before the main loop does.
+                self.queue.set_next(slot, timer);
+                if let Some(tap) = &mut self.outside.tap {
+                    let receiving = receiving(ear, self.receivers.get(index));
+                    tap.node(now, neighbour.node, node, ear, receiving);
+                }
+                return None;
+            }
             self.queue.set(slot, timer);
             if self.stations.are_several() {
                 // A MAC that is free again may have let a gateway send by another radio.

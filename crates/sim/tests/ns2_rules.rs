@@ -6,6 +6,7 @@ use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;
 use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::Radiated;
+use fourhop_proto::preset::Configured;
 use fourhop_proto::route::{self, Aodv, Router};
 use fourhop_proto::wire::{AodvMessage, Body, Frame, FrameKind, Payload, RoutingMessage};
 use fourhop_sim::batch::Control;
@@ -113,7 +114,13 @@ impl Pair {
                     let (begin, to) = (now + PROPAGATION_200_M, 1 - from);
                     let radiated = Radiated::new(NodeId(from as u32), &frame);
                     let for_us = frame.dst == NodeId(to as u32).mac();
-                    let begun = self.ears[to].handle_arrival(begin, Watt(8.9e-10), for_us, &radiated, &self.rules);
+                    let begun = self.ears[to].handle_arrival::<Configured>(
+                        begin,
+                        Watt(8.9e-10),
+                        for_us,
+                        &radiated,
+                        &self.rules,
+                    );
                     assert_ne!(begun, Begun::AccessLost, "ns-2 knows no immediate access");
                     self.air.push((begin, begin + frame.airtime, to, frame));
                 }

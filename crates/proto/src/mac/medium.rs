@@ -9,6 +9,7 @@ use super::backoff::Backoff;
 use super::config::Config;
 use crate::drop::DropReason;
 use crate::phy::Verdict;
+use crate::preset::{Configured, Preset};
 use fourhop_units::{Dur, Time};
 
 /// What a medium needs of the MAC's options, with the times that follow from them computed once.
@@ -60,9 +61,38 @@ impl Rules {
         }
     }
 
+    /// Are its yes-or-no options those of the preset?
+    pub(crate) fn fit<P: Preset>(&self) -> bool {
+        self.eifs_on_undecodable::<P>() == self.eifs_on_undecodable
+            && self.eifs_ended_by_good_frame::<P>() == self.eifs_ended_by_good_frame
+            && self.nav_reset_timeout::<P>() == self.nav_reset_timeout
+            && self.nav_may_be_reset::<P>() == self.nav_reset_timeout.is_some()
+    }
+
+    #[inline(always)]
+    fn eifs_on_undecodable<P: Preset>(&self) -> bool {
+        P::MAC.map_or(self.eifs_on_undecodable, |known| known.eifs_on_undecodable)
+    }
+
+    #[inline(always)]
+    fn eifs_ended_by_good_frame<P: Preset>(&self) -> bool {
+        P::MAC.map_or(self.eifs_ended_by_good_frame, |known| known.eifs_ended_by_good_frame)
+    }
+
+    #[inline(always)]
+    fn nav_may_be_reset<P: Preset>(&self) -> bool {
+        P::MAC.map_or(self.nav_reset_timeout.is_some(), |known| known.nav_reset)
+    }
+
+    #[inline(always)]
+    fn nav_reset_timeout<P: Preset>(&self) -> Option<Dur> {
+        if self.nav_may_be_reset::<P>() { self.nav_reset_timeout } else { None }
+    }
+
     /// May the end of a received frame bring an access forward?
-    pub(crate) fn ends_bring_access_forward(&self) -> bool {
-        self.eifs_ended_by_good_frame || self.nav_reset_timeout.is_some()
+    #[inline(always)]
+    pub(crate) fn ends_bring_access_forward<P: Preset>(&self) -> bool {
+        self.eifs_ended_by_good_frame::<P>() || self.nav_may_be_reset::<P>()
     }
 }
 
@@ -137,10 +167,10 @@ impl Medium {
         self.exchange
     }
 
-    /// As [`Medium::handle_arrival`] where there is no back-off; does nothing, and says so, if an RTS may have to be forgotten.
+    /// As [`Medium::handle_arrival`] where no back-off runs; does nothing, and says so, if an RTS may have to be forgotten.
     #[inline(always)]
-    pub fn occupy(&mut self) -> bool {
-        let simple = self.nav_reset == Time::NEVER;
+    pub fn occupy<P: Preset>(&mut self, rules: &Rules) -> bool {
+        let simple = !rules.nav_may_be_reset::<P>() || self.nav_reset == Time::NEVER;
         self.busy |= simple;
         simple
     }
@@ -254,9 +284,15 @@ impl Medium {
     /// The receiver lost the frame that occupied it.
     #[inline(always)]
     pub fn handle_error(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
+        self.handle_error_by::<Configured>(now, verdict, rules);
+    }
+
+    /// The same with the options of a preset.
+    #[inline(always)]
+    pub(crate) fn handle_error_by<P: Preset>(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
         let eifs = match verdict {
             Verdict::Good | Verdict::Missed => false,
-            Verdict::Bad(DropReason::Undecodable) => rules.eifs_on_undecodable,
+            Verdict::Bad(DropReason::Undecodable) => rules.eifs_on_undecodable::<P>(),
             Verdict::Bad(_) => true,
         };
         if eifs {
@@ -268,12 +304,18 @@ impl Medium {
     /// the past if it is addressed to this station alone.
     #[inline(always)]
     pub fn handle_good_frame(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
-        if rules.eifs_ended_by_good_frame {
+        self.handle_good_frame_by::<Configured>(now, reserved, rts, rules);
+    }
+
+    /// The same with the options of a preset.
+    #[inline(always)]
+    pub(crate) fn handle_good_frame_by<P: Preset>(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
+        if rules.eifs_ended_by_good_frame::<P>() {
             self.eifs_until = self.eifs_until.min(now);
         }
         if reserved > self.nav {
             self.nav = reserved;
-            if let Some(timeout) = rules.nav_reset_timeout
+            if let Some(timeout) = rules.nav_reset_timeout::<P>()
                 && rts
             {
                 self.nav_reset = now + timeout;
@@ -292,7 +334,7 @@ impl Medium {
 
     /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it, behind an AIFS
     /// that is `later` slots longer than DIFS. Says whether a back-off must be drawn.
-    pub(super) fn request_access(&mut self, now: Time, immediate: bool, later: u32, rules: &Rules) -> bool {
+    pub(crate) fn request_access(&mut self, now: Time, immediate: bool, later: u32, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         if self.backoff.is_some() {
             return false;
@@ -307,7 +349,7 @@ impl Medium {
     }
 
     /// A back-off of `slots` begins, likewise.
-    pub(super) fn begin_backoff(&mut self, now: Time, slots: u32, later: u32) {
+    pub(crate) fn begin_backoff(&mut self, now: Time, slots: u32, later: u32) {
         self.backoff = Some(Backoff::drawn(now, slots, later));
     }
 
@@ -332,6 +374,13 @@ impl Medium {
         self.backoff.is_some()
     }
 
+    /// Does a back-off have to be told that the receiver, which has sensed nothing before, senses something from `now` on? It has
+    /// not begun to run while the medium is reserved beyond `now`: then no slot has passed, and it has not run out.
+    #[inline(always)]
+    pub(crate) fn has_running_backoff(&self, now: Time) -> bool {
+        self.backoff.as_ref().is_some_and(|backoff| backoff.is_immediate() || self.last_idle_since() <= now)
+    }
+
     /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it is
     /// noticed depends on when the station is asked.
     pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
@@ -343,7 +392,7 @@ impl Medium {
     }
 
     /// Tells whether a packet waits for access.
-    pub(super) fn want_access(&mut self, wanted: bool) {
+    pub(crate) fn want_access(&mut self, wanted: bool) {
         self.wanted = wanted;
     }
 

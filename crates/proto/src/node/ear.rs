@@ -13,6 +13,7 @@ use crate::mac;
 use crate::mac::medium::{self, Medium};
 use crate::phy::threshold::Slot;
 use crate::phy::{self, Arrival, ArrivalEffect, Departure, Radiated, Receiver, Verdict, sinr};
+use crate::preset::{Configured, Ns2, Preset, Standard};
 use crate::wire::Frame;
 use fourhop_units::{NodeId, Time, Watt};
 
@@ -23,18 +24,54 @@ pub struct Rules {
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
-    /// May the end of any copy bring an access forward, and not only that of the wreck of a collision, after which no
-    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked on makes
-    /// the medium busy up to the next end.
-    any_copy_hastens: bool,
+    /// What is known of the yes-or-no options when the program is compiled.
+    known: Known,
+}
+
+/// A [`Preset`] as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// [`Configured`].
+    Nothing,
+    /// [`Ns2`].
+    Ns2,
+    /// [`Standard`].
+    Standard,
 }
 
 impl Rules {
     /// Those of nodes with these options.
     pub fn new(phy: phy::Config, mac: &mac::Config) -> Rules {
-        let medium = medium::Rules::new(mac);
-        let forgets = !phy.energy_detection && !phy.lock_on_undecodable;
-        Rules { phy, medium, any_copy_hastens: medium.ends_bring_access_forward() || forgets }
+        let mut rules = Rules { phy, medium: medium::Rules::new(mac), known: Known::Nothing };
+        if rules.fit::<Ns2>() {
+            rules.known = Known::Ns2;
+        } else if rules.fit::<Standard>() {
+            rules.known = Known::Standard;
+        }
+        rules
+    }
+
+    /// The preset by which [`Ear::overhear`] and [`Ear::handle_arrival`] cost the least.
+    pub fn known(&self) -> Known {
+        self.known
+    }
+
+    /// Are the yes-or-no options those of the preset?
+    fn fit<P: Preset>(&self) -> bool {
+        let phy = &self.phy;
+        phy.captures_late::<P>() == phy.late_capture
+            && phy.locks_on_undecodable::<P>() == phy.lock_on_undecodable
+            && phy.detects_energy::<P>() == phy.energy_detection
+            && self.medium.fit::<P>()
+    }
+
+    /// May the end of any copy bring an access forward, and not only that of the wreck of a collision, after which no
+    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked on makes
+    /// the medium busy up to the next end.
+    #[inline(always)]
+    fn any_copy_hastens<P: Preset>(&self) -> bool {
+        let forgets = !self.phy.detects_energy::<P>() && !self.phy.locks_on_undecodable::<P>();
+        self.medium.ends_bring_access_forward::<P>() || forgets
     }
 }
 
@@ -127,14 +164,14 @@ impl Ear {
     #[inline(always)]
     pub fn settle(&mut self, now: Time, rules: &medium::Rules) {
         if self.medium.is_busy() {
-            self.settle_busy(now, rules);
+            self.settle_busy::<Configured>(now, rules);
         }
     }
 
     #[inline(always)]
-    fn settle_busy(&mut self, now: Time, rules: &medium::Rules) {
+    fn settle_busy<P: Preset>(&mut self, now: Time, rules: &medium::Rules) {
         if let Some(slot) = self.receiver.take_ended(now) {
-            self.judge(&slot, rules);
+            self.judge::<P>(&slot, rules);
         }
         let until = self.receiver.busy_until();
         if until <= now {
@@ -144,7 +181,7 @@ impl Ear {
 
     /// What was in the slot has ended; what it is lost for, if it is.
     #[inline(always)]
-    fn judge(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
+    fn judge<P: Preset>(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
         if self.medium.is_transmitting(slot.end) {
             // Unnoticed by the MAC.
             self.count(DropReason::HalfDuplex);
@@ -153,43 +190,46 @@ impl Ear {
         match slot.lost {
             None => {
                 self.received += 1;
-                self.medium.handle_good_frame(slot.end, slot.reserved, slot.rts, rules);
+                self.medium.handle_good_frame_by::<P>(slot.end, slot.reserved, slot.rts, rules);
             }
             Some(reason) => {
                 self.count(reason);
-                self.medium.handle_error(slot.end, Verdict::Bad(reason), rules);
+                self.medium.handle_error_by::<P>(slot.end, Verdict::Bad(reason), rules);
             }
         }
         slot.lost
     }
 
-    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and the node does
-    /// not wait for access, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next.
+    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and no back-off
+    /// runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next. The rules must fit the preset.
     #[must_use]
     #[inline(always)]
-    pub fn overhear(&mut self, now: Time, power: Watt, radiated: &Radiated, rules: &Rules) -> bool {
-        if self.receiver.busy_until() > now || self.medium.has_backoff() {
+    pub fn overhear<P: Preset>(&mut self, now: Time, power: Watt, radiated: &Radiated, rules: &Rules) -> bool {
+        if self.receiver.busy_until() > now {
             return false;
         }
         if self.medium.is_busy() {
-            self.settle_busy(now, &rules.medium);
+            self.settle_busy::<P>(now, &rules.medium);
         }
-        if !self.medium.occupy() {
+        if rules.any_copy_hastens::<P>() && self.medium.has_backoff() || self.medium.has_running_backoff(now) {
+            return false;
+        }
+        if !self.medium.occupy::<P>(&rules.medium) {
             return false;
         }
         let transmitting = self.medium.is_transmitting(now);
         if let ArrivalEffect::Aside(reason) =
-            self.receiver.arrive_alone(now, radiated.copy(now, power, false), transmitting, &rules.phy)
+            self.receiver.arrive_alone::<P>(now, radiated.copy(now, power, false), transmitting, &rules.phy)
         {
             self.count(reason);
         }
         true
     }
 
-    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone.
+    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. The rules must fit the preset.
     #[must_use]
     #[inline(never)]
-    pub fn handle_arrival(
+    pub fn handle_arrival<P: Preset>(
         &mut self,
         now: Time,
         power: Watt,
@@ -197,9 +237,11 @@ impl Ear {
         radiated: &Radiated,
         rules: &Rules,
     ) -> Begun {
-        self.settle(now, &rules.medium);
+        if self.medium.is_busy() {
+            self.settle_busy::<P>(now, &rules.medium);
+        }
         let copy = radiated.copy(now, power, for_us);
-        let effect = self.receiver.arrive(now, copy, self.medium.is_transmitting(now), &rules.phy);
+        let effect = self.receiver.arrive::<P>(now, copy, self.medium.is_transmitting(now), &rules.phy);
         if let ArrivalEffect::Aside(reason) = effect {
             self.count(reason);
         }
@@ -209,7 +251,8 @@ impl Ear {
             return Begun::AccessLost;
         }
         let collided = effect == ArrivalEffect::Aside(DropReason::Collision);
-        if (collided || rules.any_copy_hastens) && self.awaits_access() { Begun::Sooner } else { Begun::Unnoticed }
+        let hastens = collided || rules.any_copy_hastens::<P>();
+        if hastens && self.awaits_access() { Begun::Sooner } else { Begun::Unnoticed }
     }
 
     /// The copy of `frame` from node `src` ends.
@@ -218,7 +261,7 @@ impl Ear {
         let Some(slot) = self.receiver.take(now, src) else {
             return Heard::Lost(self.receiver.lost_aside(now, src));
         };
-        let lost = self.judge(&slot, &rules.medium);
+        let lost = self.judge::<Configured>(&slot, &rules.medium);
         // Without energy detection what is not in the slot makes the medium busy no longer.
         if self.receiver.busy_until() <= now
             && !(rules.phy.energy_detection && self.receiver.another_ends_after(now, src))
@@ -370,6 +413,12 @@ impl Ear {
         after.access_timeout(rules)
     }
 
+    /// Does its own receiver sense anything after `now`?
+    #[inline(always)]
+    pub(super) fn is_occupied(&self, now: Time) -> bool {
+        self.receiver.busy_until() > now
+    }
+
     /// Is its receiver on a frame that it can so far decode?
     pub fn is_receiving(&self) -> bool {
         self.receiver.is_receiving()
@@ -432,16 +481,37 @@ mod tests {
         proptest::collection::vec((0u64..60, 30u64..130, 0.05f64..40.0, 0u64..300, any::<bool>()), 1..40)
     }
 
-    /// An ear that hears all of `copies`, and between them is made to look at every end where `watchful`; what can be seen of
-    /// it in the end.
-    fn heard(copies: &[Drawn], sinr: Option<sinr::Config>, rules: &Rules, watchful: bool) -> String {
+    /// How an ear hears.
+    #[derive(Clone, Copy, Default)]
+    struct Way {
+        /// With the receiver of this radio instead of its own.
+        sinr: Option<sinr::Config>,
+        /// It is made to look at every end between copies.
+        watchful: bool,
+        /// [`Ear::overhear`] is never tried.
+        thorough: bool,
+        /// A back-off of so many slots runs from the beginning, for a packet if there is one; `None`: an immediate access.
+        backoff: Option<(Option<u32>, bool)>,
+    }
+
+    /// An ear that hears all of `copies`; what can be seen of it in the end.
+    fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
+        assert!(rules.fit::<P>());
+        let Way { sinr, watchful, thorough, backoff } = way;
         let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
         let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
         let settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
             Some(receiver) => ear.settle_at(now, receiver, &rules.medium),
             None => ear.settle(now, &rules.medium),
         };
-        let (mut now, mut ends) = (Time::ZERO, Vec::new());
+        if let Some((slots, wanted)) = backoff {
+            match slots {
+                Some(slots) => ear.medium.begin_backoff(Time::ZERO, slots, 0),
+                None => assert!(!ear.medium.request_access(Time::ZERO, true, 0, &rules.medium)),
+            }
+            ear.medium.want_access(wanted);
+        }
+        let (mut now, mut ends, mut begun) = (Time::ZERO, Vec::new(), Vec::new());
         for (n, &(silence, length, strength, duration, rts)) in (0u32..).zip(copies) {
             now += Dur::from_micros(silence);
             ends.sort_unstable();
@@ -461,15 +531,19 @@ mod tests {
             let radiated = Radiated::new(NodeId(n), &frame);
             let copy = radiated.copy(now, power, for_us);
             ends.push(copy.end);
-            let _ = match &mut receiver {
+            let effect = match &mut receiver {
                 Some(receiver) => ear.handle_arrival_at(now, copy, &frame, receiver, rules),
-                None if !for_us && ear.overhear(now, power, &radiated, rules) => Begun::Unnoticed,
-                None => ear.handle_arrival(now, power, for_us, &radiated, rules),
+                None if !for_us && !thorough && ear.overhear::<P>(now, power, &radiated, rules) => Begun::Unnoticed,
+                None => ear.handle_arrival::<P>(now, power, for_us, &radiated, rules),
             };
+            if effect == Begun::AccessLost {
+                ear.medium.begin_backoff(now, 20, 0);
+            }
+            begun.push((effect, ear.access_timeout(&rules.medium)));
         }
         now += Dur::from_millis(1);
         settle(&mut ear, &mut receiver, now);
-        format!("{:?} {} {:?}", ear.medium, ear.received, ear.drops(now))
+        format!("{:?} {} {:?} {begun:?}", ear.medium, ear.received, ear.drops(now))
     }
 
     proptest! {
@@ -480,7 +554,11 @@ mod tests {
             let phy = phy::Config { late_capture, lock_on_undecodable, energy_detection, ..phy::Config::ns2() };
             let mac = mac::Config { nav_reset, eifs_ended_by_good_frame: ends_eifs, ..mac::Config::ns2() };
             let rules = Rules::new(phy, &mac);
-            prop_assert_eq!(heard(&copies, None, &rules, false), heard(&copies, None, &rules, true));
+            let in_time = Way { watchful: true, ..Way::default() };
+            prop_assert_eq!(
+                heard::<Configured>(&copies, &rules, Way::default()),
+                heard::<Configured>(&copies, &rules, in_time)
+            );
             let sinr = sinr::Config {
                 phy: phy::PhyKind::Dsss,
                 plcp: Dur::from_micros(20),
@@ -495,7 +573,55 @@ mod tests {
                 cca_energy: Watt(if lock_on_undecodable { 1e-9 } else { 1e-7 }),
                 cca_preamble: energy_detection,
             };
-            prop_assert_eq!(heard(&copies, Some(sinr), &rules, false), heard(&copies, Some(sinr), &rules, true));
+            prop_assert_eq!(
+                heard::<Configured>(&copies, &rules, Way { sinr: Some(sinr), ..Way::default() }),
+                heard::<Configured>(&copies, &rules, Way { sinr: Some(sinr), ..in_time })
+            );
+        }
+
+        /// Nor whether a copy is overheard shortly or handled in full, nor what is known of the options beforehand.
+        #[test]
+        fn short_is_as_good_as_thorough(
+            copies in copies(),
+            backoff in prop::option::of((prop::option::of(0u32..100), any::<bool>())),
+            capture_nav in any::<bool>(),
+        ) {
+            let way = Way { backoff, ..Way::default() };
+            for standard in [false, true] {
+                let (phy, mac) = match standard {
+                    false => (phy::Config::ns2(), mac::Config::ns2()),
+                    true => (phy::Config::standard(), mac::Config::standard()),
+                };
+                let rules = Rules::new(phy, &mac::Config { capture_nav, ..mac });
+                let known = if standard { Known::Standard } else { Known::Ns2 };
+                prop_assert_eq!(rules.known(), known);
+                let thorough = heard::<Configured>(&copies, &rules, Way { thorough: true, ..way });
+                prop_assert_eq!(&thorough, &heard::<Configured>(&copies, &rules, way));
+                match known {
+                    Known::Standard => prop_assert_eq!(&thorough, &heard::<Standard>(&copies, &rules, way)),
+                    _ => prop_assert_eq!(&thorough, &heard::<Ns2>(&copies, &rules, way)),
+                }
+            }
+        }
+
+        /// Nor with options of which nothing is known, EDCA's boundaries among them.
+        #[test]
+        fn short_is_as_good_with_any_options(
+            copies in copies(),
+            backoff in prop::option::of((prop::option::of(0u32..100), any::<bool>())),
+            options in any::<[bool; 6]>(),
+            edca in any::<bool>(),
+        ) {
+            let [late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs, eifs] = options;
+            let phy = phy::Config { late_capture, lock_on_undecodable, energy_detection, ..phy::Config::ns2() };
+            let edca = edca.then(|| mac::edca::Config::standard(phy::PhyKind::Dsss));
+            let mac = mac::Config {
+                nav_reset, eifs_ended_by_good_frame: ends_eifs, eifs_on_undecodable: eifs, edca, ..mac::Config::ns2()
+            };
+            let rules = Rules::new(phy, &mac);
+            let way = Way { backoff, ..Way::default() };
+            let thorough = heard::<Configured>(&copies, &rules, Way { thorough: true, ..way });
+            prop_assert_eq!(thorough, heard::<Configured>(&copies, &rules, way));
         }
     }
 }

@@ -39,7 +39,7 @@ pub use account::{Account, Drops, Layers};
 pub use ages::{AgeLog, Ages};
 pub use buffers::Buffers;
 pub use config::{Config, SharedConfig};
-pub use ear::{Begun, Ear, Heard, Rules};
+pub use ear::{Begun, Ear, Heard, Known, Rules};
 pub use early::EarlyDrops;
 pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;

@@ -169,6 +169,14 @@ impl Node {
         Time::earlier_of(self.mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
+    /// Has [`Node::handle_timeout`] nothing to do at `now`? True only where that is soon known: the ear's own receiver senses
+    /// something, so that no access to the medium is due, the timers of all layers are later, and the MAC asks for no packet. It has
+    /// then been offered what there was after the event before.
+    #[inline(always)]
+    pub fn is_called_in_vain(&self, now: Time, ear: &Ear) -> bool {
+        ear.is_occupied(now) && self.mac.exchange_timeout() > now && self.upper.first > now && !self.mac.is_ready()
+    }
+
     /// The medium has become busy before an access that needed no back-off.
     pub fn handle_access_lost(&mut self, now: Time, ear: &mut Ear) {
         self.mac.handle_access_lost(now, &mut ear.medium);
@@ -247,7 +255,9 @@ impl Node {
             if mac_due == Due::Frame {
                 ear.transmit_started();
             }
-            self.perform_mac(now, FIRST, out);
+            if !out.mac.is_empty() {
+                self.perform_mac(now, FIRST, out);
+            }
         }
         let upper_due = self.upper.first <= now;
         if upper_due {

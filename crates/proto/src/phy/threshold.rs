@@ -19,6 +19,7 @@
 
 use super::{Arrival, ArrivalEffect};
 use crate::drop::DropReason;
+use crate::preset::Preset;
 use fourhop_units::{NodeId, Time, Watt};
 
 /// Thresholds and options of the radio.
@@ -59,6 +60,24 @@ impl Config {
     /// The same thresholds with a receiver that behaves as IEEE 802.11 describes carrier sense.
     pub const fn standard() -> Config {
         Config { late_capture: true, lock_on_undecodable: false, energy_detection: true, ..Config::ns2() }
+    }
+
+    /// [`Config::late_capture`], which a preset may know.
+    #[inline(always)]
+    pub(crate) fn captures_late<P: Preset>(&self) -> bool {
+        P::PHY.map_or(self.late_capture, |known| known.late_capture)
+    }
+
+    /// [`Config::lock_on_undecodable`], likewise.
+    #[inline(always)]
+    pub(crate) fn locks_on_undecodable<P: Preset>(&self) -> bool {
+        P::PHY.map_or(self.lock_on_undecodable, |known| known.lock_on_undecodable)
+    }
+
+    /// [`Config::energy_detection`], likewise.
+    #[inline(always)]
+    pub(crate) fn detects_energy<P: Preset>(&self) -> bool {
+        P::PHY.map_or(self.energy_detection, |known| known.energy_detection)
     }
 
     #[inline(always)]
@@ -181,20 +200,32 @@ impl Receiver {
     /// A copy at or above the carrier-sense threshold begins to arrive at `now`; `transmitting` says whether the node sends
     /// then.
     #[inline]
-    pub fn arrive(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+    pub fn arrive<P: Preset>(
+        &mut self,
+        now: Time,
+        copy: Arrival,
+        transmitting: bool,
+        config: &Config,
+    ) -> ArrivalEffect {
         if self.busy_until > now {
-            self.arrive_among(now, copy, transmitting, config)
+            self.arrive_among::<P>(now, copy, transmitting, config)
         } else {
-            self.arrive_alone(now, copy, transmitting, config)
+            self.arrive_alone::<P>(now, copy, transmitting, config)
         }
     }
 
     /// The same while the receiver sees nothing else.
     #[inline(always)]
-    pub fn arrive_alone(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+    pub fn arrive_alone<P: Preset>(
+        &mut self,
+        now: Time,
+        copy: Arrival,
+        transmitting: bool,
+        config: &Config,
+    ) -> ArrivalEffect {
         let decodable = copy.power.0 >= config.rx_threshold.0;
-        if !decodable && !config.lock_on_undecodable {
-            return self.sense(now, copy.end, copy.power, copy.src, config);
+        if !decodable && !config.locks_on_undecodable::<P>() {
+            return self.sense::<P>(now, copy.end, copy.power, copy.src, config);
         }
         self.busy_until = copy.end;
         let lost = if decodable { None } else { Some(DropReason::Undecodable) };
@@ -204,12 +235,18 @@ impl Receiver {
 
     /// The same while the receiver sees another copy.
     #[inline]
-    fn arrive_among(&mut self, now: Time, copy: Arrival, transmitting: bool, config: &Config) -> ArrivalEffect {
+    fn arrive_among<P: Preset>(
+        &mut self,
+        now: Time,
+        copy: Arrival,
+        transmitting: bool,
+        config: &Config,
+    ) -> ArrivalEffect {
         let decodable = copy.power.0 >= config.rx_threshold.0;
-        let over_the_rest = self.stands_out(now, copy.power, config);
+        let over_the_rest = self.stands_out::<P>(now, copy.power, config);
         if self.slot().is_none() {
-            if !decodable && !config.lock_on_undecodable {
-                return self.sense(now, copy.end, copy.power, copy.src, config);
+            if !decodable && !config.locks_on_undecodable::<P>() {
+                return self.sense::<P>(now, copy.end, copy.power, copy.src, config);
             }
             let lost = if transmitting {
                 Some(DropReason::HalfDuplex)
@@ -221,17 +258,17 @@ impl Receiver {
                 None
             };
             self.slot = Slot::new(copy, lost);
-            self.busy_until = if config.energy_detection { self.busy_until.max(copy.end) } else { copy.end };
+            self.busy_until = if config.detects_energy::<P>() { self.busy_until.max(copy.end) } else { copy.end };
             return ArrivalEffect::Occupied;
         }
         let new = Slot::new(copy, None);
         if config.survives(self.slot.power, copy.power) {
-            if config.energy_detection {
+            if config.detects_energy::<P>() {
                 self.busy_until = self.busy_until.max(copy.end);
             }
             return self.put_aside(now, new.aside(DropReason::Captured));
         }
-        let takes_over = config.late_capture
+        let takes_over = config.captures_late::<P>()
             && !transmitting
             && decodable
             && over_the_rest
@@ -240,15 +277,16 @@ impl Receiver {
         let loser = if takes_over || copy.end > self.slot.end { core::mem::replace(&mut self.slot, new) } else { new };
         self.slot.lost = if takes_over { None } else { Some(DropReason::Collision) };
         let until = self.slot.end;
-        self.busy_until = if config.energy_detection { self.busy_until.max(until) } else { until };
+        self.busy_until = if config.detects_energy::<P>() { self.busy_until.max(until) } else { until };
         self.put_aside(now, loser.aside(DropReason::Collision))
     }
 
     /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection the
     /// medium counts as quiet from the next end of any copy on.
-    fn sense(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
+    fn sense<P: Preset>(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
         let others = self.aside.iter().map(|other| other.end).filter(|&end| end > now);
-        self.busy_until = if config.energy_detection { self.busy_until.max(end) } else { others.fold(end, Time::min) };
+        self.busy_until =
+            if config.detects_energy::<P>() { self.busy_until.max(end) } else { others.fold(end, Time::min) };
         self.put_aside(now, Aside { end, power, src, reason: DropReason::Undecodable })
     }
 
@@ -262,8 +300,8 @@ impl Receiver {
 
     /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not in
     /// the slot has no effect.
-    fn stands_out(&self, now: Time, power: Watt, config: &Config) -> bool {
-        !config.energy_detection
+    fn stands_out<P: Preset>(&self, now: Time, power: Watt, config: &Config) -> bool {
+        !config.detects_energy::<P>()
             || self.aside.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
     }
 

@@ -1,6 +1,7 @@
 //! Each case draws the frames at one receiver; powers are in units of the reception threshold.
 
 use super::*;
+use crate::preset::Configured;
 use DropReason::{Captured, Collision, HalfDuplex, Undecodable};
 use fourhop_units::Time;
 
@@ -40,7 +41,7 @@ impl Bench {
     ) -> ArrivalEffect {
         let (power, end) = (Watt(3.652e-10 * strength), Time::from_micros(end_us));
         let copy = Arrival { src: NodeId(src), power, end, reserved: Time::ZERO, rts: false };
-        self.receiver.arrive(Time::from_micros(begin_us), copy, transmitting, &self.config)
+        self.receiver.arrive::<Configured>(Time::from_micros(begin_us), copy, transmitting, &self.config)
     }
 
     /// The copy of `src` ends.

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer.main
 
 import fourhop
 from fourhop import _core
 from fourhop.cli import app
+from fourhop.cli.options import Group
 from fourhop.sweeps import document
 from tests.conftest import ROOT, Command, environment
 
@@ -160,7 +160,6 @@ def test_mistakes_are_answered_as_shown(path: Path, folder: Path, fourhop: Comma
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "VALIDATION.md", "docs"])
 def test_commands_named_in_the_text_exist(name: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    commands = typer.main.get_command(app)
     for path in sorted((ROOT / name).glob("*.md")) if name == "docs" else [ROOT / name]:
         text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.S | re.M)
         for line in re.findall(r"`((?:\.venv/bin/)?(?:fourhop|make) [^`]*)`", text):
@@ -169,12 +168,16 @@ def test_commands_named_in_the_text_exist(name: str) -> None:
                 assert re.search(rf"^{words[0]}:", makefile, re.M), f"{path.name}: {line}"
                 continue
             if words[0].startswith("--"):
-                assert words[0] in {"--help", *(option for each in commands.params for option in each.opts)}, line
+                assert words[0] in {"--help", *(option for each in app.params for option in each.opts)}, line
                 continue
-            command = commands.commands[words[0]]  # type: ignore[attr-defined]
+            command = app.get_command(None, words[0])
+            assert command is not None, f"{path.name}: {line}"
             options = {option for each in command.params for option in each.opts}
             if words[:2] == ["validate", "ns2"]:
-                options = {option for each in command.commands["ns2"].params for option in each.opts}
+                assert isinstance(command, Group)
+                within = command.get_command(None, "ns2")
+                assert within is not None
+                options = {option for each in within.params for option in each.opts}
             for word in words[1:]:
                 if word.startswith("--"):
                     assert word in options, f"{path.name}: {line}"

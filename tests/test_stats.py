@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from fourhop import stats
 
@@ -18,6 +19,12 @@ RATES = st.lists(st.floats(min_value=0.0, max_value=1e12), min_size=1, max_size=
 )
 def test_quantiles_are_those_of_the_printed_tables(degrees: int, quantile: float) -> None:
     assert stats.student_quantile(degrees) == pytest.approx(quantile, abs=6e-4)
+
+
+@pytest.mark.parametrize("degrees", range(1, 121))
+def test_quantiles_that_are_stored_are_those_that_scipy_computes(degrees: int) -> None:
+    computed = float(stdtrit(degrees, 0.975))
+    assert stats.student_quantile(degrees) == pytest.approx(computed, rel=1e-14)
 
 
 def test_quantile_at_another_confidence() -> None:

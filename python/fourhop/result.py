@@ -10,17 +10,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from fourhop import frames, stats, store
+from fourhop import gathered, stats, store
 from fourhop._core import version
 from fourhop.errors import FourhopError
 from fourhop.recorded import TABLES, Series, Table, schema
-from fourhop.rundata import Counts, RunData
+from fourhop.rundata import RunData
 from fourhop.scenario import Scenario
-from fourhop.shown import Shown, described, to_csv
 from fourhop.stats import Interval
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from fourhop.frames import Counted
 
 MANIFEST = "run.json"
 SCENARIO = "scenario.toml"
@@ -53,6 +54,8 @@ class Result:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per (seed, flow). Rates in bit/s, times in s; see docs/results.md for each column."""
+        from fourhop import frames
+
         return frames.flows(self.runs)
 
     @cached_property
@@ -61,17 +64,20 @@ class Result:
 
         It prints as a table with every column, means together with their intervals.
         """
-        return Shown(frames.summary(self.flows))
+        from fourhop import frames
+        from fourhop.shown import Shown
+
+        return Shown(gathered.summary(self.runs), schema=frames.SUMMARY, orient="row")
 
     @cached_property
     def drops(self) -> pl.DataFrame:
         """Packets dropped: one row per (seed, layer, reason)."""
-        return frames.counts(self.runs, "drops").rename({"name": "reason"})
+        return self._counts("drops").rename({"name": "reason"})
 
     @cached_property
     def counters(self) -> pl.DataFrame:
         """Counters of every layer: one row per (seed, layer, name)."""
-        return frames.counts(self.runs, "counters")
+        return self._counts("counters")
 
     @cached_property
     def link_drops(self) -> pl.DataFrame:
@@ -79,12 +85,17 @@ class Result:
 
         Links that lost nothing have no rows.
         """
-        return frames.counts(self.runs, "link_drops").rename({"layer": "link"})
+        return self._counts("link_drops").rename({"layer": "link"})
 
     @cached_property
     def wires(self) -> pl.DataFrame:
         """What each direction of a wired link did: one row per (seed, link, name)."""
-        return frames.counts(self.runs, "wires").rename({"layer": "link"})
+        return self._counts("wires").rename({"layer": "link"})
+
+    def _counts(self, table: Counted) -> pl.DataFrame:
+        from fourhop import frames
+
+        return frames.counts(self.runs, table)
 
     @cached_property
     def series(self) -> pl.DataFrame:
@@ -115,7 +126,7 @@ class Result:
     @cached_property
     def aggregate(self) -> Interval:
         """Goodput of all flows together, bit/s; of a single run, the width is over the sums of its batches."""
-        batches = frames.batch_sums(flow["batch_goodput_bps"] for flow in self.runs[0]["flows"]) if self.runs else []
+        batches = gathered.batch_sums(flow["batch_goodput_bps"] for flow in self.runs[0]["flows"]) if self.runs else []
         return stats.over_runs([run["aggregate_goodput_bps"] for run in self.runs], batches)
 
     @cached_property
@@ -125,7 +136,7 @@ class Result:
 
     def goodput(self, flow: str) -> Interval:
         """Goodput of one flow, bit/s. Raises `KeyError` for a flow that the scenario does not have."""
-        return frames.goodput(frames.by_flow(self.runs)[flow])
+        return gathered.goodput(gathered.by_flow(self.runs)[flow])
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain values, the object that `fourhop run --json` prints.
@@ -134,16 +145,16 @@ class Result:
         whatever number of threads ran them; everything with `mean` also lists the value of each run.
         """
         flows: list[dict[str, object]] = []
-        for name, runs in frames.by_flow(self.runs).items():
+        for name, runs in gathered.by_flow(self.runs).items():
             flows.append(
                 {
                     "name": name,
-                    "src": frames.same([run["src"] for run in runs]),
-                    "dst": frames.same([run["dst"] for run in runs]),
-                    "hops": frames.same([run["hops"] for run in runs]),
+                    "src": gathered.same([run["src"] for run in runs]),
+                    "dst": gathered.same([run["dst"] for run in runs]),
+                    "hops": gathered.same([run["hops"] for run in runs]),
                     "transport": runs[0]["transport"],
                     "app": runs[0]["app"],
-                    "goodput_bps": _spread(frames.goodput(runs), [run["goodput_bps"] for run in runs]),
+                    "goodput_bps": _spread(gathered.goodput(runs), [run["goodput_bps"] for run in runs]),
                     "throughput_bps": _spread(
                         stats.student_interval(throughputs := [run["throughput_bps"] for run in runs]), throughputs
                     ),
@@ -159,7 +170,7 @@ class Result:
             "flows": flows,
             "aggregate_goodput_bps": _spread(self.aggregate, [run["aggregate_goodput_bps"] for run in self.runs]),
             "jain": None if self.jain is None else _spread(self.jain, jain_runs),
-            "drops": _sum([run["drops"] for run in self.runs]),
+            "drops": gathered.total([run["drops"] for run in self.runs]),
             "events": sum(run["events"] for run in self.runs),
             "simulated_s": math.fsum(run["simulated_s"] for run in self.runs),
             "wall_s": math.fsum(run["wall_s"] for run in self.runs),
@@ -180,6 +191,8 @@ class Result:
         """
         if table not in get_args(Tables):
             raise FourhopError(f"table: found {table!r}, allowed: {', '.join(get_args(Tables))}")
+        from fourhop.shown import to_csv
+
         return to_csv(getattr(self, table), path)
 
     def save(self, folder: str | Path) -> Path:
@@ -204,7 +217,7 @@ class Result:
             "summary": self.summary,
             "drops": self.drops,
             "counters": self.counters,
-            "conservation": frames.counts(self.runs, "conservation"),
+            "conservation": self._counts("conservation"),
             "link_drops": self.link_drops,
             "wires": self.wires,
         }
@@ -222,6 +235,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For a notebook: what ran, and the summary."""
+        from fourhop.shown import described
+
         return described(repr(self), self.summary, self.note)
 
     def __repr__(self) -> str:
@@ -241,16 +256,6 @@ def _spread(interval: Interval, runs: Sequence[float | None]) -> dict[str, objec
         "interval": interval.method,
         "runs": list(runs),
     }
-
-
-def _sum(tables: Sequence[Counts]) -> Counts:
-    total: Counts = {}
-    for table in tables:
-        for layer, names in table.items():
-            into = total.setdefault(layer, {})
-            for name, count in names.items():
-                into[name] = into.get(name, 0) + count
-    return total
 
 
 def span(seeds: Sequence[int]) -> str:

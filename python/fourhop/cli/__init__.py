@@ -1,96 +1,81 @@
-"""The `fourhop` command. One file a command; what is slow to import is imported inside the command that needs it."""
+"""The `fourhop` command. One file a command, imported when it is called; it imports what it needs when it runs."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated
 
-import typer
+import click
 
-from fourhop.cli import (
-    best_rate,
-    check,
-    compare,
-    demo,
-    draw,
-    emulate,
-    explain,
-    import_,
-    list_,
-    plot,
-    reproduce,
-    results,
-    run,
-    schema,
-    sweep,
-    tracing,
-    validate,
-    view,
-    whatif,
-)
+from fourhop.cli.options import Group
 
-app = typer.Typer(
-    name="fourhop",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-COMMANDS: dict[str, Callable[..., None]] = {
-    "run": run.command,
-    "check": check.command,
-    "schema": schema.command,
-    "list": list_.command,
-    "sweep": sweep.command,
-    "results": results.command,
-    "compare": compare.command,
-    "plot": plot.command,
-    "import": import_.command,
-    "whatif": whatif.command,
-    "best-rate": best_rate.command,
-    "draw": draw.command,
-    "view": view.command,
-    "explain": explain.command,
-    "emulate": emulate.command,
-    "exec": emulate.exec_command,
-    "shell": emulate.shell_command,
-    "demo": demo.command,
-    "reproduce": reproduce.command,
+COMMANDS = {
+    "run": "fourhop.cli.run:command",
+    "check": "fourhop.cli.check:command",
+    "schema": "fourhop.cli.schema:command",
+    "list": "fourhop.cli.list_:command",
+    "sweep": "fourhop.cli.sweep:command",
+    "results": "fourhop.cli.results:command",
+    "compare": "fourhop.cli.compare:command",
+    "plot": "fourhop.cli.plot:command",
+    "import": "fourhop.cli.import_:command",
+    "whatif": "fourhop.cli.whatif:command",
+    "best-rate": "fourhop.cli.best_rate:command",
+    "draw": "fourhop.cli.draw:command",
+    "view": "fourhop.cli.view:command",
+    "explain": "fourhop.cli.explain:command",
+    "emulate": "fourhop.cli.emulate:command",
+    "exec": "fourhop.cli.emulate:exec_command",
+    "shell": "fourhop.cli.emulate:shell_command",
+    "demo": "fourhop.cli.demo:command",
+    "reproduce": "fourhop.cli.reproduce:command",
+    "validate": "fourhop.cli.validate:app",
+    "trace": "fourhop.cli.tracing:app",
 }
 
 
-def _summary(command: Callable[..., None]) -> str:
-    """The first sentence of what a command says of itself."""
-    paragraph = (command.__doc__ or "").partition("\n\n")[0]
-    return " ".join(paragraph.partition(". ")[0].split()).rstrip(".") + "."
-
-
-for _name, _command in COMMANDS.items():
-    # What follows the node of `exec` is the other program's.
-    _settings = {"allow_interspersed_args": False, "ignore_unknown_options": True} if _name == "exec" else None
-    # Without `short_help` the list of commands would cut what does not fit on a line.
-    app.command(_name, short_help=_summary(_command), context_settings=_settings)(_command)
-app.add_typer(validate.app, name="validate")
-app.add_typer(tracing.app, name="trace")
-
-
-def _version(value: bool) -> None:
+def _version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
         from fourhop._core import version
 
-        typer.echo(f"fourhop {version()}")
-        raise typer.Exit
+        click.echo(f"fourhop {version()}")
+        context.exit()
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """TCP over multihop 802.11: simulate a wireless network, get goodput with confidence intervals."""
+def _completion(context: click.Context, _parameter: click.Parameter, shell: str | None) -> None:
+    if shell is not None:
+        from click.shell_completion import get_completion_class
+
+        found = get_completion_class(shell)
+        assert found is not None, "the names are Click's own"
+        click.echo(found(app, {}, "fourhop", "_FOURHOP_COMPLETE").source())
+        context.exit()
+
+
+app = Group(
+    COMMANDS,
+    name="fourhop",
+    help="TCP over multihop 802.11: simulate a wireless network, get goodput with confidence intervals.",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version and exit.",
+        ),
+        click.Option(
+            ["--completion"],
+            type=click.Choice(["bash", "zsh", "fish"]),
+            is_eager=True,
+            expose_value=False,
+            callback=_completion,
+            help="Print the script with which this shell completes commands, options and keys, and exit.",
+        ),
+    ],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def main() -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import json as json_
 from typing import Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 
 def command(
     file: common.File,
-    flow: Annotated[int, typer.Option(metavar="N", help="Flow to turn into UDP, from 0.")] = 0,
-    from_kbps: Annotated[float, typer.Option("--from", metavar="KBPS", help="Least rate of payload in kbit/s.")] = 10,
+    flow: Annotated[int, Option(metavar="N", help="Flow to turn into UDP, from 0.")] = 0,
+    from_kbps: Annotated[float, Option("--from", metavar="KBPS", help="Least rate of payload in kbit/s.")] = 10,
     to_kbps: Annotated[
         float | None,
-        typer.Option("--to", metavar="KBPS", help="Largest rate in kbit/s; the bit rate of the radio if not given."),
+        Option("--to", metavar="KBPS", help="Largest rate in kbit/s; the bit rate of the radio if not given."),
     ] = None,
-    loss: Annotated[float, typer.Option(metavar="SHARE", help="Largest share that may be lost, 0 to 1.")] = 0.01,
-    trials: Annotated[int, typer.Option(metavar="N", help="Rates to try.")] = 16,
-    runs: Annotated[int, typer.Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
+    loss: Annotated[float, Option(metavar="SHARE", help="Largest share that may be lost, 0 to 1.")] = 0.01,
+    trials: Annotated[int, Option(metavar="N", help="Rates to try.")] = 16,
+    runs: Annotated[int, Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
     set_: common.Set = None,
     json: common.Json = False,
     transport: common.Transport = None,
@@ -43,9 +44,9 @@ def command(
             )
         except KeyboardInterrupt:
             common.say("interrupted: a search has no result before its end")
-            raise typer.Exit(common.INTERRUPTED) from None
+            raise common.Exit(common.INTERRUPTED) from None
     if json:
-        typer.echo(json_.dumps(found.to_dict()))
+        echo(json_.dumps(found.to_dict()))
         return
     from fourhop.cli import tables
 
@@ -60,4 +61,4 @@ def command(
     ]
     tables.console().print(tables.table((">offered kbit/s", ">goodput kbit/s", ">lost %", ""), rows))
     if found.best is None:
-        typer.echo(f"every rate lost more than {loss:.3g} of what was offered")
+        echo(f"every rate lost more than {loss:.3g} of what was offered")

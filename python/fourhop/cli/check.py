@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 
 def command(
@@ -15,12 +16,12 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="Print the scenario as TOML with every default written out.")
+        bool, Option("--resolved", help="Print the scenario as TOML with every default written out.")
     ] = False,
 ) -> None:
     """Check a scenario without running it. Exit code 2 and one line for every problem if it cannot be used."""
     with common.errors():
         scenario = common.load(file, set_, transport, duration)
-        typer.echo(scenario.to_toml().rstrip() if resolved else f"{file}: ok: {scenario.describe()}")
+        echo(scenario.to_toml().rstrip() if resolved else f"{file}: ok: {scenario.describe()}")
         for line in scenario.flows_without_path():
             common.say(f"warning: {line}")

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click.exceptions import Exit as Exit
+
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.scenario import Scenario
@@ -33,24 +35,20 @@ def keys(incomplete: str) -> list[str]:
 
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
+    Path, Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Csv = Annotated[
-    bool, typer.Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
+    bool, Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", autocompletion=keys, help="Override a key, as radio.rate=11Mbps. May be repeated."
-    ),
+    Option("--set", metavar="KEY=VALUE", complete=keys, help="Override a key, as radio.rate=11Mbps. May be repeated."),
 ]
 Transport = Annotated[
-    str | None, typer.Option("--transport", metavar="NAME", help="Transport of the TCP flows of a .txt file.")
+    str | None, Option("--transport", metavar="NAME", help="Transport of the TCP flows of a .txt file.")
 ]
-Duration = Annotated[
-    str | None, typer.Option("--duration", metavar="TIME", help="Simulated time of a .txt file, as 300s.")
-]
+Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time of a .txt file, as 300s.")]
 
 
 def say(message: str) -> None:
@@ -68,10 +66,10 @@ def errors() -> Iterator[None]:
             yield
     except FourhopError as error:
         tell(error)
-        raise typer.Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
+        raise Exit(INCOMPLETE if isinstance(error, IncompleteError) else BAD_INPUT) from None
     except SweepInterrupted as stop:
         say(str(stop))
-        raise typer.Exit(INTERRUPTED) from None
+        raise Exit(INTERRUPTED) from None
 
 
 def one_of(**given: bool) -> None:

@@ -7,9 +7,10 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.scenario import Scenario
@@ -18,33 +19,31 @@ if TYPE_CHECKING:
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Scenarios in TOML, or one folder that `fourhop sweep` wrote."),
+        Argument(metavar="FILE...", help="Scenarios in TOML, or one folder that `fourhop sweep` wrote."),
     ],
     vary: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="KEY=VALUES",
-            autocompletion=common.keys,
+            complete=common.keys,
             help="Vary a key, as transport=newreno,tcp-ap. Of one FILE the first --vary is what is compared.",
         ),
     ] = None,
     set_: common.Set = None,
     by: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Varied key that is compared, if it is not the first.")
+        str | None, Option(metavar="KEY", help="Varied key that is compared, if it is not the first.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first if not given.")
+        str | None, Option(metavar="VALUE", help="What the others are compared with; the first if not given.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(metavar="N", help="Pairs of runs; 10 if not given.")] = None,
+    runs: Annotated[int | None, Option(metavar="N", help="Pairs of runs; 10 if not given.")] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of the first pair; the scenario's if not given.")
+        int | None, Option(metavar="N", help="Seed of the first pair; the scenario's if not given.")
     ] = None,
     json: common.Json = False,
     csv: common.Csv = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the runs here, as `fourhop sweep` does.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    out: Annotated[Path | None, Option(metavar="DIR", help="Keep the runs here, as `fourhop sweep` does.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
     """Compare scenarios or transports over the same seeds: differences and ratios with 95 % intervals."""
     with common.errors():
@@ -72,11 +71,11 @@ def command(
                     progress=display.update,
                 )
     if json:
-        typer.echo(json_.dumps({"by": found.by, "against": found.against, "rows": found.table.to_dicts()}))
+        echo(json_.dumps({"by": found.by, "against": found.against, "rows": found.table.to_dicts()}))
     elif csv:
-        typer.echo(found.to_csv(), nl=False)
+        echo(found.to_csv(), nl=False)
     else:
-        typer.echo(str(found))
+        echo(str(found))
 
 
 def _refuse(folder: Path, **options: object) -> None:

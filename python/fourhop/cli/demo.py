@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 if TYPE_CHECKING:
     from fourhop.study.estimate import Sample
@@ -21,11 +22,11 @@ TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 def command(
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the figure goes, and every run: `fourhop plot DIR` has more.")
+        Path, Option(metavar="DIR", help="Where the figure goes, and every run: `fourhop plot DIR` has more.")
     ] = Path("demo"),
-    runs: Annotated[int, typer.Option(metavar="N", help="Runs for each chain and transport.")] = 10,
-    duration: Annotated[str, typer.Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    runs: Annotated[int, Option(metavar="N", help="Runs for each chain and transport.")] = 10,
+    duration: Annotated[str, Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
     """Show what pacing is for: TCP NewReno, Vegas and TCP-AP over 1 to 8 hops, goodput and delay as table and figure.
 
@@ -70,12 +71,12 @@ def _show(result: SweepResult, out: Path) -> None:
             [str(hops), *(_text(MEASURES[what].of(cell)) for cell in each.by("transport").values())]
             for hops, each in cells.by("hops").items()
         ]
-        typer.echo(f"{MEASURES[what].title}\n")
-        typer.echo("\n".join([*shown.table(["hops", *names], rows, [True] * (1 + len(names))), ""]))
+        echo(f"{MEASURES[what].title}\n")
+        echo("\n".join([*shown.table(["hops", *names], rows, [True] * (1 + len(names))), ""]))
         charts.append(replace(sweepchart.chart(cells, what, x="hops", by="transport"), y_log=True))
     written = plots.save(draw.side_by_side(charts), out / "goodput-and-delay-over-hops")
     over = f"over {result.sweep.runs} runs" if (result.sweep.runs or 0) > 1 else "within the run"
-    typer.echo(f"± and whiskers: 95 % interval {over}. Figure: {', '.join(map(str, written))}")
+    echo(f"± and whiskers: 95 % interval {over}. Figure: {', '.join(map(str, written))}")
 
 
 def _text(sample: Sample) -> str:

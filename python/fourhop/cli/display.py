@@ -7,11 +7,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
-
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from fourhop import agreement, runner
     from fourhop.sweeps import execute
 
@@ -27,29 +25,19 @@ class Bar:
     """A bar on a terminal, nothing elsewhere; use as a context manager."""
 
     def __init__(self, description: str = "starting") -> None:
-        console = Console(stderr=True)
-        # On a narrow screen the words matter more; what does not fit goes on in the next line.
-        bar = [BarColumn(bar_width=24)] if console.width >= _WIDE else []
-        self._bar = Progress(
-            TextColumn("{task.description}", table_column=Column()),
-            *bar,
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}", table_column=Column()),
-            console=console,
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._bar.add_task(description, total=1.0, left="")
+        self._bar = _bar() if sys.stderr.isatty() else None
+        if self._bar is not None:
+            self._task = self._bar.add_task(description, total=1.0, left="")
         self._printed = time.monotonic()
 
     @property
     def on_terminal(self) -> bool:
         """Is there a bar? Else lines are printed."""
-        return not self._bar.disable
+        return self._bar is not None
 
     def show(self, share: float, description: str, left: str = "", *more: str) -> None:
         """Move the bar to `share`, 0 to 1; without a terminal print a line, with what `more` says, if one is due."""
-        if self.on_terminal:
+        if self._bar is not None:
             self._bar.update(self._task, completed=share, description=description, left=left)
         elif time.monotonic() - self._printed >= LINE_S:
             self._printed = time.monotonic()
@@ -58,14 +46,34 @@ class Bar:
 
     def __enter__(self) -> Self:
         """Start the bar."""
-        self._bar.start()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Take the bar off the screen."""
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.table import Column
+
+    console = Console(stderr=True)
+    # On a narrow screen the words matter more; what does not fit goes on in the next line.
+    bar = [BarColumn(bar_width=24)] if console.width >= _WIDE else []
+    return Progress(
+        TextColumn("{task.description}", table_column=Column()),
+        *bar,
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", table_column=Column()),
+        console=console,
+        transient=True,
+    )
 
 
 class Display(Bar):

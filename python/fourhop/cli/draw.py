@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 
 def command(
     file: common.File,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The picture: .png, .svg or .pdf.")] = Path(
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help="The picture: .png, .svg or .pdf.")] = Path(
         "network.png"
     ),
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -27,4 +28,4 @@ def command(
 
         network = Network.of(common.load(file, set_, transport, duration).resolved_json, seed)
         written = plots.write(network.figure(), out)
-    typer.echo(f"{network.describe()}\nfigure: {written}")
+    echo(f"{network.describe()}\nfigure: {written}")

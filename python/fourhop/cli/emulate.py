@@ -7,42 +7,37 @@ import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import typer
-
 from fourhop.cli import common, tracing
+from fourhop.cli.options import Argument, Option
 
 Meant = Annotated[
-    str | None, typer.Option("--emulation", metavar="NAME", help="Which emulation is meant, if several are running.")
+    str | None, Option("--emulation", metavar="NAME", help="Which emulation is meant, if several are running.")
 ]
-Inside = Annotated[str, typer.Argument(metavar="NODE", help="Name of the node, as n0.")]
+Inside = Annotated[str, Argument(metavar="NODE", help="Name of the node, as n0.")]
 
 
 def command(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario in TOML.")] = None,
+    file: Annotated[Path | None, Argument(metavar="FILE", help="Scenario in TOML.")] = None,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="COMMAND", help="Program to run when the nodes are ready, after --; it ends the emulation."
-        ),
+        Argument(metavar="COMMAND", help="Program to run when the nodes are ready, after --; it ends the emulation."),
     ] = None,
     set_: common.Set = None,
-    after: Annotated[str | None, typer.Option("--for", metavar="TIME", help="End after this time, as 60s.")] = None,
+    after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, as 60s.")] = None,
     tap: Annotated[
-        bool, typer.Option("--tap", help="Devices carry Ethernet: the kernels of the nodes route, with ARP and IPv6.")
+        bool, Option("--tap", help="Devices carry Ethernet: the kernels of the nodes route, with ARP and IPv6.")
     ] = False,
-    without_flows: Annotated[
-        bool, typer.Option("--without-flows", help="Leave the flows of the scenario out.")
-    ] = False,
+    without_flows: Annotated[bool, Option("--without-flows", help="Leave the flows of the scenario out.")] = False,
     adhoc_receivers: Annotated[
         bool,
-        typer.Option("--adhoc-receivers", help="Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp]."),
+        Option("--adhoc-receivers", help="Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp]."),
     ] = False,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the emulation; one is made up if there is none.")
+        str | None, Option(metavar="NAME", help="Name of the emulation; one is made up if there is none.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the simulated network.")] = None,
-    mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet of the nodes' devices.")] = 1500,
-    pcap: Annotated[Path | None, typer.Option(metavar="DIR", help="Write captures of the air here.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the simulated network.")] = None,
+    mtu: Annotated[int, Option(metavar="BYTES", help="Largest packet of the nodes' devices.")] = 1500,
+    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write captures of the air here.")] = None,
     trace: tracing.Folder = None,
     trace_from: tracing.From = None,
     trace_to: tracing.To = None,
@@ -50,19 +45,17 @@ def command(
     trace_flows: tracing.Flows = None,
     trace_last: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME", help="Keep only the last so much of the trace, as 60s, which `view --live` shows."
-        ),
+        Option(metavar="TIME", help="Keep only the last so much of the trace, as 60s, which `view --live` shows."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the report and the scenario here.")] = None,
+    out: Annotated[Path | None, Option(metavar="DIR", help="Write the report and the scenario here.")] = None,
     metrics: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
+        str | None, Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
     ] = None,
     json: common.Json = False,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove what emulations have left that were killed, and exit.")
+        bool, Option("--clean", help="Remove what emulations have left that were killed, and exit.")
     ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Show the emulations that are there, and exit.")] = False,
+    list_: Annotated[bool, Option("--list", help="Show the emulations that are there, and exit.")] = False,
 ) -> None:
     """Emulate a network: its nodes are network namespaces for real programs. Linux only; needs root."""
     with common.errors():
@@ -102,12 +95,16 @@ def command(
 
 def exec_command(
     node: Inside,
-    words: Annotated[list[str], typer.Argument(metavar="COMMAND", help="Program to run, and its arguments.")],
+    words: Annotated[list[str], Argument(metavar="COMMAND", help="Program to run, and its arguments.")],
     emulation: Meant = None,
 ) -> None:
     """Run a program in a node of a running emulation."""
     with common.errors():
         become("exec", *_meant(emulation), node, "--", *words)
+
+
+# What follows the node is the other program's.
+exec_command.passes_on = True  # type: ignore[attr-defined]
 
 
 def shell_command(node: Inside, emulation: Meant = None) -> None:

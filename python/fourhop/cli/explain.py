@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 
 def command(
     file: common.File,
     flow: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Flow to look at; the first one that paces if not given.")
+        str | None, Option(metavar="NAME", help="Flow to look at; the first one that paces if not given.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("explain.png"),
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    out: Annotated[Path, Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("explain.png"),
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -31,6 +32,6 @@ def command(
             seen = explain(scenario, flow=flow, seed=seed)
         except Interrupted:
             common.say("interrupted: a run that has not ended has nothing to show")
-            raise typer.Exit(common.INTERRUPTED) from None
+            raise common.Exit(common.INTERRUPTED) from None
         written = seen.save(out)
-    typer.echo(f"{seen.text}\nfigure: {written}")
+    echo(f"{seen.text}\nfigure: {written}")

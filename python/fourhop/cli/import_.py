@@ -6,9 +6,10 @@ import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.community.choose import Part
@@ -17,38 +18,36 @@ if TYPE_CHECKING:
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="meshviewer.json; nodes.json with graph.json; GeoJSON points; CSV of places; CSV matrix of links. "
             "Several files are put together.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The scenario; the first FILE's name with .toml.")
+        Path | None, Option("--out", "-o", metavar="FILE", help="The scenario; the first FILE's name with .toml.")
     ] = None,
     values: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What a matrix holds: snr (dB), etx, loss (dB) or tq (0 to 1).")
+        str | None, Option(metavar="KIND", help="What a matrix holds: snr (dB), etx, loss (dB) or tq (0 to 1).")
     ] = None,
     component: Annotated[
         str,
-        typer.Option(metavar="N", help="Number of the part that hangs together, the largest first; all: everything."),
+        Option(metavar="N", help="Number of the part that hangs together, the largest first; all: everything."),
     ] = "1",
-    near: Annotated[str | None, typer.Option(metavar="NODE", help="Only nodes near this one.")] = None,
-    hops: Annotated[int, typer.Option(metavar="N", help="How near: links from there, with --near.")] = 3,
+    near: Annotated[str | None, Option(metavar="NODE", help="Only nodes near this one.")] = None,
+    hops: Annotated[int, Option(metavar="N", help="How near: links from there, with --near.")] = 3,
     box: Annotated[
-        str | None, typer.Option(metavar="S,W,N,E", help="Only nodes within these degrees (metres with x and y).")
+        str | None, Option(metavar="S,W,N,E", help="Only nodes within these degrees (metres with x and y).")
     ] = None,
     gateway: Annotated[
-        list[str] | None, typer.Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
+        list[str] | None, Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
     ] = None,
-    radio: Annotated[
-        str, typer.Option(metavar="NAME", help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac.")
-    ] = "11g",
-    traffic: Annotated[str, typer.Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
-    flows: Annotated[int, typer.Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
+    radio: Annotated[str, Option(metavar="NAME", help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac.")] = "11g",
+    traffic: Annotated[str, Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
+    flows: Annotated[int, Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
     unmeasured: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="HOW",
             help="Pairs without a measured link: no-link (they only disturb each other, by distance), path-loss "
             "(distance decides all), silent. no-link if not given, silent without places.",
@@ -78,13 +77,13 @@ def command(
         made = community.to_scenario(network, options, ", ".join(file.name for file in files))
         store.replace(target, lambda aside: aside.write_text(made.toml, encoding="utf-8"))
     if json:
-        typer.echo(json_.dumps({"scenario": str(target), **made.to_dict()}))
+        echo(json_.dumps({"scenario": str(target), **made.to_dict()}))
         return
     for note in made.notes:
-        typer.echo(str(note))
+        echo(str(note))
     gateways = ", ".join(made.network.named(made.gateways))
-    typer.echo(f"{len(made.network.nodes)} nodes, {len(made.network.links)} links, gateways: {gateways}")
-    typer.echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
+    echo(f"{len(made.network.nodes)} nodes, {len(made.network.links)} links, gateways: {gateways}")
+    echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
 
 
 def _part(component: str, near: str | None, hops: int, box: str | None) -> Part:

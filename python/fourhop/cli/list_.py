@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 
-import typer
+from click import echo
 
 
 def command() -> None:
@@ -18,7 +18,7 @@ def command() -> None:
     kinds = catalog()
     width = max(len(name) for names in kinds.values() for name in names)
     for index, (kind, names) in enumerate(kinds.items()):
-        typer.echo(("\n" if index else "") + kind)
+        echo(("\n" if index else "") + kind)
         for name, summary in names.items():
             line = f"  {name:<{width}}  {summary}"
-            typer.echo(textwrap.fill(line, max(screen, width + 24), subsequent_indent=" " * (width + 4)))
+            echo(textwrap.fill(line, max(screen, width + 24), subsequent_indent=" " * (width + 4)))

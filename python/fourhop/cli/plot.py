@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
     y: Annotated[
         str,
-        typer.Option(
+        Option(
             "--y",
             metavar="WHAT",
             help="goodput, throughput, fairness, delay, resent, timeouts, or a column of the tables runs and flows.",
@@ -22,21 +23,21 @@ def command(
     ] = "goodput",
     x: Annotated[
         str | None,
-        typer.Option("--x", metavar="KEY", help="Key along the axis of x; the first one with numbers if not given."),
+        Option("--x", metavar="KEY", help="Key along the axis of x; the first one with numbers if not given."),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Key that the colours stand for; the other one if not given.")
+        str | None, Option(metavar="KEY", help="Key that the colours stand for; the other one if not given.")
     ] = None,
     kind: Annotated[
         Literal["lines", "bars", "ecdf"] | None,
-        typer.Option(help="Means with 95 % intervals, or the distribution of the values of all runs and flows."),
+        Option(help="Means with 95 % intervals, or the distribution of the values of all runs and flows."),
     ] = None,
-    flow: Annotated[str | None, typer.Option(metavar="NAME", help="This flow alone; all of them if not given.")] = None,
+    flow: Annotated[str | None, Option(metavar="NAME", help="This flow alone; all of them if not given.")] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Show only what has this value of a varied key. May be repeated."),
+        Option(metavar="KEY=VALUE", help="Show only what has this value of a varied key. May be repeated."),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("plot.png"),
+    out: Annotated[Path, Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("plot.png"),
 ) -> None:
     """Draw what a sweep measured, as lines, bars or an ECDF."""
     with common.errors():
@@ -53,4 +54,4 @@ def command(
             flow=flow,
             where={key: value for key, _, value in pairs},
         )
-        typer.echo(f"figure: {plots.write(made, out)}")
+        echo(f"figure: {plots.write(made, out)}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.study.find import Found
@@ -18,25 +19,21 @@ NOT_REPRODUCED = 1
 
 def command(
     wanted: Annotated[
-        str | None, typer.Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
+        str | None, Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where report, data and runs go; `report`, or `report-quick` with --quick."),
+        Option(metavar="DIR", help="Where report, data and runs go; `report`, or `report-quick` with --quick."),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Short runs: shows that everything works, judges nothing.")
-    ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the figures there are, and run nothing.")] = False,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    quick: Annotated[bool, Option("--quick", help="Short runs: shows that everything works, judges nothing.")] = False,
+    list_: Annotated[bool, Option("--list", help="List the figures there are, and run nothing.")] = False,
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if a check is not reproduced in the profile ns2.")
+        bool, Option("--strict", help="Exit with 1 if a check is not reproduced in the profile ns2.")
     ] = False,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster, as tcp://host:8786.")
-    ] = None,
+    dask: Annotated[str | None, Option(metavar="ADDRESS", help="Run on a Dask cluster, as tcp://host:8786.")] = None,
     papers: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the papers; the nearest `papers` if not given.")
+        Path | None, Option(metavar="DIR", help="Folder of the papers; the nearest `papers` if not given.")
     ] = None,
 ) -> None:
     """Reproduce figures of the papers: run, draw, check, and write a report.
@@ -61,20 +58,20 @@ def command(
             records, failed = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)
         except SweepInterrupted:
             common.say(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
-            raise typer.Exit(common.INTERRUPTED) from None
+            raise common.Exit(common.INTERRUPTED) from None
         if records:
             from fourhop import report
 
             page = report.build(out)
             _show(records)
-            typer.echo(f"\nreport: {page}")
+            echo(f"\nreport: {page}")
         if failed:
             common.say(f"failed: {', '.join(failed)}")
-            raise typer.Exit(common.BAD_INPUT)
+            raise common.Exit(common.BAD_INPUT)
         lost = [record for record in records if _lost(record)]
         if strict and lost:
             common.say(f"not reproduced: {', '.join(_name(record) for record in lost)}")
-            raise typer.Exit(NOT_REPRODUCED)
+            raise common.Exit(NOT_REPRODUCED)
 
 
 def _reproduce(

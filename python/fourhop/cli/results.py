@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, cast
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
     csv: Annotated[
-        bool, typer.Option("--csv", help="Print a table of the last sweep as CSV on stdout and nothing else.")
+        bool, Option("--csv", help="Print a table of the last sweep as CSV on stdout and nothing else.")
     ] = False,
     table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The table for --csv, as flows; summary if not given.")
+        str | None, Option(metavar="NAME", help="The table for --csv, as flows; summary if not given.")
     ] = None,
 ) -> None:
     """List a folder of runs: its last sweep, all runs by scenario, and files that are none."""
@@ -30,7 +31,7 @@ def command(
         if table is not None and not csv:
             raise FourhopError(f"--table: found {table} alone, allowed: with --csv")
         if csv:
-            typer.echo(SweepResult.load(folder).to_csv(table=cast(Table, table or "summary")), nl=False)
+            echo(SweepResult.load(folder).to_csv(table=cast(Table, table or "summary")), nl=False)
             return
         store = RunStore(folder)
         if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():

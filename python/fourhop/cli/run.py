@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from click import echo
 
 from fourhop.cli import common, tracing
+from fourhop.cli.options import Option
 
 if TYPE_CHECKING:
     from fourhop.result import Result
@@ -16,32 +17,30 @@ if TYPE_CHECKING:
 def command(
     file: common.File,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of the first run; the next runs use the next seeds.")
+        int | None, Option(metavar="N", help="Seed of the first run; the next runs use the next seeds.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(metavar="N", help="Independent replications.")] = None,
+    runs: Annotated[int | None, Option(metavar="N", help="Independent replications.")] = None,
     precision: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Instead of --runs: add runs until the interval is this tight, as 5%."),
+        Option(metavar="SHARE", help="Instead of --runs: add runs until the interval is this tight, as 5%."),
     ] = None,
     precision_of: Annotated[
         Literal["aggregate", "flows"],
-        typer.Option(help="Goodput that --precision is about: of all flows together, or of each flow."),
+        Option(help="Goodput that --precision is about: of all flows together, or of each flow."),
     ] = "aggregate",
-    max_runs: Annotated[int, typer.Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
+    max_runs: Annotated[int, Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
     set_: common.Set = None,
     json: common.Json = False,
     csv: common.Csv = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
+        Path | None, Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
     ] = None,
-    pcap: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write packet captures here, one file a node.")
-    ] = None,
+    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures here, one file a node.")] = None,
     pcap_merged: Annotated[
-        bool, typer.Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
+        bool, Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
     ] = False,
     pcap_lost: Annotated[
-        bool, typer.Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
+        bool, Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
     ] = False,
     trace: tracing.Folder = None,
     trace_from: tracing.From = None,
@@ -49,9 +48,9 @@ def command(
     trace_nodes: tracing.Nodes = None,
     trace_flows: tracing.Flows = None,
     perfetto: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the trace of one run for Perfetto's viewer here.")
+        Path | None, Option(metavar="FILE", help="Write the trace of one run for Perfetto's viewer here.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
@@ -103,14 +102,14 @@ def command(
         if wrong is not None:
             common.tell(wrong)
         if code:
-            raise typer.Exit(code)
+            raise common.Exit(code)
 
 
 def _show(result: Result, *, json: bool, csv: bool) -> None:
     if json:
-        typer.echo(result.to_json())
+        echo(result.to_json())
     elif csv:
-        typer.echo(result.to_csv(), nl=False)
+        echo(result.to_csv(), nl=False)
     else:
         from fourhop.cli import tables
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import echo
+
+from fourhop.cli.options import Option
 
 
 def command(
     reference: Annotated[
-        bool, typer.Option("--reference", help="Print the page that documents every key, in Markdown, instead.")
+        bool, Option("--reference", help="Print the page that documents every key, in Markdown, instead.")
     ] = False,
 ) -> None:
     """Print the JSON Schema of a scenario, which editors use to complete and check TOML files."""
     from fourhop import _core
 
-    typer.echo((_core.reference() if reference else _core.schema()).rstrip())
+    echo((_core.reference() if reference else _core.schema()).rstrip())

@@ -48,5 +48,5 @@ class StudyDisplay(Bar):
         """The sweep is done."""
         self._before += self._runs
         self._before_s += self._cost_s
-        if self._bar.disable:
+        if not self.on_terminal:
             print(f"{self._title}: done, {self._before} of {self._total} runs", file=sys.stderr, flush=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
@@ -15,21 +16,21 @@ if TYPE_CHECKING:
 
 def command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")
+        Path, Argument(metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),
+        Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
+        int | None, Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
+        Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
     ] = None,
     csv: common.Csv = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
+    fresh: Annotated[bool, Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
 ) -> None:
     """Run every point of a sweep. Runs that are kept are not computed again, so an interrupted sweep goes on."""
     with common.errors():
@@ -46,7 +47,7 @@ def command(
 
 def _show(result: SweepResult, folder: Path, *, csv: bool) -> None:
     if csv:
-        typer.echo(result.to_csv(), nl=False)
+        echo(result.to_csv(), nl=False)
     else:
         from fourhop.cli import tables
 

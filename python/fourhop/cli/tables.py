@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import polars as pl
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from fourhop import gathered
 from fourhop.result import Result, span
 from fourhop.stats import Interval
-from fourhop.sweeps.inventory import Kept
-from fourhop.sweeps.result import SweepResult
+
+if TYPE_CHECKING:
+    from fourhop.sweeps.inventory import Kept
+    from fourhop.sweeps.result import SweepResult
 
 # Where stdout is no terminal there is no width to fit: wide enough that no table wraps.
 _WIDE = 160
@@ -134,7 +136,7 @@ def show(result: Result) -> None:
             kbps(result.goodput(str(flow["flow"]))),
             *counts(flow),
         )
-        for flow in result.summary.iter_rows(named=True)
+        for flow in gathered.summary(result.runs)
     ]
     columns = ("flow", "nodes", ">hops", "transport", ">goodput kbit/s", *COUNTS)
     out.print(table(columns, rows))
@@ -147,12 +149,12 @@ def show(result: Result) -> None:
         over = f"{runs} runs" if runs > 1 else f"{result.aggregate.n} batches of one run"
         out.print(f"±: half-width of the 95 % interval over {over}; other columns are means")
     # What the radio loses are copies of a frame at one receiver, mostly not its addressee: not packets.
-    packets = result.drops.filter((pl.col("layer") != "radio") & (pl.col("count") > 0))
-    dropped = packets.group_by("layer", "reason", maintain_order=True).agg(pl.col("count").sum())
-    if not dropped.is_empty():
-        listed = ", ".join(
-            f"{row['layer']} {row['reason']} {row['count'] / runs:.1f}" for row in dropped.iter_rows(named=True)
-        )
+    dropped = gathered.total([run["drops"] for run in result.runs])
+    packets = {layer: names for layer, names in dropped.items() if layer != "radio"}
+    listed = ", ".join(
+        f"{layer} {reason} {count / runs:.1f}" for layer in packets for reason, count in packets[layer].items() if count
+    )
+    if listed:
         out.print(f"packets dropped{' a run' if runs > 1 else ''}: {listed}")
 
 

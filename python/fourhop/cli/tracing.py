@@ -5,23 +5,24 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
-from fourhop.trace import Request
+from fourhop.cli.options import Argument, Group, Option
 
-Folder = Annotated[
-    Path | None, typer.Option("--trace", metavar="DIR", help="Write everything that happens as tables here.")
-]
-From = Annotated[str | None, typer.Option("--trace-from", metavar="TIME", help="Trace from this time on, as 10s.")]
-To = Annotated[str | None, typer.Option("--trace-to", metavar="TIME", help="Trace until this time.")]
+if TYPE_CHECKING:
+    from fourhop.trace import Request
+
+Folder = Annotated[Path | None, Option("--trace", metavar="DIR", help="Write everything that happens as tables here.")]
+From = Annotated[str | None, Option("--trace-from", metavar="TIME", help="Trace from this time on, as 10s.")]
+To = Annotated[str | None, Option("--trace-to", metavar="TIME", help="Trace until this time.")]
 Nodes = Annotated[
-    str | None, typer.Option("--trace-nodes", metavar="LIST", help="Trace these nodes, by number or name, as 0,3,n4.")
+    str | None, Option("--trace-nodes", metavar="LIST", help="Trace these nodes, by number or name, as 0,3,n4.")
 ]
 Flows = Annotated[
-    str | None, typer.Option("--trace-flows", metavar="LIST", help="Trace these flows, by number or name, as 0,2.")
+    str | None, Option("--trace-flows", metavar="LIST", help="Trace these flows, by number or name, as 0,2.")
 ]
 
 
@@ -57,6 +58,7 @@ def request(
 ) -> Traced:
     """What these options ask for. Raises what `common.errors` turns into a message."""
     from fourhop.errors import FourhopError
+    from fourhop.trace import Request
 
     several = precision is not None or (runs is not None and runs > 1)
     if perfetto is not None and several:
@@ -91,20 +93,23 @@ def to_perfetto(folder: Path, file: Path) -> None:
     common.say(f"for Perfetto: {file}")
 
 
-app = typer.Typer(name="trace", help="Read a trace that --trace has written.", no_args_is_help=True)
-Dir = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a trace.")]
+app = Group(
+    {"perfetto": f"{__name__}:perfetto_command", "tables": f"{__name__}:tables_command"},
+    name="trace",
+    help="Read a trace that --trace has written.",
+    short_help="Read a trace that --trace has written.",
+)
+Dir = Annotated[Path, Argument(metavar="DIR", help="Folder of a trace.")]
 
 
-@app.command("perfetto")
 def perfetto_command(
-    folder: Dir, file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to, as trace.pftrace.")]
+    folder: Dir, file: Annotated[Path, Argument(metavar="FILE", help="Where to, as trace.pftrace.")]
 ) -> None:
     """Write a trace for Perfetto's viewer: nodes as tracks, frames as slices, packets as arrows, counters."""
     with common.errors():
         to_perfetto(folder, file)
 
 
-@app.command("tables")
 def tables_command(folder: Dir, json: common.Json = False) -> None:
     """Show which tables a trace has, their columns and how many rows."""
     with common.errors():
@@ -114,9 +119,9 @@ def tables_command(folder: Dir, json: common.Json = False) -> None:
 
         meta = Trace(folder).meta
         if json:
-            typer.echo(dumps(meta["tables"], indent=2))
+            echo(dumps(meta["tables"], indent=2))
             return
         for table in meta["tables"]:
-            typer.echo(f"{table['name']}: {table['rows']} rows. {table['about']}")
+            echo(f"{table['name']}: {table['rows']} rows. {table['about']}")
             for column in table["columns"]:
-                typer.echo(f"  {column['name']:18} {column['type']:7} {column['about']}")
+                echo(f"  {column['name']:18} {column['type']:7} {column['about']}")

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Group, Option
 
 if TYPE_CHECKING:
     from fourhop.stats import Interval
@@ -20,31 +21,30 @@ if TYPE_CHECKING:
 DIFFERS = 1
 """Exit code if an entry does not agree."""
 
-app = typer.Typer(no_args_is_help=True, help="Compare with results of another simulator.", rich_markup_mode=None)
+app = Group(
+    {"ns2": f"{__name__}:ns2"},
+    name="validate",
+    help="Compare with results of another simulator.",
+    short_help="Compare with results of another simulator.",
+)
 
 
-@app.callback()
-def group() -> None:
-    """Compare with results of another simulator."""
-
-
-@app.command("ns2")
 def ns2(
     reference: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder with results.json and scenarios/; the one we bring if not given."),
+        Option(metavar="DIR", help="Folder with results.json and scenarios/; the one we bring if not given."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="PATTERN", help="Part of a scenario/transport, or a pattern as 'chain*/newreno'. May be repeated."
         ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Runs of each entry; 10 if not given, up to 20 while ± is above 2 %."),
+        Option(metavar="N", help="Runs of each entry; 10 if not given, up to 20 while ± is above 2 %."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     json: common.Json = False,
 ) -> None:
     """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""
@@ -81,15 +81,15 @@ def ns2(
                 "verdicts": {verdict: counted[verdict] for verdict in ("agree", "differ", "not built", "error")},
                 "rows": [row.to_dict() for row in rows],
             }
-            typer.echo(json_.dumps(printed, allow_nan=False))
+            echo(json_.dumps(printed, allow_nan=False))
         elif rows:
             _show(rows, comparison.total)
         if interrupted:
-            raise typer.Exit(common.INTERRUPTED)
+            raise common.Exit(common.INTERRUPTED)
         if counted["differ"]:
-            raise typer.Exit(DIFFERS)
+            raise common.Exit(DIFFERS)
         if counted["error"]:
-            raise typer.Exit(common.BAD_INPUT)
+            raise common.Exit(common.BAD_INPUT)
 
 
 def _show(rows: Sequence[Row], total: int) -> None:

@@ -6,9 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from fourhop.view import Server
@@ -17,21 +18,20 @@ if TYPE_CHECKING:
 def command(
     path: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             metavar="DIR|FILE",
             help="A trace, as `run --trace DIR` writes it, or a scenario to run; not needed with --live.",
-            show_default=False,
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the trace inside, and end.")
+        Path | None, Option("--html", metavar="FILE", help="Write a page with the trace inside, and end.")
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Follow the emulation that goes on, or that writes DIR: its last minute.")
+        bool, Option("--live", help="Follow the emulation that goes on, or that writes DIR: its last minute.")
     ] = False,
-    port: Annotated[int, typer.Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
-    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser of this desk.")] = True,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="With FILE: seed of the run.")] = None,
+    port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
+    open_: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser of this desk.")] = True,
+    seed: Annotated[int | None, Option(metavar="N", help="With FILE: seed of the run.")] = None,
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -65,7 +65,7 @@ def command(
                 folder = path
             blobs = Blobs(Tables(folder), title=path.stem if path.is_file() else path.name)
             if html is not None:
-                typer.echo(f"page: {write(blobs, html)}")
+                echo(f"page: {write(blobs, html)}")
             else:
                 _serve(Server(blobs, port), open_)
 

@@ -7,9 +7,10 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import echo
 
 from fourhop.cli import common
+from fourhop.cli.options import Option
 
 if TYPE_CHECKING:
     from fourhop.whatif import Answer
@@ -17,16 +18,14 @@ if TYPE_CHECKING:
 
 def command(
     file: common.File,
-    runs: Annotated[int, typer.Option(metavar="N", help="Runs of each change.")] = 10,
-    places: Annotated[int, typer.Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of the first run; the scenario's if not given.")
-    ] = None,
+    runs: Annotated[int, Option(metavar="N", help="Runs of each change.")] = 10,
+    places: Annotated[int, Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; the scenario's if not given.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where page and runs go; `whatif-` and the scenario's name.")
+        Path | None, Option(metavar="DIR", help="Where page and runs go; `whatif-` and the scenario's name.")
     ] = None,
     set_: common.Set = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     json: common.Json = False,
 ) -> None:
     """Try other TCPs, a pacing gateway and other places for it on a mesh, and say who gains, who loses, and how much.
@@ -47,9 +46,9 @@ def command(
             )  # fmt: skip
         written = page.write(answer, folder, _notes(file))
     if json:
-        typer.echo(json_.dumps({"page": str(written), **to_dict(answer)}))
+        echo(json_.dumps({"page": str(written), **to_dict(answer)}))
         return
-    typer.echo("\n".join([*told(answer), "", f"page: {written}"]))
+    echo("\n".join([*told(answer), "", f"page: {written}"]))
 
 
 def told(answer: Answer) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from fourhop import frames, store
+from fourhop import frames, gathered, store
 from fourhop._core import build, version
 from fourhop.recorded import TABLES
 from fourhop.rundata import Counts, RunData
@@ -61,7 +61,7 @@ SCALARS = (
 )
 """Columns with one value a run, named as in `rundata.RunData`."""
 
-_RUN_FIELDS = {column: field for field, column in frames.COLUMNS.items()}
+_RUN_FIELDS = {column: field for field, column in gathered.COLUMNS.items()}
 
 
 def engine() -> str:
@@ -112,7 +112,7 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
         "engine": engine,
         "scenario": bare(scenario),
         **{name: run[name] for name in SCALARS},  # type: ignore[literal-required]
-        "flows": [{frames.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in run["flows"]],
+        "flows": [{gathered.COLUMNS.get(name, name): value for name, value in flow.items()} for flow in run["flows"]],
         "drops": _rows(run["drops"]),
         "counters": _rows(run["counters"]),
         "conservation": _rows(run["conservation"]),

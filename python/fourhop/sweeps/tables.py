@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from fourhop import frames, stats
+from fourhop import frames, gathered, stats
 from fourhop.sweeps.describe import Sweep
 
 
@@ -37,7 +37,7 @@ def summary(points: pl.DataFrame, runs: pl.DataFrame, flows: pl.DataFrame, met: 
     flows_of = frames.groups(flows, "point")
     rows = []
     for point, of_point in frames.groups(runs, "point").items():
-        batches = frames.batch_sums(flows_of[point]["batch_goodput_bps"].to_list()) if of_point.height == 1 else []
+        batches = gathered.batch_sums(flows_of[point]["batch_goodput_bps"].to_list()) if of_point.height == 1 else []
         aggregate = stats.over_runs(of_point["aggregate_goodput_bps"].to_list(), batches)
         fairness = stats.over_known(of_point["jain"].to_list())
         rows.append(
@@ -49,7 +49,7 @@ def summary(points: pl.DataFrame, runs: pl.DataFrame, flows: pl.DataFrame, met: 
                 "aggregate_goodput_bps_half_width": aggregate.half_width,
                 "jain_mean": fairness and fairness.mean,
                 "jain_half_width": fairness and fairness.half_width,
-                "dropped_packets_mean": frames.mean(of_point["dropped_packets"].to_list()),
+                "dropped_packets_mean": gathered.mean(of_point["dropped_packets"].to_list()),
                 "precision_met": met[point],
             }
         )

@@ -192,6 +192,14 @@ def test_python_shown_runs(name: str, text: str, tmp_path: Path, monkeypatch: py
     exec(compile(text.replace('duration="100s"', 'duration="5s"'), name, "exec"), {})
 
 
+def test_the_recipe_lists_every_hook_of_a_congestion_control() -> None:
+    trait = (ROOT / "crates/cc/src/lib.rs").read_text(encoding="utf-8").partition("pub trait CongestionControl {")[2]
+    hooks = re.findall(r"^    fn (\w+)\(", trait.partition("\n}\n")[0], re.M)
+    table = (ROOT / "docs/add-a-cc.md").read_text(encoding="utf-8").partition("| hook |")[2]
+    assert len(hooks) > 10
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.M)) == sorted(set(hooks) - {"name"})
+
+
 def test_the_scenario_reference_is_current() -> None:
     written = (ROOT / "docs" / "scenario.md").read_text(encoding="utf-8")
     assert written.rstrip() == _core.reference().rstrip(), "run `make docs`"

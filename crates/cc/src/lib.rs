@@ -264,6 +264,11 @@ pub struct Measurements {
 /// `cwnd` to the answer (or to `loss_window` after a time-out). It calls `on_ack` in `Recovery` too, where only `rtt` is meant to be
 /// used.
 pub trait CongestionControl {
+    /// Does it set window and rate itself, from a model of the path? The stack then never cuts the window, paces everything, and
+    /// calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost), [`on_mark`](Self::on_mark) and
+    /// [`on_restart`](Self::on_restart). Linux's form with `cong_control`.
+    const OWNS_WINDOW: bool = false;
+
     /// Name as used in scenarios: at most 15 characters, as Linux allows.
     fn name(&self) -> &'static str;
 
@@ -290,7 +295,7 @@ pub trait CongestionControl {
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
     /// What an acknowledgement tells of delivery, after the losses that it tells of and after `on_ack`; in recovery, too.
-    /// Asked of algorithms that own the window ([`Transport::owns_window`]).
+    /// Asked of algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
     fn on_rate(&mut self, _win: &mut Window, _view: &View, _sample: &rate::RateSample) {}
 
     /// A segment was marked as lost. Asked of the same.

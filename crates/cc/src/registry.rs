@@ -40,7 +40,12 @@ macro_rules! transports {
 
         impl Transport {
             /// Every transport, in the order of the table.
-            pub const ALL: &[Transport] = &[$(Transport { name: $name, recovery: $recovery, summary: $summary },)+];
+            pub const ALL: &[Transport] = &[$(Transport {
+                name: $name,
+                recovery: $recovery,
+                summary: $summary,
+                owns_window: <$type as CongestionControl>::OWNS_WINDOW,
+            },)+];
 
             /// A fresh algorithm of this transport.
             pub fn controller(&self, params: &Params) -> Controller {
@@ -51,6 +56,12 @@ macro_rules! transports {
                 }
             }
         }
+
+        // The samples and losses that these hooks get are found by RACK.
+        $(const _: () = assert!(
+            !<$type as CongestionControl>::OWNS_WINDOW || matches!($recovery, Recovery::RackTlp),
+            concat!($name, ": an algorithm that owns its window needs Recovery::RackTlp")
+        );)+
 
         /// The size of each transport's state in bytes, and whether there is more elsewhere.
         #[cfg(test)]
@@ -113,6 +124,7 @@ pub struct Transport {
     pub recovery: Recovery,
     /// One line for `fourhop list`.
     pub summary: &'static str,
+    owns_window: bool,
 }
 
 impl Transport {
@@ -121,10 +133,9 @@ impl Transport {
         Transport::ALL.iter().find(|t| t.name == name)
     }
 
-    /// Does its algorithm set window and rate from a model of the path, so that the stack does not cut the window and reports
-    /// samples of delivery ([`CongestionControl::on_rate`])? Linux's form with `cong_control`.
+    /// Does its algorithm declare [`CongestionControl::OWNS_WINDOW`]?
     pub fn owns_window(&self) -> bool {
-        self.name == "bbr"
+        self.owns_window
     }
 
     /// Does it recover by selective acknowledgements, so that both ends have to agree on them?
@@ -214,6 +225,12 @@ mod tests {
             assert_eq!(halves(name), expected, "{name}");
         }
         assert_eq!(halves("sack"), (false, false));
+    }
+
+    #[test]
+    fn an_algorithm_declares_that_it_owns_its_window() {
+        let owners: Vec<_> = Transport::ALL.iter().filter(|each| each.owns_window()).map(|each| each.name).collect();
+        assert_eq!(owners, ["bbr"]);
     }
 
     #[test]

@@ -208,6 +208,8 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
+    const OWNS_WINDOW: bool = true;
+
     fn name(&self) -> &'static str {
         "bbr"
     }

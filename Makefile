@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
+.PHONY: help build linux bpf packages openwrt demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -72,6 +72,7 @@ compiled: build linux
 # Two files at a time: programs in nodes wait for the clock more than they compute. What is skipped is listed with the reason.
 # CHOSEN is further words for pytest, such as --last-failed.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
+	$(call TOOL,nfpm)
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile -o cache_dir=target/pytest-linux tests/linux $(CHOSEN)
@@ -84,7 +85,7 @@ soak: ## random networks of extreme values under debug assertions, for an hour o
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
 # Installs one program of requirements-tools.lock unless it is installed.
-TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/-$(1)==/,/[^\\]$$/p' requirements-tools.lock)
+TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/^[a-z-]*$(1)==/,/[^\\]$$/p' requirements-tools.lock)
 
 # Without a sanitizer, which only unsafe code needs, the pinned compiler is enough.
 fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or FUZZ_SECONDS; what fails stays in fuzz/artifacts
@@ -142,7 +143,12 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
-	cargo run --locked --release --quiet -p fourhop-aodvd manual > packaging/fourhop-aodvd.8
+	$(BIN)/python scripts/manual.py
+	$(BIN)/python scripts/dashboards.py
+	$(MAKE) --no-print-directory linux
+	for program in fourhop-aodvd fourhop-emulate fourhop-gateway $(if $(BPF),fourhop-cc); do
+	  target/release/$$program manual > packaging/$$program.8
+	done
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk
@@ -169,7 +175,7 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	    --no-annotate --custom-compile-command "make lock" --quiet "$$@"
 	}
 	newest pyproject.toml --all-extras -o requirements.lock
-	newest --group dist --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
+	newest --group dist --group packages --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
 # The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
@@ -241,6 +247,30 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	tar xzf dist/*.tar.gz -C target/again
 	$(PROFILED) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
 	cmp dist/*.whl target/again/dist/*.whl
+
+# For this machine's processor from target/release; for arm64 with zig's linker and headers. `make packages ARCH=amd64` packs one.
+# An old glibc for arm64, so that they run on Debian 11 and everything newer. RELEASE is another version than that of the crates.
+PACKAGES_ARCH := amd64 arm64
+ARCH := $(PACKAGES_ARCH)
+ARM := aarch64-unknown-linux-gnu
+RELEASE := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/packages
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
+	export PATH="$(CURDIR)/$(BIN):$$PATH"
+	for arch in $(ARCH); do
+	  mkdir -p target/wheels/$$arch && rm -f target/wheels/$$arch/*
+	  case $$arch in
+	  amd64)
+	    maturin build --quiet --release --locked --out target/wheels/$$arch
+	    $(BIN)/python scripts/packages.py --arch $$arch --release $(RELEASE) --programs target/release --wheel target/wheels/$$arch/*.whl ;;
+	  arm64)
+	    rustup target add $(ARM)
+	    cargo zigbuild --quiet --locked --release --target $(ARM).2.31 -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd
+	    maturin build --quiet --release --locked --zig --target $(ARM) --compatibility $(PLATFORM) --out target/wheels/$$arch
+	    $(BIN)/python scripts/packages.py --arch $$arch --release $(RELEASE) --programs target/$(ARM)/release --wheel target/wheels/$$arch/*.whl ;;
+	  *) echo "packages: ARCH: found $$arch, allowed: $(PACKAGES_ARCH)" >&2; exit 1 ;;
+	  esac
+	done
 
 clean: ## remove what was built
 	rm -rf target .venv demo dist site view/node_modules $(CORE)

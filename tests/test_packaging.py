@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -38,6 +39,25 @@ def test_a_unit_lets_its_program_do_little(unit: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout.splitlines()[-1:]
+
+
+def test_dashboards_are_those_of_their_script_and_show_figures_that_there_are() -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "dashboards.py"))
+    sources = {"gateway": "gateway", "aodvd": "aodvd", "cc": "bpf", "emulate": "emu"}
+    assert set(script["BOARDS"]) == set(sources)
+    for name, crate in sources.items():
+        text = (ROOT / "packaging" / f"{name}-grafana.json").read_text(encoding="utf-8")
+        assert text == script["board"](name), f"{name}: scripts/dashboards.py writes another"
+        code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crates" / crate / "src").glob("*.rs"))
+        prefix = "fourhop_gateway_" if name == "gateway" else ""  # the gateway puts it before every name
+        for figure in set(re.findall(r"\bfourhop_\w+", text)):
+            assert re.search(rf"\b{figure.removeprefix(prefix).removesuffix('_total')}", code), figure
+
+
+def test_every_program_has_a_manual_page() -> None:
+    pages = {path.name for path in (ROOT / "packaging").glob("*.[18]")}
+    programs = {path.stem for path in (ROOT / "crates").glob("*/src/bin/*.rs")}
+    assert pages == {"fourhop.1", *(f"{program}.8" for program in programs)}
 
 
 def test_the_script_for_openwrt_starts_what_it_says(tmp_path: Path) -> None:

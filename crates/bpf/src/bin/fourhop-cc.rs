@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod program {
-    use clap::{Args, Parser, Subcommand};
+    use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_bpf::config::Config;
     use fourhop_bpf::connections::{Connection, Reader};
     use fourhop_bpf::kernel::Kernel;
@@ -14,7 +14,7 @@ mod program {
     use fourhop_live::config::time;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
-    use fourhop_live::screen;
+    use fourhop_live::{Tried, manual, screen};
     use fourhop_units::Dur;
     use nix::sys::signal::Signal;
     use serde::Serialize;
@@ -41,6 +41,9 @@ mod program {
         Status(StatusLine),
         /// Show, or change, the route to an address: congestion control, first window, quick acknowledgements.
         Route(RouteLine),
+        /// Write the manual page.
+        #[command(hide = true)]
+        Manual,
     }
 
     #[derive(Args)]
@@ -268,6 +271,22 @@ mod program {
         Ok(())
     }
 
+    const FILES: &str = "
+/etc/fourhop/cc.toml: the configuration that the service loads. The least of it:
+
+  [[destination]]
+  to = \"10.0.0.0/9\"
+  rate = \"11Mbps\"
+
+/run/fourhop-cc.json: what was set, for `unload` and for the next start after a kill.
+";
+
+    fn page() -> Result<(), Error> {
+        let page = manual::page(Line::command(), &[("FILES", FILES)]);
+        let written = page.and_then(|page| std::io::stdout().write_all(&page));
+        Ok(written.tried(|| "standard output".to_owned())?)
+    }
+
     /// The program.
     pub fn main() -> ExitCode {
         let done = match Line::parse().action {
@@ -275,6 +294,7 @@ mod program {
             Action::Unload => unload(),
             Action::Status(line) => status(&line),
             Action::Route(line) => route(&line),
+            Action::Manual => page(),
         };
         fourhop_live::exit::code(done.map(|()| ExitCode::SUCCESS))
     }

@@ -2,10 +2,10 @@
 
 #[cfg(target_os = "linux")]
 mod program {
-    use clap::{Args, Parser, Subcommand};
+    use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_emu::carry::Mode;
     use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
-    use fourhop_live::user;
+    use fourhop_live::{Tried, manual, user};
     use fourhop_sim::batch::Control;
     use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
     use fourhop_sim::trace::Request;
@@ -46,6 +46,9 @@ mod program {
         },
         /// Remove what emulations have left that were killed.
         Clean,
+        /// Write the manual page.
+        #[command(hide = true)]
+        Manual,
     }
 
     #[derive(Args)]
@@ -248,6 +251,24 @@ mod program {
         Ok(())
     }
 
+    const FILES: &str = "
+/run/fourhop: a file for each running emulation, which `list` and `exec` read and `clean` removes.
+
+/run/netns: the nodes, as network namespaces whose names begin with that of the emulation.
+";
+
+    const EXAMPLE: &str = "
+A scenario of five hops, and iperf3 from one end to the other:
+
+  fourhop-emulate run chain.toml --without-flows -- fourhop-emulate exec n0 -- ping -c 3 n5
+";
+
+    fn page() -> Result<(), EmulationError> {
+        let page = manual::page(Line::command(), &[("FILES", FILES), ("EXAMPLE", EXAMPLE)]);
+        let written = page.and_then(|page| std::io::stdout().write_all(&page));
+        Ok(written.tried(|| "standard output".to_owned())?)
+    }
+
     /// The program.
     pub fn main() -> ExitCode {
         let done = match Line::parse().command {
@@ -260,6 +281,7 @@ mod program {
                 Ok(ExitCode::SUCCESS)
             }
             Action::Clean => clean().map(|()| ExitCode::SUCCESS),
+            Action::Manual => page().map(|()| ExitCode::SUCCESS),
         };
         fourhop_live::exit::code(done)
     }

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Write the manual page of `fourhop`, packaging/fourhop.1, from what each of its commands says of itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from fourhop.cli import app
+
+PAGE = Path(__file__).resolve().parent.parent / "packaging" / "fourhop.1"
+
+FILES = [
+    (
+        "scenario files",
+        "TOML; `fourhop schema --reference` lists every key, and `fourhop check` says what is wrong with one.",
+    ),
+    ("FOURHOP_EMULATE", "Environment variable: the path of fourhop-emulate, where it is in none of the usual places."),
+]
+
+
+def roff(text: str) -> str:
+    """Text in which nothing is an instruction."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "")
+    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.M)
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a help text, each on one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
+
+
+def described(command: Any) -> list[str]:
+    """The lines about one command: what it does, then its options."""
+    lines = [line for part in paragraphs(command.help or "") for line in (".PP", roff(part))]
+    context = command.context_class(command)
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is None:
+            continue
+        names, text = record
+        lines += [".TP", f"\\fB{roff(names)}\\fR", roff(" ".join(text.split())) or "\\&"]
+    return lines
+
+
+def page() -> str:
+    """The whole page."""
+    group: Any = typer.main.get_command(app)
+    lines = [
+        '.TH FOURHOP 1 "" fourhop "User commands"',
+        ".SH NAME",
+        "fourhop \\- simulate and emulate TCP over multihop wireless networks",
+        ".SH SYNOPSIS",
+        "\\fBfourhop\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR ...]",
+        ".SH DESCRIPTION",
+        *(line for part in paragraphs(group.help or "") for line in (".PP", roff(part))),
+        ".SH COMMANDS",
+    ]
+    for name, command in group.commands.items():
+        parts = getattr(command, "commands", {"": command}).items()
+        for part, one in parts:
+            lines += [f".SS fourhop {roff(f'{name} {part}'.strip())}", *described(one)]
+    lines.append(".SH FILES AND VARIABLES")
+    lines += [line for name, text in FILES for line in (".TP", f"\\fB{roff(name)}\\fR", roff(text))]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

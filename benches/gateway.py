@@ -71,8 +71,8 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
     "ours": ([], True, ""),
     "on time": ([], True, ""),
     "own intervals": ([], True, 'share = "own"'),
-    "own, all": ([], True, 'share = "own"\ngoodput_control = "all"'),
-    "unbounded": ([], True, 'sojourn = "0s"'),
+    "own, all": ([], True, 'share = "own"\namong = "all"'),
+    "unbounded": ([], True, 'sojourn = "none"'),
     "simulated": (["gateway.kind=gap", "gateway.sojourn=50ms"], False, None),
 }
 

@@ -48,7 +48,7 @@ def test_a_weak_neighbour_is_ignored_and_reached_over_a_strong_one(emulate: Star
     file = tmp_path / "hallway.toml"
     file.write_text(HALLWAY, encoding="utf-8")
     with daemons(emulate, file=file) as mesh:
-        aware = f'[signal]\nsource = "emulator"\nthreshold = {THRESHOLD}\nemulator = "{mesh.folder}/radio"'
+        aware = f'[signal]\nsource = "emulator"\nthreshold = "{THRESHOLD}dBm"\nemulator = "{mesh.folder}/radio"'
         mesh.start(0, 1, 2, tables=aware)
         time.sleep(3)
         neighbours = {one["address"]: one for one in mesh.show(0)["neighbours"]}

@@ -68,7 +68,7 @@ mesh = ["10.0.0.0/24"]
 reboot_wait = false
 [signal]
 source = "$2"
-threshold = -80.0
+threshold = "-80dBm"
 $3
 [failures]
 frames = 1

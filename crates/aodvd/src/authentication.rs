@@ -71,8 +71,8 @@ impl Keys {
     ///
     /// # Errors
     /// If a file cannot be read or holds too little: with its name, what was found and what is allowed.
-    pub fn read(config: &crate::config::Authentication) -> Result<Keys, String> {
-        let within = config.clocks_within.map(|length| length.0.as_nanos() / 1_000);
+    pub fn read(config: &crate::config::Authenticated) -> Result<Keys, String> {
+        let within = config.clocks_within.map(|most| most.as_nanos() / 1_000);
         let mut keys = Keys { keys: Vec::new(), sign_with: config.sign_with, within, last: 0 };
         for key in &config.keys {
             keys.add(key.id, &secret(&key.file)?);

@@ -1,338 +1,248 @@
 //! What the file of the configuration says, in TOML. docs/aodvd.md has the reference.
 
 use crate::Error;
-use fourhop_live::config::{Length, Network, Whole, Wrong};
-use fourhop_proto::route::aodv::{HelloConfig, Limits, RepairRule, SearchTimeout, SignalConfig};
+use fourhop_proto::route::aodv::{Limits, RepairRule};
 use fourhop_proto::route::{self, AddressPlan, Prefix};
-use fourhop_units::{Db, Dbm, Dur};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use fourhop_settings::error::{Invalid, Problem};
+use fourhop_settings::file::{self, Reader, Shared};
+use fourhop_settings::form::Form;
+use fourhop_settings::key::{Choice, Fallback::*, Kind, Section, time};
+use fourhop_settings::sections::{Profile, Routing, RoutingProtocol};
+use fourhop_settings::value::Value;
+use fourhop_settings::{choice, section};
+use fourhop_units::Dur;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// Everything that the file says.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Address of this node, the same on all its interfaces.
     pub address: Ipv4Addr,
     /// The devices over which it speaks AODV; no other is touched.
     pub interfaces: Vec<String>,
     /// Networks of the mesh: for addresses in them routes are searched for.
-    pub mesh: Vec<Mesh>,
+    pub mesh: Vec<Prefix>,
     /// Networks outside that gateways are asked for.
-    #[serde(default)]
-    pub outside: Vec<Mesh>,
+    pub outside: Vec<Prefix>,
     /// Networks that this node is the gateway to.
-    #[serde(default)]
-    pub announce: Vec<Mesh>,
-    /// RFC 3561, or the AODV of ns-2.
-    #[serde(default)]
-    pub profile: Profile,
+    pub announce: Vec<Prefix>,
     /// Parameters of AODV.
-    #[serde(default)]
-    pub routing: Routing,
-    /// HELLO messages.
-    #[serde(default)]
-    pub hello: Hello,
+    aodv: route::Config,
+    /// What of them is the daemon's own.
+    pub routing: Own,
     /// Signal strength of neighbours.
-    #[serde(default)]
     pub signal: Signal,
     /// What shows that a link is broken, besides missing HELLOs.
-    #[serde(default)]
     pub failures: Failures,
     /// What is kept at most.
-    #[serde(default)]
     pub limits: Bounds,
     /// Authentication of messages.
-    pub authentication: Option<Authentication>,
+    pub authentication: Option<Authenticated>,
     /// What of the system is used.
-    #[serde(default)]
     pub system: System,
 }
 
-/// A network of IPv4.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mesh(pub Prefix);
+const NETWORK: Kind = Kind::Form(Form::Ipv4Network);
 
-impl<'de> Deserialize<'de> for Mesh {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Network::deserialize(from)? {
-            // INVARIANT: of an IPv4 network at most 32 bits are read.
-            Network(IpAddr::V4(address), bits) => Prefix::new(address, bits).map(Mesh),
-            Network(IpAddr::V6(_), _) => None,
-        }
-        .ok_or_else(|| D::Error::custom("found a network of IPv6, allowed: IPv4, which AODV routes"))
+section! {
+    /// The node and its networks. The least file has the first three.
+    Top = "" {
+        /// Address of this node, which it must have, the same on all its interfaces.
+        address: Ipv4Addr, Kind::Form(Form::Ipv4), Required;
+        /// Devices over which it speaks AODV; no other is touched.
+        interfaces: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
+        /// Networks for whose addresses routes are searched; messages from elsewhere are refused.
+        mesh: Vec<Prefix>, Kind::List(&NETWORK, 1), Required;
+        /// Networks that gateways are asked for.
+        outside: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
+        /// Networks that this node is the gateway to: it answers for their addresses, and searches for nodes on behalf of what comes
+        /// from there.
+        announce: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
+        /// Whose behaviour AODV has: RFC 3561's, or that of ns-2.35.
+        profile: Profile, Kind::Choice(Profile::CHOICES), Both("standard");
     }
 }
 
-/// Whose behaviour AODV has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// RFC 3561.
-    #[default]
-    Standard,
-    /// ns-2.35, for networks of its implementations.
-    Ns2,
-}
-
-/// Parameters of AODV; what is not said is the profile's. Names are those of RFC 3561 section 10.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Routing {
-    active_route_timeout: Option<Length>,
-    my_route_timeout: Option<Length>,
-    node_traversal_time: Option<Length>,
-    net_diameter: Option<Whole<1, 255>>,
-    ttl_start: Option<Whole<1, 255>>,
-    ttl_increment: Option<Whole<1, 255>>,
-    ttl_threshold: Option<Whole<1, 255>>,
-    rreq_retries: Option<Whole<0, 255>>,
-    rreq_rate_limit: Option<Whole<1, 255>>,
-    rerr_rate_limit: Option<Whole<1, 255>>,
-    /// A fixed wait for each request.
-    request_wait: Option<Length>,
-    destination_only: Option<bool>,
-    gratuitous: Option<bool>,
-    local_repair: Option<bool>,
-    /// Replies ask for RREP-ACK, and one-way links are avoided.
-    reply_acks: Option<bool>,
-    /// Packets that wait for a route.
-    buffer: Option<Whole<1, 10_000>>,
-    /// Longest wait for a route.
-    buffer_timeout: Option<Length>,
-    /// Wait for DELETE_PERIOD after a start without a number (section 6.13).
-    pub reboot_wait: Option<bool>,
-}
-
-/// `[hello]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Hello {
-    enabled: bool,
-    interval: Length,
-    allowed_loss: Whole<1, 100>,
-    jitter: Length,
-    always: bool,
-}
-
-impl Default for Hello {
-    fn default() -> Hello {
-        let (interval, jitter) = (Length(Dur::from_secs(1)), Length(Dur::from_millis(100)));
-        Hello { enabled: true, interval, allowed_loss: Whole(2), jitter, always: true }
+section! {
+    /// AODV. All keys but the first three are those of `[routing]` in a [scenario](scenario.md).
+    Own = "routing" {
+        /// Does a relay repair routes in use when a link breaks (RFC 3561 section 6.12)?
+        local_repair: bool, Kind::Bool, Both("false");
+        /// Do replies ask for RREP-ACK? Who sends none is blacklisted (section 6.8).
+        reply_acks: bool, Kind::Bool, Both("false");
+        /// Is it quiet for DELETE_PERIOD after a start without numbers (section 6.13)?
+        reboot_wait: bool, Kind::Bool, Both("true");
     }
 }
 
-/// Where signal strength comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// It is not known: HELLO messages alone.
-    #[default]
-    None,
-    /// What the driver says of its stations.
-    Nl80211,
-    /// Each frame, by a device in monitor mode.
-    Monitor,
-    /// The emulator.
-    Emulator,
+/// What `[routing]` has of the section of the same name in a scenario.
+fn routing() -> Vec<Shared> {
+    const KEYS: [&str; 12] = [
+        "active_route_timeout",
+        "my_route_timeout",
+        "node_traversal_time",
+        "net_diameter",
+        "ttl_increment",
+        "ttl_threshold",
+        "rreq_retries",
+        "rreq_rate_limit",
+        "rerr_rate_limit",
+        "request_wait",
+        "destination_only",
+        "gratuitous",
+    ];
+    let of = Shared::of::<Routing>;
+    let others = [
+        of("ttl_start").or_else("the profile's; with HELLO messages at least 2"),
+        of("buffer_capacity").named("buffer").within(Kind::Int(1, 10_000)),
+        of("buffer_timeout"),
+    ];
+    Shared::all::<Routing>(&KEYS).into_iter().chain(others).collect()
 }
 
-impl Source {
-    /// Its name in the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::None => "none",
-            Source::Nl80211 => "nl80211",
-            Source::Monitor => "monitor",
-            Source::Emulator => "emulator",
-        }
+/// `[hello]`: HELLO messages.
+fn hello() -> Vec<Shared> {
+    let of = Shared::of::<Routing>;
+    vec![
+        of("hello").named("enabled").or("true"),
+        of("hello_interval").named("interval").within(time("10ms", "1000s")),
+        of("allowed_hello_loss").named("allowed_loss"),
+        of("hello_jitter").named("jitter").or("100ms"),
+        of("hello_always").named("always").or("true"),
+    ]
+}
+
+/// What `[signal]` has of `[routing]` in a scenario.
+fn signal() -> Vec<Shared> {
+    let of = Shared::of::<Routing>;
+    vec![
+        of("signal_threshold").named("threshold").or_else("none: signals are shown and change nothing"),
+        of("signal_weight").named("weight"),
+        of("signal_hysteresis").named("hysteresis"),
+        of("keep_stable"),
+    ]
+}
+
+choice! {
+    /// Where signal strength comes from.
+    Source {
+        Nl80211 = "nl80211", "what the driver says of its stations";
+        Monitor = "monitor", "each frame, by a device in monitor mode";
+        Emulator = "emulator", "the emulator";
     }
 }
 
-/// `[signal]`.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Signal {
-    /// Where it comes from.
-    pub source: Source,
-    /// HELLO_STRENGTH_THRESHOLD; without it signals are shown, and change nothing.
-    threshold: Option<Decibel>,
-    weight: Option<Weight>,
-    hysteresis: Option<Decibel>,
-    keep_stable: Option<bool>,
-    /// Time between two questions to nl80211.
-    interval: Option<Length>,
-    /// The device in monitor mode.
-    pub monitor: Option<String>,
-    /// The socket of the emulator.
-    pub emulator: Option<PathBuf>,
-}
-
-impl Signal {
-    /// Time between two questions to nl80211.
-    pub fn interval(&self) -> Dur {
-        self.interval.map_or(Dur::from_millis(250), |Length(time)| time.max(Dur::from_millis(10)))
+section! {
+    /// Signal strength of neighbours; see [aodv.md](aodv.md).
+    Signal = "signal" {
+        /// Where it comes from; none: HELLO messages alone.
+        source: Option<Source>, Kind::Choice(Source::CHOICES), Both("none");
+        /// Time between two questions to nl80211.
+        interval: Dur, time("10ms", "1000s"), Both("250ms");
+        /// A device in monitor mode on the same channel, for `source = "monitor"`.
+        monitor: Option<String>, Kind::Form(Form::Device), Both("none");
+        /// The path given to `fourhop-emulate run --tap --radio`, for `source = "emulator"`.
+        emulator: Option<PathBuf>, Kind::Text, Both("none");
     }
 }
 
-/// dB, or dBm.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Decibel(f64);
-
-impl<'de> Deserialize<'de> for Decibel {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let found = f64::deserialize(from)?;
-        let sound = (-200.0..=200.0).contains(&found);
-        sound.then_some(Decibel(found)).ok_or_else(|| D::Error::custom(format!("found {found}, allowed: -200 to 200")))
+section! {
+    /// What shows, besides missing HELLOs, that a link is broken.
+    Failures = "failures" {
+        /// Does ARP without an answer break a link?
+        arp: bool, Kind::Bool, Both("true");
+        /// So many frames given up by the driver, or the emulator, since the last look break a link; none: however many.
+        frames: Option<u32>, Kind::Int(1, 1_000), Both("none");
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Weight(f64);
-
-impl<'de> Deserialize<'de> for Weight {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let found = f64::deserialize(from)?;
-        let sound = found > 0.0 && found <= 1.0;
-        sound.then_some(Weight(found)).ok_or_else(|| D::Error::custom(format!("found {found}, allowed: above 0, to 1")))
-    }
-}
-
-/// `[failures]`: what shows, besides missing HELLOs, that a link is broken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Failures {
-    /// The kernel's ARP has no answer.
-    pub arp: bool,
-    /// The driver, or the emulator, has given up so many frames since it was last asked; 0: never.
-    frames: Whole<0, 1000>,
-}
-
-impl Default for Failures {
-    fn default() -> Failures {
-        Failures { arp: true, frames: Whole(0) }
-    }
-}
-
-impl Failures {
-    /// Frames given up between two questions that break a link; `None`: however many.
-    pub fn frames(&self) -> Option<u32> {
-        Some(self.frames.0).filter(|&frames| frames > 0)
-    }
-}
-
-/// `[limits]`: so that messages of others fill no memory and take no processor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bounds {
-    routes: Whole<4, 100_000>,
-    requests: Whole<4, 1_000_000>,
-    neighbours: Whole<1, 10_000>,
-    messages: Whole<1, 10_000>,
-    /// Messages a second that are read of one neighbour.
-    rate: Whole<1, 100_000>,
-    /// Requests a second of one originator that are passed on or answered.
-    originator_rate: Whole<1, 100_000>,
-    /// Largest step of a sequence number.
-    seqno_step: Whole<1, 2_147_483_647>,
-}
-
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
-            routes: Whole(1_000),
-            requests: Whole(4_000),
-            neighbours: Whole(128),
-            messages: Whole(256),
-            rate: Whole(100),
-            // RREQ_RATELIMIT is 10 at the originator; what a search sends anew counts, too.
-            originator_rate: Whole(20),
-            seqno_step: Whole(100_000),
-        }
+section! {
+    /// What is remembered at most, and what is refused, so that messages of others fill no memory and take no processor.
+    Bounds = "limits" {
+        /// Routes.
+        routes: u32, Kind::Int(4, 100_000), Both("1000");
+        /// Requests seen.
+        requests: u32, Kind::Int(4, 1_000_000), Both("4000");
+        /// Neighbours.
+        neighbours: u32, Kind::Int(1, 10_000), Both("128");
+        /// Messages that wait to be sent.
+        messages: u32, Kind::Int(1, 10_000), Both("256");
+        /// Messages a second that are read of one neighbour, after twice as many at once.
+        rate: u32, Kind::Int(1, 100_000), Both("100");
+        /// The same for requests of one originator. RREQ_RATELIMIT is 10 at the originator; what a search sends anew counts, too.
+        originator_rate: u32, Kind::Int(1, 100_000), Both("20");
+        /// Largest step of a sequence number.
+        seqno_step: u32, Kind::Int(1, 2_147_483_647), Both("100000");
     }
 }
 
 impl Bounds {
     /// What AODV keeps.
     pub fn limits(&self) -> Limits {
-        let count = |n: u32| n as usize;
-        Limits {
-            routes: count(self.routes.0),
-            requests: count(self.requests.0),
-            neighbours: count(self.neighbours.0),
-            messages: count(self.messages.0),
-        }
-    }
-
-    /// Messages a second of a neighbour.
-    pub fn rate(&self) -> u32 {
-        self.rate.0
-    }
-
-    /// Requests a second of an originator.
-    pub fn originator_rate(&self) -> u32 {
-        self.originator_rate.0
-    }
-
-    /// Largest step of a sequence number.
-    pub fn seqno_step(&self) -> u32 {
-        self.seqno_step.0
+        let [routes, requests, neighbours, messages] =
+            [self.routes, self.requests, self.neighbours, self.messages].map(|most| most as usize);
+        Limits { routes, requests, neighbours, messages }
     }
 }
 
-/// `[authentication]`.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Authentication {
-    /// Number of the key that messages are signed with; all that are listed are accepted.
+section! {
+    /// Authentication of messages; without this table there is none. See below.
+    Authentication = "authentication" {
+        /// Number of the key that messages are signed with; all that are listed are accepted.
+        sign_with: u8, Kind::Int(0, 255), Required;
+        /// Are messages without a valid block refused?
+        require: bool, Kind::Bool, Both("true");
+        /// Most that the clocks of two nodes differ; none: clocks need not agree.
+        clocks_within: Option<Dur>, time("0s", "1000s"), Both("none");
+    }
+}
+
+section! {
+    /// A key.
+    KeyFile = "authentication.keys" {
+        /// Its number.
+        id: u8, Kind::Int(0, 255), Required;
+        /// The file with it: 32 bytes at least, any.
+        file: PathBuf, Kind::Text, Required;
+    }
+}
+
+/// How messages are signed and checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Authenticated {
+    /// Number of the key that messages are signed with.
     pub sign_with: u8,
     /// The keys.
     pub keys: Vec<KeyFile>,
     /// Are messages without a valid block refused?
-    #[serde(default = "yes")]
     pub require: bool,
-    /// Most that the clocks of two nodes differ; without it clocks need not agree.
-    pub clocks_within: Option<Length>,
+    /// Most that the clocks of two nodes differ.
+    pub clocks_within: Option<Dur>,
 }
 
-/// A key.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeyFile {
-    /// Its number.
-    pub id: u8,
-    /// The file with it: 32 bytes at least, any.
-    pub file: PathBuf,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// `[system]`.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct System {
-    /// Number of the protocol under which routes are written: that of the UDP port in eight bits, which nobody else has.
-    protocol: Whole<5, 255>,
-    /// The table for routes.
-    table: Whole<1, 4_000_000>,
-    /// Priority of the rule that leads there.
-    rule: Whole<1, 32_765>,
-    /// Name of the device that catches packets without a route.
-    pub device: String,
-    /// The socket where `routes`, `neighbours` and `top` ask.
-    pub control: PathBuf,
-    /// What is kept over restarts.
-    pub state: PathBuf,
-    /// The user it goes on as.
-    pub user: String,
-    /// Set what the kernel needs for forwarding, and restore it.
-    pub variables: bool,
-    /// Where figures are served for Prometheus.
-    pub metrics: Option<SocketAddr>,
+section! {
+    /// Numbers and names of what the kernel is given.
+    System = "system" {
+        /// Number of the protocol under which routes are written: that of the UDP port in eight bits, which nobody else has.
+        protocol: u8, Kind::Int(5, 255), Both("142");
+        /// The table for routes.
+        table: u32, Kind::Int(1, 4_000_000), Both("142");
+        /// Priority of the rule that leads there.
+        rule: u32, Kind::Int(1, 32_765), Both("1000");
+        /// Name of the device that catches packets without a route.
+        device: String, Kind::Form(Form::Device), Both("aodv0");
+        /// The socket where `routes`, `neighbours` and `top` ask.
+        control: PathBuf, Kind::Text, Both("/run/fourhop-aodvd/control");
+        /// What is kept over restarts.
+        state: PathBuf, Kind::Text, Both("/var/lib/fourhop-aodvd/state.json");
+        /// The user it goes on as, if root started it.
+        user: String, Kind::Text, Both("nobody");
+        /// Is what the kernel needs for forwarding set, and restored?
+        variables: bool, Kind::Bool, Both("true");
+        /// Serves metrics for Prometheus at `http://ADDRESS:PORT/metrics`.
+        metrics: Option<SocketAddr>, Kind::Form(Form::Socket), Both("none");
+    }
 }
 
 /// Folder of the control socket.
@@ -340,34 +250,22 @@ pub const RUN: &str = "/run/fourhop-aodvd";
 
 impl Default for System {
     fn default() -> System {
-        System {
-            protocol: Whole(142),
-            table: Whole(142),
-            rule: Whole(1_000),
-            device: "aodv0".to_owned(),
-            control: Path::new(RUN).join("control"),
-            state: PathBuf::from("/var/lib/fourhop-aodvd/state.json"),
-            user: "nobody".to_owned(),
-            variables: true,
-            metrics: None,
-        }
+        file::defaults()
     }
 }
 
 impl System {
     /// Whose the routes are.
     pub fn owner(&self) -> fourhop_live::netlink::Owner {
-        fourhop_live::netlink::Owner { protocol: self.protocol.0 as u8, table: self.table.0 }
-    }
-
-    /// Priority of the rule.
-    pub fn rule(&self) -> u32 {
-        self.rule.0
+        fourhop_live::netlink::Owner { protocol: self.protocol, table: self.table }
     }
 }
 
 /// NEXT_HOP_WAIT beyond NODE_TRAVERSAL_TIME (RFC 3561 section 10).
 const NEXT_HOP_WAIT: Dur = Dur::from_millis(10);
+/// The tables of a file.
+const TABLES: [&str; 8] =
+    ["routing", "hello", "signal", "failures", "limits", "authentication", "authentication.keys", "system"];
 
 impl Config {
     /// Reads a file.
@@ -375,147 +273,157 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or says what is not allowed: with file, line, key, what was found and what is allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
-        let config: Config = fourhop_live::config::read(file)?;
-        let wrong = |what: String| Wrong { file: file.to_owned(), what };
-        Ok(config.check().map_err(wrong)?)
+        Ok(file::read(file, &TABLES, Config::build)?)
     }
 
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// As [`Config::read`], without the file.
-    pub fn parse(text: &str) -> Result<Config, String> {
-        fourhop_live::config::parse::<Config>(text)?.check()
+    /// Everything that is wrong with it.
+    pub fn parse(text: &str) -> Result<Config, Invalid> {
+        file::parse(text, "text", &TABLES, Config::build)
     }
 
-    fn check(self) -> Result<Config, String> {
-        let within = |networks: &[Mesh]| networks.iter().any(|Mesh(prefix)| prefix.contains(self.address));
-        if self.interfaces.is_empty() {
-            return Err("interfaces: found none, allowed: at least one device, as [\"wlan0\"]".to_owned());
+    fn build(reader: &mut Reader) -> Option<Config> {
+        let shared = [routing(), hello(), signal()];
+        let top = reader.table::<Top>(&[]);
+        // Without a profile the rest is still checked; the file is refused anyway.
+        let profile = top.as_ref().map_or(Profile::Standard, |(_, top)| top.profile);
+        reader.set_profile(profile);
+        let routing = reader.table::<Own>(&shared[0]);
+        let hello = reader.shared("hello", &shared[1]);
+        let signal = reader.table::<Signal>(&shared[2]);
+        let failures = reader.table::<Failures>(&[]);
+        let limits = reader.table::<Bounds>(&[]);
+        let authentication = reader.has(Authentication::NAME).then(|| reader.table::<Authentication>(&[]));
+        let keys = reader.tables::<KeyFile>(&[]);
+        let system = reader.table::<System>(&[]);
+        let ((given, top), (routed, routing), hello, (heard, signal)) = (top?, routing?, hello?, signal?);
+        if !top.mesh.iter().any(|prefix| prefix.contains(top.address)) {
+            let found = format!("networks without {}", top.address);
+            reader.refuse(given.problem("mesh", found, "some that contain the address"));
         }
-        // Zero at the end of a name is part of it (linux/if.h, IFNAMSIZ).
-        let named = self.interfaces.iter().chain([&self.system.device]).chain(&self.signal.monitor);
-        if let Some(name) = named.into_iter().find(|name| name.is_empty() || name.len() > 15) {
-            return Err(format!("interfaces: found {name:?}, allowed: names of devices, of 1 to 15 bytes"));
-        }
-        if !within(&self.mesh) {
-            return Err(format!(
-                "mesh: found networks without {}, allowed: some that contain the address",
-                self.address
-            ));
-        }
-        match self.signal.source {
-            Source::Monitor if self.signal.monitor.is_none() => {
-                return Err("signal.monitor: found nothing, allowed: the name of a device in monitor mode".to_owned());
+        let tables = [(&routed, &*shared[0]), (&hello, &*shared[1]), (&heard, &*shared[2])];
+        let sections = file::section::<Routing>(profile, &tables, |values, given| {
+            values.insert("protocol", Value::Text(RoutingProtocol::SsaAodv.name().to_owned()));
+            // RFC 3561 section 10: with HELLO messages TTL_START is at least 2.
+            if let Some(Value::Int(ttl)) = values.get("ttl_start").cloned()
+                && values.get("hello") == Some(&Value::Bool(true))
+                && !given("ttl_start")
+            {
+                values.insert("ttl_start", Value::Int(ttl.max(2)));
             }
-            Source::Emulator if self.signal.emulator.is_none() => {
-                return Err("signal.emulator: found nothing, allowed: the path of the emulator's socket".to_owned());
+        });
+        let mut refuse = |key, found: &str, allowed: &str| reader.refuse(heard.problem(key, found, allowed));
+        match signal.source {
+            Some(Source::Monitor) if signal.monitor.is_none() => {
+                refuse("monitor", Problem::MISSING, "the name of a device in monitor mode");
             }
-            Source::None if self.signal.threshold.is_some() => {
-                return Err("signal.threshold: found one with source = \"none\", allowed: with a source".to_owned());
+            Some(Source::Emulator) if signal.emulator.is_none() => {
+                refuse("emulator", Problem::MISSING, "the path of the emulator's socket");
+            }
+            None if sections.signal_threshold.is_some() => {
+                refuse("threshold", "one with source = \"none\"", "with a source");
             }
             _ => {}
         }
-        if self.signal.threshold.is_some() && !self.hello.enabled {
-            return Err(
-                "hello.enabled: found false with signal.threshold, allowed: true, since HELLOs are measured".to_owned()
-            );
+        if sections.signal_threshold.is_some() && !sections.hello {
+            let allowed = "true, since HELLOs are measured";
+            reader.refuse(hello.problem("enabled", "false with signal.threshold", allowed));
         }
-        if let Some(authentication) = &self.authentication
-            && !authentication.keys.iter().any(|key| key.id == authentication.sign_with)
-        {
-            return Err(format!(
-                "authentication.sign_with: found {}, allowed: the id of one of the keys",
-                authentication.sign_with
-            ));
-        }
-        Ok(self)
+        let keys: Vec<KeyFile> = keys?.into_iter().map(|(_, key)| key).collect();
+        let authentication = match authentication {
+            None => None,
+            Some(table) => {
+                let (given, Authentication { sign_with, require, clocks_within }) = table?;
+                if !keys.iter().any(|key| key.id == sign_with) {
+                    reader.refuse(given.problem("sign_with", sign_with.to_string(), "the id of one of the keys"));
+                }
+                Some(Authenticated { sign_with, keys, require, clocks_within })
+            }
+        };
+        let aodv = parameters(&routing, &sections, profile);
+        let Top { address, interfaces, mesh, outside, announce, .. } = top;
+        let (failures, limits, system) = (failures?.1, limits?.1, system?.1);
+        Some(Config {
+            address,
+            interfaces,
+            mesh,
+            outside,
+            announce,
+            aodv,
+            routing,
+            signal,
+            failures,
+            limits,
+            authentication,
+            system,
+        })
     }
 
     /// Where addresses are.
     pub fn plan(&self) -> AddressPlan {
-        let prefixes = |networks: &[Mesh]| networks.iter().map(|&Mesh(prefix)| prefix).collect::<Vec<_>>();
-        let outside = AddressPlan::default().with_outside(prefixes(&self.outside));
-        outside.with_outside(prefixes(&self.announce)).with_mesh(prefixes(&self.mesh))
+        let outside = self.outside.iter().chain(&self.announce).copied();
+        AddressPlan::default().with_outside(outside).with_mesh(self.mesh.iter().copied())
     }
 
     /// Is this an address that routes are searched for?
     pub fn is_routed(&self, address: Ipv4Addr) -> bool {
         let mut all = self.mesh.iter().chain(&self.outside).chain(&self.announce);
-        all.any(|Mesh(prefix)| prefix.contains(address))
+        all.any(|prefix| prefix.contains(address))
     }
 
     /// Is this an address in a network of the mesh?
     pub fn is_mesh(&self, address: Ipv4Addr) -> bool {
-        self.mesh.iter().any(|Mesh(prefix)| prefix.contains(address))
+        self.mesh.iter().any(|prefix| prefix.contains(address))
     }
 
     /// Parameters of AODV.
     pub fn aodv(&self) -> route::Config {
-        let base = match self.profile {
-            Profile::Standard => route::Config::standard(),
-            Profile::Ns2 => route::Config::ns2(),
-        };
-        let r = &self.routing;
-        let time = |value: Option<Length>, default| value.map_or(default, |Length(time)| time);
-        let byte = |value: Option<u32>, default| value.map_or(default, |n| n as u8);
-        let least = |value: Option<Whole<1, 255>>| value.map(|Whole(n)| n);
-        // RFC 3561 section 10: with HELLO messages TTL_START is at least 2.
-        let ttl_start = if self.hello.enabled { base.ttl_start.max(2) } else { base.ttl_start };
-        let node_traversal_time = time(r.node_traversal_time, base.node_traversal_time);
-        let limit = |value: Option<Whole<1, 255>>, default| value.map_or(default, |Whole(n)| Some(n as u8));
-        let repair = r.local_repair.unwrap_or(false);
-        let threshold = self.signal.threshold.map(|Decibel(dbm)| Dbm(dbm));
-        route::Config {
-            active_route_timeout: time(r.active_route_timeout, base.active_route_timeout),
-            my_route_timeout: r.my_route_timeout.map_or(base.my_route_timeout, |Length(time)| Some(time)),
-            node_traversal_time,
-            net_diameter: byte(least(r.net_diameter), base.net_diameter),
-            ttl_start: byte(least(r.ttl_start), ttl_start),
-            ttl_increment: byte(least(r.ttl_increment), base.ttl_increment),
-            ttl_threshold: byte(least(r.ttl_threshold), base.ttl_threshold),
-            rreq_retries: byte(r.rreq_retries.map(|Whole(n)| n), base.rreq_retries),
-            rreq_rate_limit: limit(r.rreq_rate_limit, base.rreq_rate_limit),
-            rerr_rate_limit: limit(r.rerr_rate_limit, base.rerr_rate_limit),
-            search_timeout: r.request_wait.map_or(base.search_timeout, |Length(wait)| SearchTimeout::Fixed(wait)),
-            destination_only: r.destination_only.unwrap_or(base.destination_only),
-            gratuitous: r.gratuitous.unwrap_or(base.gratuitous),
-            // Without a packet in hand ns-2's rule, which looks at the packet, has nothing to go by.
-            repair: if repair { RepairRule::WithinMaxRepairTtl } else { RepairRule::Off },
-            repair_without_packet: repair,
-            repair_seqno_incremented: true,
-            repair_deadline: route::Config::standard().repair_deadline,
-            repair_failure_reported: true,
-            control_breaks_links: true,
-            // The kernel's queues are not ours to purge.
-            purge_queue: false,
-            reply_ack_wait: r.reply_acks.unwrap_or(false).then_some(node_traversal_time + NEXT_HOP_WAIT),
-            buffer_capacity: r.buffer.map_or(base.buffer_capacity, |Whole(n)| n as usize),
-            buffer_timeout: time(r.buffer_timeout, base.buffer_timeout),
-            // Programs choose the time to live of their packets.
-            data_ttl: None,
-            // The kernel reports what failed, not the packet: no failure is a packet's.
-            link_layer_detection: true,
-            hello: self.hello.enabled.then_some(HelloConfig {
-                interval: self.hello.interval.0.max(Dur::from_millis(10)),
-                allowed_loss: self.hello.allowed_loss.0,
-                always: self.hello.always,
-                jitter: self.hello.jitter.0,
-            }),
-            signal: threshold.map(|threshold| SignalConfig {
-                threshold,
-                weight: self.signal.weight.map_or(0.25, |Weight(weight)| weight),
-                hysteresis: Db(self.signal.hysteresis.map_or(0.0, |Decibel(db)| db)),
-                keep_stable: self.signal.keep_stable.unwrap_or(true),
-            }),
-            ..base
-        }
+        self.aodv
     }
+}
+
+/// The parameters of AODV where a kernel forwards.
+fn parameters(own: &Own, routing: &Routing, profile: Profile) -> route::Config {
+    route::Config {
+        // Without a packet in hand ns-2's rule, which looks at the packet, has nothing to go by.
+        repair: if own.local_repair { RepairRule::WithinMaxRepairTtl } else { RepairRule::Off },
+        repair_without_packet: own.local_repair,
+        repair_seqno_incremented: true,
+        repair_deadline: route::Config::standard().repair_deadline,
+        repair_failure_reported: true,
+        control_breaks_links: true,
+        // The kernel's queues are not ours to purge.
+        purge_queue: false,
+        reply_ack_wait: own.reply_acks.then_some(routing.node_traversal_time + NEXT_HOP_WAIT),
+        // Programs choose the time to live of their packets.
+        data_ttl: None,
+        // The kernel reports what failed, not the packet: no failure is a packet's.
+        link_layer_detection: true,
+        ..routing.aodv(profile, None)
+    }
+}
+
+/// The tables of keys in docs/aodvd.md.
+pub fn reference() -> String {
+    file::reference(&[
+        ("Top level", Top::ABOUT, Top::KEYS, &[]),
+        ("`[routing]`", Own::ABOUT, Own::KEYS, &routing()),
+        ("`[hello]`", "HELLO messages (RFC 3561 section 6.9).", &[], &hello()),
+        ("`[signal]`", Signal::ABOUT, Signal::KEYS, &signal()),
+        ("`[failures]`", Failures::ABOUT, Failures::KEYS, &[]),
+        ("`[limits]`", Bounds::ABOUT, Bounds::KEYS, &[]),
+        ("`[authentication]`", Authentication::ABOUT, Authentication::KEYS, &[]),
+        ("`[[authentication.keys]]`", KeyFile::ABOUT, KeyFile::KEYS, &[]),
+        ("`[system]`", System::ABOUT, System::KEYS, &[]),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourhop_proto::route::aodv::{SearchTimeout, SignalConfig};
 
     const LEAST: &str = "address = '10.0.0.1'\ninterfaces = ['mesh0']\nmesh = ['10.0.0.0/9']\n";
 
@@ -533,9 +441,12 @@ mod tests {
 
     #[test]
     fn the_papers_routing_is_a_threshold_and_a_source() {
-        let text = format!("{LEAST}[signal]\nsource = 'nl80211'\nthreshold = -80.5\n[routing]\nrequest_wait = '320ms'");
+        let text =
+            format!("{LEAST}[signal]\nsource = 'nl80211'\nthreshold = '-80.5dBm'\n[routing]\nrequest_wait = '320ms'");
         let aodv = Config::parse(&text).unwrap().aodv();
-        assert_eq!(aodv.signal, Some(SignalConfig::paper(Dbm(-80.5))));
+        let signal = aodv.signal.unwrap();
+        assert!((signal.threshold.0 + 80.5).abs() < 1e-9, "{signal:?}");
+        assert_eq!(signal, SignalConfig::paper(signal.threshold));
         assert_eq!(aodv.search_timeout, SearchTimeout::Fixed(Dur::from_millis(320)));
     }
 
@@ -544,19 +455,29 @@ mod tests {
         for (text, said) in [
             (
                 "address = '10.0.0.1'\ninterfaces = []\nmesh = ['10.0.0.0/9']",
-                "interfaces: found none, allowed: at least",
+                "interfaces: found an empty list, allowed: a list of at least 1",
             ),
-            ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['10.1.0.0/16']", "without 10.0.0.1, allowed:"),
-            ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['fd00::/8']", "found a network of IPv6, allowed: IPv4"),
-            (&format!("{LEAST}[signal]\nthreshold = -70.0"), "allowed: with a source"),
-            (&format!("{LEAST}[signal]\nsource = 'monitor'"), "signal.monitor: found nothing"),
-            (&format!("{LEAST}[signal]\nsource = 'magic'"), "unknown variant `magic`, expected one of"),
-            (&format!("{LEAST}[limits]\nroutes = 0"), "expected a whole number from 4 to 100000"),
-            (&format!("{LEAST}[routing]\nttl = 3"), "unknown field `ttl`"),
-            (&format!("{LEAST}[signal]\nsource = 'nl80211'\nweight = 1.5"), "found 1.5, allowed: above 0, to 1"),
+            (
+                "address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['10.1.0.0/16']",
+                "mesh: found networks without 10.0.0.1, allowed:",
+            ),
+            ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['fd00::/8']", "each item a network of IPv4"),
+            (&format!("{LEAST}[signal]\nthreshold = '-70dBm'"), "allowed: with a source"),
+            (&format!("{LEAST}[signal]\nsource = 'monitor'"), "signal.monitor: missing"),
+            (&format!("{LEAST}[signal]\nsource = 'magic'"), "signal.source: found \"magic\", allowed: \"nl80211\" or"),
+            (
+                &format!("{LEAST}[limits]\nroutes = 0"),
+                "limits.routes: found 0, allowed: a whole number from 4 to 100000",
+            ),
+            (&format!("{LEAST}[signal]\nthreshold = -80.0"), "the unit is missing"),
+            (&format!("{LEAST}[routing]\nttl = 3"), "routing.ttl: found an unknown key"),
+            (
+                &format!("{LEAST}[signal]\nsource = 'nl80211'\nweight = 1.5"),
+                "signal.weight: found 1.5, allowed: a number from",
+            ),
             (&format!("{LEAST}[authentication]\nsign_with = 1\nkeys = []"), "sign_with: found 1, allowed: the id"),
         ] {
-            let error = Config::parse(text).unwrap_err();
+            let error = Config::parse(text).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }
@@ -566,5 +487,34 @@ mod tests {
         let config = Config::parse(&format!("outside = ['0.0.0.0/0']\n{LEAST}")).unwrap();
         assert!(config.plan().is_outside([192, 0, 2, 1].into()) && !config.plan().is_outside([10, 1, 0, 1].into()));
         assert!(config.is_mesh([10, 1, 0, 1].into()) && !config.is_mesh([192, 0, 2, 1].into()));
+    }
+
+    #[test]
+    fn without_hello_messages_searches_begin_as_the_profile_says() {
+        for (line, ttl) in [("", 2), ("[hello]\nenabled = false", 1), ("[routing]\nttl_start = 1", 1)] {
+            assert_eq!(Config::parse(&format!("{LEAST}{line}")).unwrap().aodv().ttl_start, ttl, "{line}");
+        }
+        let ns2 = Config::parse(&format!("profile = 'ns2'\n{LEAST}")).unwrap().aodv();
+        assert_eq!((ns2.ttl_start, ns2.search_timeout), (5, route::Config::ns2().search_timeout));
+    }
+
+    #[test]
+    fn keys_are_files_with_numbers() {
+        let keys = "[authentication]\nsign_with = 2\nkeys = [{ id = 1, file = 'a' }, { id = 2, file = 'b' }]";
+        let authentication = Config::parse(&format!("{LEAST}{keys}")).unwrap().authentication.unwrap();
+        assert_eq!((authentication.sign_with, authentication.keys.len(), authentication.require), (2, 2, true));
+        let error = Config::parse(&format!("{LEAST}{}", keys.replace("id = 2", "di = 2"))).unwrap_err().to_string();
+        assert!(error.contains("authentication.keys[1].di: found an unknown key"), "{error}");
+    }
+
+    #[test]
+    fn the_document_has_every_key() {
+        assert!(System::default().control.starts_with(RUN));
+        let file = Path::new("../../docs/aodvd.md");
+        let text = std::fs::read_to_string(file).unwrap();
+        if let Some(current) = file::outdated(&text, &reference()) {
+            assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/aodvd.md: run `make docs`");
+            std::fs::write(file, current).unwrap();
+        }
     }
 }

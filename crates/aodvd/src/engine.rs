@@ -136,9 +136,9 @@ impl Engine {
         let aodv = aodv.with_limits(config.limits.limits());
         let aodv = match config.announce.is_empty() {
             true => aodv,
-            false => aodv.with_gateway(config.announce.iter().map(|announced| announced.0)),
+            false => aodv.with_gateway(config.announce.iter().copied()),
         };
-        let waits = numbers.is_none() && config.routing.reboot_wait.unwrap_or(true);
+        let waits = numbers.is_none() && config.routing.reboot_wait;
         let quiet_until = if waits { Time::ZERO + parameters.delete_period() } else { Time::ZERO };
         let mut keys = keys;
         let aodv = match numbers {
@@ -260,7 +260,7 @@ impl Engine {
         }
         // Whoever is not authenticated has no place among the neighbours, where signing nodes stand.
         let stamp = self.authenticate(clock, arrival, payload)?;
-        let (rate, lifetime) = (self.config.limits.rate(), self.neighbour_lifetime());
+        let (rate, lifetime) = (self.config.limits.rate, self.neighbour_lifetime());
         let neighbour = self.neighbour(now, arrival, rate)?;
         if neighbour.interface != arrival.interface && now.saturating_since(neighbour.heard) > lifetime {
             neighbour.interface = arrival.interface;
@@ -269,13 +269,13 @@ impl Engine {
             return Err(Refusal::TooFast);
         }
         let message = decode::aodv(payload).map_err(|_| Refusal::Malformed)?;
-        plausible(&self.aodv, &message, |address| self.config.is_routed(address), self.config.limits.seqno_step())?;
+        plausible(&self.aodv, &message, |address| self.config.is_routed(address), self.config.limits.seqno_step)?;
         if let AodvMessage::Rreq(rreq) = &message
             && rreq.originator != self.config.address
             && !self.originators.take(
                 now,
                 rreq.originator,
-                self.config.limits.originator_rate(),
+                self.config.limits.originator_rate,
                 self.config.limits.limits().routes,
             )
         {
@@ -337,7 +337,7 @@ impl Engine {
             out.push(Task::Lost { packet, reason: DropReason::NoRoute });
             return;
         }
-        let served = self.config.announce.iter().any(|served| served.0.contains(packet.src));
+        let served = self.config.announce.iter().any(|served| served.contains(packet.src));
         let entering = served && self.plan.is_outside(packet.src);
         if !own && !entering && self.is_quiet(now) {
             // Section 6.13: somebody uses a route from before, so it begins to wait anew.

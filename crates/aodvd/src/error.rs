@@ -1,6 +1,6 @@
 //! Why the daemon cannot run.
 
-use fourhop_live::config::Wrong;
+use fourhop_settings::Invalid;
 use thiserror::Error as Explained;
 
 /// Why the daemon cannot run.
@@ -8,7 +8,7 @@ use thiserror::Error as Explained;
 pub enum Error {
     /// The file of its configuration cannot be read, or says what is not allowed.
     #[error(transparent)]
-    Config(#[from] Wrong),
+    Config(#[from] Invalid),
     /// This machine lacks something, or something is not as it has to be.
     #[error("{0}")]
     Refused(String),

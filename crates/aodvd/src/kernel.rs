@@ -68,12 +68,12 @@ impl Kernel {
         batch.up(device, ports.iter().filter_map(|port| mtu(port.device).ok()).min());
         for (table, networks) in [(owner.table, &config.mesh), (MAIN, &config.outside)] {
             for network in networks {
-                let to = (network.0.addr(), network.0.bits());
+                let to = (network.addr(), network.bits());
                 let route = Own { to, device, via: None, from: address, priority: LAST };
                 batch.own_route(Owner { table, ..owner }, route);
             }
         }
-        batch.own_rule(owner, config.system.rule());
+        batch.own_rule(owner, config.system.rule);
         batch.send()?;
         Ok(Kernel { caught, owner, address, batch: Batch::default(), waiting: false, refused: 0 })
     }

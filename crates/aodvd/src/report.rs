@@ -162,7 +162,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             address: config.address.to_string(),
             interfaces: config.interfaces.clone(),
-            signal_source: config.signal.source.name().to_owned(),
+            signal_source: config.signal.source.map_or("none", fourhop_settings::key::Choice::name).to_owned(),
             uptime_s: now.as_secs_f64(),
             processor_s: fourhop_live::host::Reading::now().own.as_secs_f64(),
             seqno: aodv.seqno(),

@@ -1,18 +1,23 @@
 //! Parameters by destination, and what of the system is set: a file in TOML.
 //!
-//! Keys of TCP-AP have the names and values that they have in `[tcp_ap]` of a scenario. docs/kernel.md has the reference.
+//! Keys of TCP-AP are those of `[tcp_ap]` of a scenario. docs/kernel.md has the reference.
 
 use crate::Error;
 use crate::layout::{Destination, MAX_HISTORY, Path as Way};
-use fourhop_cc::tcp_ap::variation::Spread;
-use fourhop_cc::tcp_ap::{self, ShortPath};
-use fourhop_live::config::{self, Length, Network, Share, Speed, Whole, Wrong};
+use fourhop_cc::tcp_ap;
+use fourhop_settings::error::{Invalid, Problem};
+use fourhop_settings::file::{self, Reader, Shared, defaults};
+use fourhop_settings::form::{Form, Network};
+use fourhop_settings::key::{Fallback::*, Kind, Section, rate};
+use fourhop_settings::resolve::Resolved;
+use fourhop_settings::section;
+use fourhop_settings::sections::{Profile, TcpAp, complete_tcp_ap};
+use fourhop_settings::value::{Field, Value};
 use fourhop_units::{Dur, Rate};
-use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
 
 /// Everything that a file says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Folder of the control group whose sockets are looked at; `None`: the root, and with it the whole host.
     pub cgroup: Option<PathBuf>,
@@ -22,40 +27,80 @@ pub struct Config {
     pub destinations: Vec<(Network, Destination)>,
 }
 
-/// What is set in one namespace.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct System {
-    /// Its name; that of the caller if there is none.
-    pub namespace: Option<String>,
-    /// Devices that take one segment at a time.
-    #[serde(default)]
-    pub devices: Vec<String>,
-    /// `net.ipv4.tcp_tso_rtt_log`.
-    #[serde(default = "zero")]
-    pub tso_rtt_log: Setting,
-    /// `net.ipv4.tcp_pacing_ca_ratio`.
-    #[serde(default = "two_hundred")]
-    pub pacing_ca_ratio: Setting,
-}
-
-impl Default for System {
-    fn default() -> System {
-        System { namespace: None, devices: vec![], tso_rtt_log: zero(), pacing_ca_ratio: two_hundred() }
+section! {
+    /// The whole file.
+    Top = "" {
+        /// Folder of the control group whose sockets are looked at; none: the root, and with it the whole host.
+        cgroup: Option<PathBuf>, Kind::Text, Both("none");
     }
 }
 
-fn zero() -> Setting {
-    Setting(Some(0))
+section! {
+    /// What is set in one namespace, and restored by `unload`. Without one, that of the caller has these defaults.
+    System = "system" {
+        /// Name of the namespace; none: that of the caller.
+        namespace: Option<String>, Kind::Text, Both("none");
+        /// Devices that take one segment at a time: GSO of one segment, no TSO.
+        devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 0), Both("[]");
+        /// `net.ipv4.tcp_tso_rtt_log`.
+        tso_rtt_log: Setting, VARIABLE, Both("0");
+        /// `net.ipv4.tcp_pacing_ca_ratio`.
+        pacing_ca_ratio: Setting, VARIABLE, Both("200");
+    }
 }
 
-fn two_hundred() -> Setting {
-    Setting(Some(200))
+const VARIABLE: Kind = Kind::IntOr(0, 1_000, &[("leave", "it stays as it is")]);
+
+section! {
+    /// A network and how connections to it are paced; the longest network decides. Either `rate` or `links` is needed, unless
+    /// `profile` says the rate.
+    DestinationKeys = "destination" {
+        /// The network.
+        to: Network, Kind::Form(Form::Network), Required;
+        /// Wireless hops; "ttl": by the time to live of what comes from there, counted from the next of 30, 32, 64, 128 and 255.
+        hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, 128 and 255 on")]), Both("ttl");
+        /// Rate of the links.
+        rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
+        /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
+        links: Vec<Rate>, Kind::List(&rate("1bps", "10Gbps"), 0), Both("[]");
+        /// Does a gateway tell the wired part of round trips ([tcp-gap.md](tcp-gap.md))? It is subtracted.
+        gateway: bool, Kind::Bool, Both("true");
+        /// Of the hops that the time to live tells, so many are behind the gateway.
+        wired_hops: u32, Kind::Int(0, 255), Both("0");
+        /// Window of a new connection in segments; 0: the kernel's.
+        initial_window: u32, Kind::Int(0, 1_000), Both("2");
+        /// RBP: V of RTT / (cwnd + V).
+        pacing_v: u32, Kind::Int(0, 1_000), Both("1");
+    }
 }
 
-/// A variable of the kernel: what it is set to, or "leave".
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setting(pub Option<u32>);
+/// What a destination has of `[tcp_ap]`: all that a kernel can do.
+fn pacing() -> Vec<Shared> {
+    const KEYS: [&str; 11] = [
+        "profile",
+        "alpha",
+        "factor",
+        "spread",
+        "short_path",
+        "data_overhead",
+        "ack_size",
+        "queue_limit",
+        "queue_alpha",
+        "delay_limit",
+        "first_interval",
+    ];
+    let history = Shared::of::<TcpAp>("history").within(Kind::Int(1, MAX_HISTORY as u64));
+    Shared::all::<TcpAp>(&KEYS).into_iter().chain([history]).collect()
+}
+
+/// The tables of a file.
+const TABLES: [&str; 2] = ["system", "destination"];
+
+impl Default for System {
+    fn default() -> System {
+        defaults()
+    }
+}
 
 impl Default for Config {
     /// Without a file: whatever congestion controls of ours are used for is paced as the paper says, over links of 2 Mbit/s.
@@ -80,182 +125,100 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or says what is not allowed: the error names file, line, key, what was found and what is allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
-        let said = config::read(file)?;
-        Ok(Config::new(said).map_err(|what| Wrong { file: file.to_owned(), what })?)
+        Ok(file::read(file, &TABLES, Config::build)?)
     }
 
-    fn new(file: File) -> Result<Config, String> {
-        if file.destination.is_empty() {
-            return Err("[[destination]]: found none, allowed: at least one, as to = \"0.0.0.0/0\"".to_owned());
-        }
-        let systems = if file.system.is_empty() { vec![System::default()] } else { file.system };
-        let destinations = file.destination.into_iter().map(Table::destination).collect::<Result<_, _>>()?;
-        Ok(Config { cgroup: file.cgroup, systems, destinations })
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(text: &str) -> Result<Config, Invalid> {
+        file::parse(text, "text", &TABLES, Config::build)
     }
-}
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    cgroup: Option<PathBuf>,
-    #[serde(default)]
-    system: Vec<System>,
-    #[serde(default)]
-    destination: Vec<Table>,
-}
-
-/// A `[[destination]]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    to: Network,
-    hops: Option<Hops>,
-    rate: Option<Speed>,
-    #[serde(default)]
-    links: Vec<Speed>,
-    gateway: Option<bool>,
-    wired_hops: Option<Whole<0, 255>>,
-    initial_window: Option<Whole<0, 1000>>,
-    profile: Option<Profile>,
-    alpha: Option<Share>,
-    history: Option<Whole<1, MAX_HISTORY>>,
-    factor: Option<Whole<1, 32>>,
-    spread: Option<SpreadName>,
-    short_path: Option<ShortPathName>,
-    data_overhead: Option<Whole<0, 1000>>,
-    ack_size: Option<Whole<0, 1000>>,
-    queue_limit: Option<Length>,
-    queue_alpha: Option<Share>,
-    delay_limit: Option<Length>,
-    first_interval: Option<Length>,
-    pacing_v: Option<Whole<0, 1000>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Profile {
-    Paper,
-    AuthorsCode,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum SpreadName {
-    DeviationOfRoundTrips,
-    AbsoluteDeviationOfDelays,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ShortPathName {
-    AllHops,
-    OneHop,
-}
-
-impl Table {
-    fn destination(self) -> Result<(Network, Destination), String> {
-        let authors = matches!(self.profile, Some(Profile::AuthorsCode));
-        let base = if authors { tcp_ap::Params::authors_code() } else { tcp_ap::Params::paper() };
-        let whole = |value: Option<u32>, default| value.unwrap_or(default);
-        let time = |value: Option<Length>, default| value.map_or(default, |Length(time)| Some(time));
-        // As in a scenario, zero seconds are no limit, and the rate that the user gives takes the place of the authors'.
-        let limit = |value, default| time(value, default).filter(|time| !time.is_zero());
-        let rated = self.rate.is_some() || !self.links.is_empty();
-        let params = tcp_ap::Params {
-            alpha: whole(self.alpha.map(|Share(alpha)| alpha), base.alpha),
-            history: whole(self.history.map(|Whole(n)| n), base.history),
-            factor: whole(self.factor.map(|Whole(n)| n), base.factor),
-            spread: match self.spread {
-                Some(SpreadName::DeviationOfRoundTrips) => Spread::DeviationOfRoundTrips,
-                Some(SpreadName::AbsoluteDeviationOfDelays) => Spread::AbsoluteDeviationOfDelays,
-                None => base.spread,
-            },
-            short_path: match self.short_path {
-                Some(ShortPathName::AllHops) => ShortPath::AllHops,
-                Some(ShortPathName::OneHop) => ShortPath::OneHop,
-                None => base.short_path,
-            },
-            data_overhead: whole(self.data_overhead.map(|Whole(n)| n), base.data_overhead),
-            ack_bytes: whole(self.ack_size.map(|Whole(n)| n), base.ack_bytes),
-            link_rate: base.link_rate.filter(|_| !rated),
-            queue_limit: limit(self.queue_limit, base.queue_limit),
-            queue_alpha: whole(self.queue_alpha.map(|Share(alpha)| alpha), base.queue_alpha),
-            delay_limit: limit(self.delay_limit, base.delay_limit),
-            first_interval: limit(self.first_interval, base.first_interval),
-            ..base
-        };
-        let hops = self.hops.map_or(Hops(None), |hops| hops).0;
-        if !self.links.is_empty() && (hops.is_some() || self.rate.is_some()) {
-            return Err(
-                "[[destination]]: found links beside hops or rate, allowed: links alone, which say both".to_owned()
-            );
+    fn build(reader: &mut Reader) -> Option<Config> {
+        let pacing = pacing();
+        let top = reader.table::<Top>(&[]);
+        let systems = reader.tables::<System>(&[]);
+        let tables = reader.tables::<DestinationKeys>(&pacing);
+        let ((whole, top), systems, tables) = (top?, systems?, tables?);
+        if tables.is_empty() {
+            reader.refuse(whole.problem("destination", Problem::MISSING, "at least one, as to = \"0.0.0.0/0\""));
         }
-        if !rated && params.link_rate.is_none() {
-            let Network(address, bits) = self.to;
-            return Err(format!(
-                "[[destination]] {address}/{bits}: rate: found nothing, allowed: the rate of the links as \"2Mbps\", or links, \
-                 a list of rates"
-            ));
+        let mut destinations = Vec::new();
+        for (resolved, keys) in tables {
+            match destination(&resolved, keys, &pacing) {
+                Ok(destination) => destinations.push(destination),
+                Err(problem) => reader.refuse(*problem),
+            }
         }
-        let path = Way {
-            hops,
-            rate: self.rate.map(|Speed(rate)| rate),
-            links: self.links.into_iter().map(|Speed(rate)| rate).collect(),
-            wired: Dur::ZERO,
-        };
-        let destination = Destination {
-            params,
-            pacing_v: whole(self.pacing_v.map(|Whole(n)| n), 1),
-            path,
-            gateway: self.gateway.unwrap_or(true),
-            initial_window: whole(self.initial_window.map(|Whole(n)| n), 2),
-            wired_hops: whole(self.wired_hops.map(|Whole(n)| n), 0),
-        };
-        Ok((self.to, destination))
+        let systems: Vec<_> = systems.into_iter().map(|(_, system)| system).collect();
+        let systems = if systems.is_empty() { vec![System::default()] } else { systems };
+        Some(Config { cgroup: top.cgroup, systems, destinations })
     }
 }
 
-/// A number of hops, or "ttl".
-struct Hops(Option<u32>);
-
-impl<'de> Deserialize<'de> for Hops {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "allowed: a whole number from 1 to 255, or \"ttl\"")]
-        enum Either {
-            Number(Whole<1, 255>),
-            Name(Ttl),
-        }
-        #[derive(Deserialize)]
-        enum Ttl {
-            #[serde(rename = "ttl")]
-            Ttl,
-        }
-        Ok(match Either::deserialize(from)? {
-            Either::Number(Whole(hops)) => Hops(Some(hops)),
-            Either::Name(Ttl::Ttl) => Hops(None),
-        })
-    }
+/// The tables of keys in docs/kernel.md.
+pub fn reference() -> String {
+    let pacing = pacing();
+    file::reference(&[
+        ("Top level", Top::ABOUT, Top::KEYS, &[]),
+        ("`[[system]]`", System::ABOUT, System::KEYS, &[]),
+        ("`[[destination]]`", DestinationKeys::ABOUT, DestinationKeys::KEYS, &pacing),
+    ])
 }
 
-impl<'de> Deserialize<'de> for Setting {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "allowed: a whole number from 0 to 1000, or \"leave\"")]
-        enum Either {
-            Number(Whole<0, 1000>),
-            Name(Leave),
-        }
-        #[derive(Deserialize)]
-        enum Leave {
-            #[serde(rename = "leave")]
-            Leave,
-        }
-        Ok(match Either::deserialize(from)? {
-            Either::Number(Whole(value)) => Setting(Some(value)),
-            Either::Name(Leave::Leave) => Setting(None),
-        })
+fn destination(
+    resolved: &Resolved,
+    keys: DestinationKeys,
+    pacing: &[Shared],
+) -> Result<(Network, Destination), Box<Problem>> {
+    if !keys.links.is_empty() && (resolved.is_given("hops") || keys.rate.is_some()) {
+        let problem = resolved.problem("links", "links beside hops or rate", "links alone, which say both");
+        return Err(Box::new(problem));
     }
+    let rated = keys.rate.is_some() || !keys.links.is_empty();
+    let pace = file::section::<TcpAp>(Profile::Standard, &[(resolved, pacing)], |values, given| {
+        complete_tcp_ap(values, given);
+    });
+    let mut params = pace.params(Profile::Standard);
+    // The rate that the user gives takes the place of the authors'.
+    params.link_rate = params.link_rate.filter(|_| !rated);
+    if !rated && params.link_rate.is_none() {
+        let allowed = "the rate of the links as \"2Mbps\", or `links`, a list of rates";
+        return Err(Box::new(resolved.problem("rate", Problem::MISSING, allowed)));
+    }
+    let path = Way { hops: keys.hops.0, rate: keys.rate, links: keys.links, wired: Dur::ZERO };
+    let DestinationKeys { to, gateway, wired_hops, initial_window, pacing_v, .. } = keys;
+    Ok((to, Destination { params, pacing_v, path, gateway, initial_window, wired_hops }))
+}
+
+/// A whole number, or the one name that may stand in its place.
+macro_rules! number_or_name {
+    ($(#[doc = $about:literal] $type:ident = $name:literal;)+) => { $(
+        #[doc = $about]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $type(pub Option<u32>);
+
+        impl Field for $type {
+            fn from_value(value: Option<&Value>) -> Self {
+                match value {
+                    Some(Value::Int(number)) => $type(Some(*number as u32)),
+                    _ => $type(None),
+                }
+            }
+            fn to_value(&self) -> Option<Value> {
+                self.0.map_or(Some(Value::Text($name.to_owned())), |number| Some(Value::Int(u64::from(number))))
+            }
+        }
+    )+ };
+}
+
+number_or_name! {
+    /// A variable of the kernel: what it is set to, or "leave".
+    Setting = "leave";
+    /// A number of hops, or "ttl".
+    Hops = "ttl";
 }
 
 #[cfg(test)]
@@ -263,7 +226,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Config, String> {
-        config::parse(text).and_then(Config::new)
+        Config::parse(text).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -321,17 +284,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_what_is_allowed() {
         for (line, said) in [
-            ("rate = \"2\"", "line 3, column 8|found \"2\", allowed: a rate from \"1bps\" to \"10Gbps\""),
+            ("rate = \"2\"", "text:3:8: destination[0].rate: found \"2\", allowed: a rate from \"1bps\" to \"10Gbps\""),
             ("rate = \"0bps\"", "allowed: a rate"),
-            ("rate = \"2Mbps\"\nhops = 0", "allowed: a whole number from 1 to 255, or \"ttl\""),
-            ("rate = \"2Mbps\"\nhops = \"tll\"", "allowed: a whole number from 1 to 255, or \"ttl\""),
-            ("rate = \"2Mbps\"\nhistory = 201", "integer `201`, expected a whole number from 1 to 200"),
+            ("rate = \"2Mbps\"\nhops = 0", "allowed: a whole number from 1 to 255 or \"ttl\""),
+            ("rate = \"2Mbps\"\nhops = \"tll\"", "allowed: a whole number from 1 to 255 or \"ttl\""),
+            ("rate = \"2Mbps\"\nhistory = 201", "found 201, allowed: a whole number from 1 to 200"),
             ("rate = \"2Mbps\"\nalpha = \"100%\"", "found \"100%\", allowed: a share from \"0%\" to \"99.9%\""),
-            ("rate = \"2Mbps\"\nfirst_interval = \"1h\"", "allowed: a time"),
+            ("rate = \"2Mbps\"\nfirst_interval = \"1h\"", "allowed: a time from"),
             ("rate = \"2Mbps\"\nspread = \"x\"", "deviation-of-round-trips"),
-            ("rate = \"2Mbps\"\nhop = 4", "unknown field `hop`"),
+            ("rate = \"2Mbps\"\nhop = 4", "found an unknown key, allowed: to, hops|did you mean \"hops\"?"),
             ("rate = \"2Mbps\"\nlinks = [\"2Mbps\"]", "allowed: links alone"),
-            ("hops = 3", "10.0.0.0/8: rate: found nothing, allowed: the rate of the links"),
+            ("hops = 3", "text:1:1: destination[0].rate: missing, allowed: the rate of the links"),
         ] {
             let text = format!("[[destination]]\nto = \"10.0.0.0/8\"\n{line}\n");
             let error = parse(&text).unwrap_err();
@@ -341,9 +304,9 @@ mod tests {
             let error = parse(&format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n")).unwrap_err();
             assert!(error.contains("allowed: a network as \"10.0.0.0/8\""), "{error}");
         }
-        assert!(parse("").unwrap_err().contains("[[destination]]: found none"));
+        assert!(parse("").unwrap_err().contains("destination: missing, allowed: at least one"));
         let error = Config::read(Path::new("/nonexistent.toml")).unwrap_err().to_string();
-        assert!(error.starts_with("/nonexistent.toml: No such file"), "{error}");
+        assert!(error.starts_with("/nonexistent.toml: found no file to read: No such file"), "{error}");
     }
 
     #[test]
@@ -360,5 +323,15 @@ mod tests {
         let config = Config::default();
         let parsed = ["0.0.0.0/0", "::/0"].map(|to| format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n"));
         assert_eq!(config, parse(&parsed.concat()).unwrap());
+    }
+
+    #[test]
+    fn the_document_has_every_key() {
+        let file = Path::new("../../docs/kernel.md");
+        let text = std::fs::read_to_string(file).unwrap();
+        if let Some(current) = file::outdated(&text, &reference()) {
+            assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/kernel.md: run `make docs`");
+            std::fs::write(file, current).unwrap();
+        }
     }
 }

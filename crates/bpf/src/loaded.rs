@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::inventory::OURS;
 use crate::kernel::Kernel;
 use crate::{Error, Tried, layout};
-use fourhop_live::config::Network;
+use fourhop_settings::Network;
 use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, PrintLevel, set_print};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;

@@ -1,10 +1,15 @@
 //! What a file in TOML says; docs/gateway.md has the reference.
 
 use fourhop_cc::tcp_ap;
-use fourhop_live::config::{self, Length, Network, Size, Speed, Whole, Wrong};
-use fourhop_proto::gateway::{Among, Config as Gap, GoodputControl};
+use fourhop_proto::gateway::Config as Gap;
+use fourhop_settings::error::{Invalid, Problem};
+use fourhop_settings::file::{self, Reader, Shared};
+use fourhop_settings::form::{Form, Network};
+use fourhop_settings::key::{Choice, Fallback::*, Kind, Section, rate, size, time};
+use fourhop_settings::sections::{GatewayKeys, Profile, TcpAp, complete_tcp_ap};
+use fourhop_settings::value::Field;
+use fourhop_settings::{choice, section};
 use fourhop_units::{Dur, Rate};
-use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +28,8 @@ pub struct Config {
     pub gap: Gap,
     /// How packets come here.
     pub rules: Rules,
+    /// Packets that the kernel keeps in a queue; what comes beyond that passes.
+    pub packets: u32,
     /// What runs beside.
     pub service: Service,
 }
@@ -40,35 +47,93 @@ pub enum Source {
     Aodv(PathBuf, Dur),
 }
 
-/// Nodes of the mesh and their distance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// Which.
-    pub to: Network,
-    /// Links on the way.
-    pub hops: u8,
-    /// Their rate, if it is not that of all.
-    pub rate: Option<Rate>,
+section! {
+    /// The mesh. The two keys that every file needs are here.
+    Mesh = "mesh" {
+        /// Interfaces that lead into the mesh.
+        devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
+        /// Rate of links that have none of their own.
+        rate: Rate, rate("1bps", "10Gbps"), Required;
+        /// Where hops are known from; see above.
+        hops: Hops, Kind::Choice(Hops::CHOICES), Both("ttl");
+        /// The program that `hops = "command"` asks, and its arguments.
+        command: Vec<String>, Kind::List(&Kind::Text, 0), Both("[]");
+        /// The socket of fourhop-aodvd, for `hops = "aodv"`.
+        socket: Option<PathBuf>, Kind::Text, Computed("`/run/fourhop-aodvd/control`");
+        /// How often either is asked.
+        every: Dur, time("1s", "1000s"), Both("10s");
+    }
 }
 
-/// How packets come here.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rules {
-    /// What makes the rules; `None`: nft where it can, iptables otherwise.
-    pub backend: Option<Backend>,
-    /// Does this program make them?
-    pub manage: bool,
-    /// Number of the first queue.
-    pub queue: u16,
-    /// Threads, each with a queue in either direction.
-    pub workers: u16,
-    /// Packets that the kernel keeps in a queue; what comes beyond that passes.
-    pub packets: u32,
+choice! {
+    /// Where hops are known from.
+    Hops {
+        Ttl = "ttl", "the time to live of what comes from a node";
+        Table = "table", "`[[node]]` alone";
+        Command = "command", "what a program prints";
+        Aodv = "aodv", "the routes of fourhop-aodvd";
+    }
+}
+
+section! {
+    /// Nodes of the mesh and their distance.
+    Entry = "node" {
+        /// A node or network.
+        to: Network, Kind::Form(Form::Network), Required;
+        /// Links on the way.
+        hops: u8, Kind::Int(1, 255), Required;
+        /// Their rate; none: that of the mesh.
+        rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
+    }
+}
+
+section! {
+    /// Pacing. All keys but `share` and `mtu` are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
+    Pace = "pace" {
+        /// How flows into the mesh share the airtime that adaptive pacing gives them together.
+        share: Share, Kind::Choice(Share::CHOICES), Both("even");
+        /// An acknowledgement with the option is at most so long, in bytes.
+        mtu: u32, Kind::Int(576, 9_000), Layer(|_| Gap::paper().mtu.to_value());
+    }
+}
+
+choice! {
+    /// How flows share airtime.
+    Share {
+        Even = "even", "all keep the same interval (`gateway/even.rs`)";
+        Own = "own", "each has its own, as in the paper";
+    }
+}
+
+section! {
+    /// What is remembered and kept at most.
+    Limits = "limits" {
+        /// Nodes known at the same time.
+        nodes: u32, Kind::Int(1, 65_536), Both("1024");
+        /// Packets that may wait in a flow.
+        flow_packets: u32, Kind::Int(1, 65_536), Layer(|_| Gap::paper().flow_packets.to_value());
+        /// Packets that the kernel keeps for a worker and direction. What comes beyond passes.
+        packets: u32, Kind::Int(64, 1_000_000), Both("16384");
+    }
+}
+
+section! {
+    /// How packets come to the gateway.
+    Rules = "rules" {
+        /// What makes the rules.
+        backend: Option<Backend>, Kind::Choice(Backend::CHOICES), Computed("what works, nft first");
+        /// Does the program make them?
+        manage: bool, Kind::Bool, Both("true");
+        /// Number of the first queue; there are two for each worker.
+        queue: u16, Kind::Int(0, 65_000), Both("7100");
+        /// Threads, each with a queue in either direction. The kernel spreads pairs of hosts over them; each has its own limits and
+        /// compares the goodput of its own flows.
+        workers: u16, Kind::Int(1, 64), Both("1");
+    }
 }
 
 /// Programs that make rules.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Backend {
     /// nft, a table of its own.
     Nft,
@@ -76,15 +141,47 @@ pub enum Backend {
     Iptables,
 }
 
-/// What runs beside.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Service {
-    /// Goes on as this user.
-    pub user: String,
-    /// Says its state here.
-    pub socket: PathBuf,
-    /// Serves figures here.
-    pub metrics: Option<SocketAddr>,
+choice! {
+    for Backend {
+        Nft = "nft", "a table of its own";
+        Iptables = "iptables", "iptables and ip6tables, a chain of its own";
+    }
+}
+
+section! {
+    /// What runs beside.
+    Service = "service" {
+        /// Goes on as this user.
+        user: String, Kind::Text, Both("nobody");
+        /// Says its state here.
+        socket: PathBuf, Kind::Text, Both("/run/fourhop-gateway/control");
+        /// Serves metrics for Prometheus here.
+        metrics: Option<SocketAddr>, Kind::Form(Form::Socket), Both("none");
+    }
+}
+
+/// What `[pace]` has of `[gateway]`. The paper's queue takes what the receiver's window allows, which with windows of today is
+/// seconds: `sojourn = "none"` asks for it.
+fn pacing() -> Vec<Shared> {
+    let keys = Shared::all::<GatewayKeys>(&["pacing", "option", "goodput_control", "among"]);
+    keys.into_iter().chain([Shared::of::<GatewayKeys>("sojourn").or_optional("50ms")]).collect()
+}
+
+/// What `[pace]` has of `[tcp_ap]`.
+fn arithmetic() -> Vec<Shared> {
+    Shared::all::<TcpAp>(&["profile"])
+}
+
+/// What `[limits]` has of `[gateway]`.
+fn limits() -> Vec<Shared> {
+    let of = Shared::of::<GatewayKeys>;
+    vec![
+        of("flows").within(Kind::Int(1, 1_000_000)),
+        of("buffer").within(size("1kB", "4GB")).or("16MB"),
+        of("flow_buffer").within(size("1kB", "4GB")),
+        of("idle_timeout"),
+        of("half_open_timeout"),
+    ]
 }
 
 /// Where the configuration is unless a command says otherwise.
@@ -93,226 +190,106 @@ pub const FILE: &str = "/etc/fourhop/gateway.toml";
 pub const SOCKET: &str = "/run/fourhop-gateway/control";
 /// Where fourhop-aodvd says its state.
 const AODV: &str = "/run/fourhop-aodvd/control";
+/// How often intervals are made the same: several round trips of a mesh.
+const EVENING: Dur = Dur::from_millis(500);
+/// The tables of a file.
+const TABLES: [&str; 6] = ["mesh", "node", "pace", "limits", "rules", "service"];
 
 impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says what is not allowed.
-    pub fn read(file: &Path) -> Result<Config, Wrong> {
-        config::read::<File>(file)?.check().map_err(|what| Wrong { file: file.to_owned(), what })
+    /// If it cannot be read, or everything that is wrong with it.
+    pub fn read(file: &Path) -> Result<Config, Invalid> {
+        file::read(file, &TABLES, Config::build)
     }
-}
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    mesh: Mesh,
-    #[serde(default)]
-    node: Vec<Node>,
-    #[serde(default)]
-    pace: Pace,
-    #[serde(default)]
-    limits: Limits,
-    #[serde(default)]
-    rules: RuleKeys,
-    #[serde(default)]
-    service: ServiceKeys,
-}
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(text: &str) -> Result<Config, Invalid> {
+        file::parse(text, "text", &TABLES, Config::build)
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Mesh {
-    devices: Vec<String>,
-    rate: Speed,
-    #[serde(default)]
-    hops: Hops,
-    command: Option<Vec<String>>,
-    socket: Option<PathBuf>,
-    every: Option<Length>,
-}
-
-#[derive(Clone, Copy, PartialEq, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-enum Hops {
-    Table,
-    #[default]
-    Ttl,
-    Command,
-    Aodv,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Node {
-    to: Network,
-    hops: Whole<1, 255>,
-    rate: Option<Speed>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Pace {
-    pacing: Option<bool>,
-    option: Option<bool>,
-    sojourn: Option<Length>,
-    share: Option<Share>,
-    goodput_control: Option<Control>,
-    profile: Option<Profile>,
-    mtu: Option<Whole<576, 9000>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Control {
-    Off,
-    Oncoming,
-    All,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Share {
-    Even,
-    Own,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Profile {
-    Paper,
-    AuthorsCode,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Limits {
-    flows: Option<Whole<1, 1_000_000>>,
-    nodes: Option<Whole<1, 65_536>>,
-    buffer: Option<Size>,
-    flow_buffer: Option<Size>,
-    flow_packets: Option<Whole<1, 65_536>>,
-    packets: Option<Whole<64, 1_000_000>>,
-    idle_timeout: Option<Length>,
-    half_open_timeout: Option<Length>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RuleKeys {
-    backend: Option<Backend>,
-    manage: Option<bool>,
-    queue: Option<Whole<0, 65_000>>,
-    workers: Option<Whole<1, 64>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct ServiceKeys {
-    user: Option<String>,
-    socket: Option<PathBuf>,
-    metrics: Option<SocketAddr>,
-}
-
-impl File {
-    fn check(self) -> Result<Config, String> {
-        let Mesh { devices, rate: Speed(rate), hops, command, socket, every } = self.mesh;
-        if devices.is_empty() {
-            return Err("mesh.devices: found none, allowed: at least one interface, as [\"mesh0\"]".to_owned());
-        }
-        // IFNAMSIZ with its zero; what is quoted in rules must be no rule.
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_@".contains(&byte);
-        if let Some(name) = devices.iter().find(|name| name.is_empty() || name.len() > 15 || !name.bytes().all(allowed))
-        {
-            return Err(format!(
-                "mesh.devices: found {name:?}, allowed: an interface's name of at most 15 letters, digits, '.', '-', '_', '@'"
-            ));
-        }
-        let every = every.map_or(Dur::from_secs(10), |Length(every)| every).max(Dur::from_secs(1));
-        let source = match (hops, command, socket) {
-            (Hops::Command, Some(words), None) if !words.is_empty() => Source::Command(words, every),
-            (Hops::Command, ..) => {
-                return Err(
-                    "mesh.command: found none, allowed with hops = \"command\": a program and its arguments".to_owned()
-                );
-            }
-            (Hops::Aodv, None, socket) => Source::Aodv(socket.unwrap_or_else(|| AODV.into()), every),
-            (_, Some(_), _) => {
-                return Err("mesh.command: found one, allowed: with hops = \"command\" alone".to_owned());
-            }
-            (_, _, Some(_)) => return Err("mesh.socket: found one, allowed: with hops = \"aodv\" alone".to_owned()),
-            (Hops::Ttl, ..) => Source::Ttl,
-            (Hops::Table, ..) => Source::Table,
+    fn build(reader: &mut Reader) -> Option<Config> {
+        let (of_gateway, of_pacing, of_limits) = (pacing(), arithmetic(), limits());
+        let top = reader.table::<()>(&[]);
+        let mesh = reader.table::<Mesh>(&[]);
+        let nodes = reader.tables::<Entry>(&[]);
+        let both: Vec<_> = of_gateway.iter().chain(&of_pacing).copied().collect();
+        let pace = reader.table::<Pace>(&both);
+        let limits = reader.table::<Limits>(&of_limits);
+        let rules = reader.table::<Rules>(&[]);
+        let service = reader.table::<Service>(&[]);
+        top?;
+        let ((given, mesh), (paced, pace), (limited, limits)) = (mesh?, pace?, limits?);
+        let table: Vec<Entry> = nodes?.into_iter().map(|(_, entry)| entry).collect();
+        let mut refuse = |key, found: &str, allowed: &str| reader.refuse(given.problem(key, found, allowed));
+        let source = match mesh.hops {
+            Hops::Ttl => Source::Ttl,
+            Hops::Table => Source::Table,
+            Hops::Command => Source::Command(mesh.command.clone(), mesh.every),
+            Hops::Aodv => Source::Aodv(mesh.socket.clone().unwrap_or_else(|| AODV.into()), mesh.every),
         };
-        let table = self.node.into_iter().map(|Node { to, hops: Whole(hops), rate }| Entry {
-            to,
-            hops: hops as u8,
-            rate: rate.map(|Speed(rate)| rate),
-        });
-        let table: Vec<_> = table.collect();
+        match (mesh.hops == Hops::Command, mesh.command.is_empty()) {
+            (true, true) => refuse("command", Problem::MISSING, "with hops = \"command\": a program and its arguments"),
+            (false, false) => refuse("command", "one", "with hops = \"command\" alone"),
+            _ => {}
+        }
+        if mesh.hops != Hops::Aodv && mesh.socket.is_some() {
+            refuse("socket", "one", "with hops = \"aodv\" alone");
+        }
         if source == Source::Table && table.is_empty() {
-            return Err("[[node]]: found none, allowed with hops = \"table\": at least one".to_owned());
+            refuse("hops", "\"table\" without [[node]]", "\"table\" with at least one [[node]]");
         }
-        let RuleKeys { backend, manage, queue, workers } = self.rules;
-        let whole = |value: u32| value as u16;
-        let rules = Rules {
-            backend,
-            manage: manage.unwrap_or(true),
-            queue: queue.map_or(7100, |Whole(number)| whole(number)),
-            workers: workers.map_or(1, |Whole(number)| whole(number)),
-            packets: self.limits.packets.map_or(16_384, |Whole(packets)| packets),
+        let profile = Profile::Standard;
+        let keys: GatewayKeys = file::section(profile, &[(&paced, &of_gateway), (&limited, &of_limits)], |_, _| {});
+        let adaptive: TcpAp =
+            file::section(profile, &[(&paced, &of_pacing)], |values, given| complete_tcp_ap(values, given));
+        // The rate of the mesh takes the place of the authors'.
+        let adaptive = tcp_ap::Params { link_rate: None, ..adaptive.params(profile) };
+        let gap = Gap {
+            even: (pace.share == Share::Even).then_some(EVENING),
+            whole_segments: true,
+            mtu: pace.mtu,
+            flow_packets: limits.flow_packets,
+            ..keys.gap(profile, adaptive, limits.nodes)
         };
-        let ServiceKeys { user, socket, metrics } = self.service;
-        let service = Service {
-            user: user.unwrap_or_else(|| "nobody".to_owned()),
-            socket: socket.unwrap_or_else(|| SOCKET.into()),
-            metrics,
-        };
-        Ok(Config { devices, rate, source, table, gap: gap(&self.pace, &self.limits), rules, service })
+        let Mesh { devices, rate, .. } = mesh;
+        Some(Config {
+            devices,
+            rate,
+            source,
+            table,
+            gap,
+            rules: rules?.1,
+            packets: limits.packets,
+            service: service?.1,
+        })
     }
 }
 
-/// How often intervals are made the same: several round trips of a mesh.
-const EVENING: Dur = Dur::from_millis(500);
-
-fn gap(pace: &Pace, limits: &Limits) -> Gap {
-    let paper = Gap::paper();
-    let control = |among| Some(GoodputControl { among, ..GoodputControl::paper() });
-    let time = |value: &Option<Length>, default| value.map_or(default, |Length(time)| time);
-    Gap {
-        pacing: pace.pacing.unwrap_or(paper.pacing),
-        option: pace.option.unwrap_or(paper.option),
-        goodput_control: match pace.goodput_control {
-            None | Some(Control::Oncoming) => control(Among::Oncoming),
-            Some(Control::All) => control(Among::All),
-            Some(Control::Off) => None,
-        },
-        even: if matches!(pace.share, Some(Share::Own)) { None } else { Some(EVENING) },
-        whole_segments: true,
-        // The paper's queue takes what the receiver's window allows, which with windows of today is seconds: zero asks for it.
-        sojourn: Some(time(&pace.sojourn, Dur::from_millis(50))).filter(|sojourn| !sojourn.is_zero()),
-        pace: match pace.profile {
-            Some(Profile::AuthorsCode) => tcp_ap::Params { link_rate: None, ..tcp_ap::Params::authors_code() },
-            _ => tcp_ap::Params::paper(),
-        },
-        mtu: pace.mtu.map_or(paper.mtu, |Whole(mtu)| mtu),
-        flows: limits.flows.map_or(paper.flows, |Whole(flows)| flows),
-        nodes: limits.nodes.map_or(1_024, |Whole(nodes)| nodes),
-        buffer: limits.buffer.map_or(16_000_000, |Size(bytes)| bytes),
-        flow_buffer: limits.flow_buffer.map_or(1_000_000, |Size(bytes)| bytes as u32),
-        flow_packets: limits.flow_packets.map_or(paper.flow_packets, |Whole(packets)| packets),
-        idle_timeout: time(&limits.idle_timeout, paper.idle_timeout),
-        half_open_timeout: time(&limits.half_open_timeout, paper.half_open_timeout),
-        ..paper
-    }
+/// The tables of keys in docs/gateway.md.
+pub fn reference() -> String {
+    let pacing: Vec<Shared> = pacing().into_iter().chain(arithmetic()).collect();
+    file::reference(&[
+        ("`[mesh]`", Mesh::ABOUT, Mesh::KEYS, &[]),
+        ("`[[node]]`", Entry::ABOUT, Entry::KEYS, &[]),
+        ("`[pace]`", Pace::ABOUT, Pace::KEYS, &pacing),
+        ("`[limits]`", Limits::ABOUT, Limits::KEYS, &limits()),
+        ("`[rules]`", Rules::ABOUT, Rules::KEYS, &[]),
+        ("`[service]`", Service::ABOUT, Service::KEYS, &[]),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourhop_proto::gateway::{Among, GoodputControl};
 
     fn parse(text: &str) -> Result<Config, String> {
-        config::parse::<File>(text).and_then(File::check)
+        Config::parse(text).map_err(|error| error.to_string())
     }
 
     const LEAST: &str = "[mesh]\ndevices = ['mesh0']\nrate = '2Mbps'\n";
@@ -341,7 +318,7 @@ mod tests {
     fn every_key_is_taken() {
         let text = "[mesh]\ndevices = ['a', 'b.1']\nrate = '6Mbps'\nhops = 'command'\ncommand = ['x', 'y']\nevery = '5s'\n\
                     [[node]]\nto = '10.0.0.0/24'\nhops = 3\nrate = '1Mbps'\n\
-                    [pace]\npacing = false\noption = false\nsojourn = '0s'\ngoodput_control = 'all'\nshare = 'own'\nprofile = 'authors-code'\n\
+                    [pace]\npacing = false\noption = false\nsojourn = 'none'\namong = 'all'\nshare = 'own'\nprofile = 'authors-code'\n\
                     mtu = 1400\n[limits]\nflows = 5\nnodes = 6\nbuffer = '1MB'\nflow_buffer = '10kB'\nflow_packets = 7\n\
                     packets = 64\nidle_timeout = '1s'\nhalf_open_timeout = '2s'\n\
                     [rules]\nbackend = 'iptables'\nmanage = false\nqueue = 9\nworkers = 2\n\
@@ -368,8 +345,8 @@ mod tests {
             ..Gap::paper()
         };
         assert_eq!(config.gap, expected);
-        let rules = Rules { backend: Some(Backend::Iptables), manage: false, queue: 9, workers: 2, packets: 64 };
-        assert_eq!(config.rules, rules);
+        let rules = Rules { backend: Some(Backend::Iptables), manage: false, queue: 9, workers: 2 };
+        assert_eq!((config.rules, config.packets), (rules, 64));
         let metrics = Some(([127, 0, 0, 1], 1).into());
         assert_eq!(config.service, Service { user: "u".to_owned(), socket: "/s".into(), metrics });
     }
@@ -377,22 +354,48 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_what_is_allowed() {
         for (text, said) in [
-            ("", "missing field `mesh`"),
-            ("[mesh]\ndevices = []\nrate = '2Mbps'", "mesh.devices: found none, allowed: at least one"),
-            ("[mesh]\ndevices = ['a b']\nrate = '2Mbps'", "found \"a b\", allowed: an interface's name"),
-            ("[mesh]\ndevices = ['a']\nrate = '2'", "line 3, column 8|allowed: a rate"),
-            ("[mesh]\ndevices = ['a']", "missing field `rate`"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'guess'", "unknown variant `guess`, expected one of"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'command'", "mesh.command: found none"),
+            ("", "mesh.devices: missing|mesh.rate: missing"),
+            (
+                "[mesh]\ndevices = []\nrate = '2Mbps'",
+                "text:2:11: mesh.devices: found an empty list, allowed: a list of at least 1",
+            ),
+            ("[mesh]\ndevices = ['a b']\nrate = '2Mbps'", "the name of a network device|one of them is \"a b\""),
+            ("[mesh]\ndevices = ['a']\nrate = '2'", "text:3:8: mesh.rate|allowed: a rate"),
+            ("[mesh]\ndevices = ['a']", "mesh.rate: missing, allowed: a rate"),
+            (
+                "[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'guess'",
+                "mesh.hops: found \"guess\", allowed: \"ttl\" or",
+            ),
+            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'command'", "mesh.command: missing"),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\ncommand = ['a']", "mesh.command: found one"),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nsocket = 'a'", "mesh.socket: found one"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'table'", "[[node]]: found none"),
+            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'table'", "mesh.hops: found \"table\" without [[node]]"),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\n[[node]]\nto = '10.0.0.1'\nhops = 0", "from 1 to 255"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\n[pace]\nsojurn = '1s'", "unknown field `sojurn`"),
+            (
+                "[mesh]\ndevices = ['a']\nrate = '2Mbps'\n[pace]\nsojurn = '1s'",
+                "pace.sojurn: found an unknown key|did you mean \"sojourn\"?",
+            ),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\n[limits]\nflows = 2000000", "from 1 to 1000000"),
         ] {
             let error = parse(text).unwrap_err();
             said.split('|').for_each(|said| assert!(error.contains(said), "{text}: {error}"));
+        }
+    }
+
+    #[test]
+    fn sockets_are_where_the_defaults_say() {
+        assert_eq!(file::defaults::<Service>().socket, Path::new(SOCKET));
+        let socket = Mesh::KEYS.iter().find(|key| key.name == "socket").unwrap();
+        assert!(matches!(socket.default, Computed(words) if words.trim_matches('`') == AODV));
+    }
+
+    #[test]
+    fn the_document_has_every_key() {
+        let file = Path::new("../../docs/gateway.md");
+        let text = std::fs::read_to_string(file).unwrap();
+        if let Some(current) = file::outdated(&text, &reference()) {
+            assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/gateway.md: run `make docs`");
+            std::fs::write(file, current).unwrap();
         }
     }
 }

@@ -91,7 +91,7 @@ pub fn run(start: Start) -> Result<(), Error> {
 
 /// One socket for each worker, with its queue in either direction.
 fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
-    let keep = Keep { copied: COPIED, packets: config.rules.packets, unseen: UNSEEN };
+    let keep = Keep { copied: COPIED, packets: config.packets, unseen: UNSEEN };
     let mut opened = Vec::new();
     for worker in 0..config.rules.workers {
         let numbers = rules::queues(config.rules.queue, config.rules.workers, worker);
@@ -316,12 +316,12 @@ impl Daemon {
         let old = &self.config;
         let fixed = |config: &Config| {
             let rules = &config.rules;
-            (rules.queue, rules.workers, rules.packets, rules.manage, rules.backend, config.service.clone())
+            (rules.queue, rules.workers, config.packets, rules.manage, rules.backend, config.service.clone())
         };
         let later =
             fixed(&config) != fixed(old) || config.gap.flows != old.gap.flows || config.gap.nodes != old.gap.nodes;
         let devices = config.devices != old.devices;
-        self.config = Config { rules: old.rules.clone(), service: old.service.clone(), ..config };
+        self.config = Config { rules: old.rules.clone(), packets: old.packets, service: old.service.clone(), ..config };
         if devices
             && let Some(keeper) = &self.keeper
             && let Err(error) = keeper.change(&self.config)

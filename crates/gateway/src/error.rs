@@ -7,7 +7,7 @@ use thiserror::Error as Explained;
 pub enum Error {
     /// A file cannot be read, or says what is not allowed.
     #[error(transparent)]
-    Config(#[from] fourhop_live::config::Wrong),
+    Config(#[from] fourhop_settings::Invalid),
     /// This system, or this user, cannot do it.
     #[error("{0}")]
     Refused(String),

@@ -1,9 +1,10 @@
 //! How far nodes of the mesh are: the table of the file, what a program or the AODV daemon says, and the time to live.
 
 use crate::config::{Entry, Source};
-use fourhop_live::config::{Network, Speed};
 use fourhop_live::{Tried, control, priority};
 use fourhop_proto::wire::bytes::{IpHead, hops_by_ttl};
+use fourhop_settings::Network;
+use fourhop_settings::quantity::Unit;
 use fourhop_units::Rate;
 use std::io::{self, Read};
 use std::net::IpAddr;
@@ -118,12 +119,18 @@ fn run(words: &[String]) -> Result<String, String> {
     done.tried(failed).map_err(|error| error.to_string())
 }
 
+/// A rate, as in the file.
+fn rate(word: &str) -> Option<Rate> {
+    let bps = Unit::Rate.parse(word).ok().filter(|bps| (1.0..=1e10).contains(bps))?;
+    Rate::from_bps(bps as u64)
+}
+
 /// Lines of an address or network, a number of hops and perhaps a rate: `10.0.0.4 3` or `10.0.0.0/24 2 6Mbps`.
 fn lines(text: &str) -> Result<Vec<Entry>, String> {
     let read = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let (to, hops) = (Network::parse(words.next()?)?, words.next()?.parse().ok().filter(|&hops: &u8| hops > 0)?);
-        let rate = words.next().map(|word| Speed::parse(word).map(|Speed(rate)| rate));
+        let rate = words.next().map(rate);
         let known = rate.is_none_or(|rate| rate.is_some()) && words.next().is_none();
         known.then_some(Entry { to, hops, rate: rate.flatten() })
     };

@@ -190,7 +190,7 @@ mod tests {
         let mut nodes = Nodes::new(2);
         let address = IpAddr::from([10, 0, 0, 1]);
         nodes.see(Time::ZERO, address);
-        let entry = |hops| crate::config::Entry { to: fourhop_live::config::Network(address, 32), hops, rate: None };
+        let entry = |hops| crate::config::Entry { to: fourhop_settings::Network(address, 32), hops, rate: None };
         let routes = |hops| Routes::new(&[entry(hops)], &[], Rate::kbps(2_000), true);
         assert_eq!(nodes.resolve(&routes(3)), [(address, Some((3, Rate::kbps(2_000))))]);
         assert_eq!(nodes.resolve(&routes(3)), []);

@@ -3,7 +3,6 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`config`] | files in TOML with quantities, errors that say what is allowed |
 //! | [`clock`] | the monotonic clock as the simulator's time |
 //! | [`poll`] | waiting for devices, an instant and signals in one place |
 //! | [`priority`] | the scheduling class of real-time programs |
@@ -24,13 +23,12 @@
 //! | [`instance`] | one process of a service in a network namespace |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
-//! Elsewhere than on Linux the crate is empty but for [`config`], [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
+//! Elsewhere than on Linux the crate is empty but for [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
 
 #[cfg(target_os = "linux")]
 pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod clock;
-pub mod config;
 #[cfg(target_os = "linux")]
 pub mod control;
 #[cfg(target_os = "linux")]

@@ -1,15 +1,15 @@
-//! The problems of a scenario, each with file, line, key, what was found and what is allowed.
+//! What is wrong with a file, each problem with file, line, key, what was found and what is allowed.
 
 use core::fmt;
 
-/// A scenario that cannot be used, with everything found wrong in it, in the order of the file.
+/// A scenario or another file that cannot be used, with everything found wrong in it, in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct ScenarioError {
+pub struct Invalid {
     /// At least one problem.
     pub problems: Vec<Problem>,
 }
 
-/// One thing wrong with a scenario.
+/// One thing that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// Where the scenario came from: a file name, `--set`, or what the caller called it.
@@ -58,7 +58,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for Invalid {
     /// One line per problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, problem) in self.problems.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! reader, the writer, the JSON Schema and the reference page all come from that row. A row that names a field of the
 //! configuration of a layer (`=> field`) also sets that field, and takes its default from there.
 
+use crate::form::Form;
 use crate::layer::Profiled;
 use crate::quantity::Unit;
 use crate::sections::Profile;
@@ -50,6 +51,12 @@ pub enum Kind {
     Positions,
     /// A list of places, each a latitude and a longitude in degrees.
     Coordinates,
+    /// A whole number from .. to, or one of some names, each with its meaning.
+    IntOr(u64, u64, &'static [(&'static str, &'static str)]),
+    /// A text of a fixed form: an address, the name of a device.
+    Form(Form),
+    /// A list of values of a kind, with at least this number of them.
+    List(&'static Kind, usize),
     /// A list of waypoints, each a node, a time or speed, two lengths and perhaps a time.
     Waypoints,
 }
@@ -61,6 +68,8 @@ pub enum Fallback {
     Required,
     /// This in both profiles; `none` is no value: the feature is off or has no limit.
     Both(&'static str),
+    /// This in both profiles; `none` may be given and is no value.
+    Optional(&'static str),
     /// This in profile `ns2` and that in profile `standard`.
     Profile(&'static str, &'static str),
     /// What the protocol's own configuration has in a profile; `None` is no value.
@@ -79,6 +88,7 @@ impl Key {
     pub fn is_optional(&self) -> bool {
         match self.default {
             Fallback::Both(a) => a == "none",
+            Fallback::Optional(_) => true,
             Fallback::Profile(a, b) => a == "none" || b == "none",
             Fallback::Layer(default) => [Profile::Ns2, Profile::Standard].map(default).contains(&None),
             Fallback::Required | Fallback::Computed(_) => false,
@@ -104,6 +114,28 @@ pub trait Section: Sized {
     fn values_of(config: &Self::Config) -> Values;
     /// Puts what those keys hold into `config`.
     fn configure(&self, config: &mut Self::Config);
+    /// The configuration of the layer: that of `profile`, with what those keys hold.
+    fn configured(&self, profile: Profile) -> Self::Config {
+        let mut config = Self::Config::of(profile);
+        self.configure(&mut config);
+        config
+    }
+}
+
+/// No keys: the top of a file that has tables only.
+impl Section for () {
+    const NAME: &'static str = "";
+    const ABOUT: &'static str = "";
+    const KEYS: &'static [Key] = &[];
+    type Config = ();
+    fn from_values(_values: &Values) {}
+    fn values(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+    fn values_of((): &()) -> Values {
+        Values::new()
+    }
+    fn configure(&self, (): &mut ()) {}
 }
 
 /// A time from .. to, in the rows of a table, as are the others below.

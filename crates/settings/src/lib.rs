@@ -12,6 +12,8 @@
 //! where a key is one of a layer, they take its declaration from here.
 
 pub mod error;
+pub mod file;
+pub mod form;
 pub mod key;
 pub mod layer;
 pub mod quantity;
@@ -21,4 +23,5 @@ pub mod sections;
 pub mod tree;
 pub mod value;
 
-pub use error::{Problem, ScenarioError};
+pub use error::{Invalid, Problem};
+pub use form::Network;

@@ -3,7 +3,7 @@
 //! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would
 //! lose digits; every range in the schema is far below that.
 
-use fourhop_units::{Dbm, Watt};
+use fourhop_units::{Dbm, Dur, Watt};
 
 /// Kinds of quantities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,6 +155,16 @@ impl Unit {
             }
         }
     }
+}
+
+/// A time of a command line.
+///
+/// # Errors
+/// What was found and what is allowed.
+pub fn time(text: &str) -> Result<Dur, String> {
+    let nanos = Unit::Time.parse(text).ok().filter(|nanos| (0.0..=1e15).contains(nanos));
+    let refused = || format!("found {text:?}, allowed: a time from \"0s\" to \"1000000s\", as \"500ms\"");
+    nanos.map(|nanos| Dur::from_nanos(nanos as u64)).ok_or_else(refused)
 }
 
 #[cfg(test)]

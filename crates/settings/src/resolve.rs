@@ -55,10 +55,25 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks the section `S` at `path`. `node` is `None` if the file has no such section; `whole` is where to point for
+/// [`resolve_keys`] of the keys of the section `S`.
+pub fn resolve<S: Section>(
+    node: Option<&Node>,
+    path: &str,
+    whole: &Origin,
+    profile: Profile,
+    selector: Option<&str>,
+    besides: &[&str],
+    problems: &mut Vec<Problem>,
+) -> Option<Resolved> {
+    resolve_keys(S::KEYS, node, path, whole, profile, selector, besides, problems)
+}
+
+/// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is where to point for
 /// what is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
 /// refused. `besides` are keys of the table that are sections of their own. `None` if there were problems.
-pub fn resolve<S: Section>(
+#[expect(clippy::too_many_arguments, reason = "what is checked, and against what")]
+pub fn resolve_keys(
+    keys: &[Key],
     node: Option<&Node>,
     path: &str,
     whole: &Origin,
@@ -86,8 +101,8 @@ pub fn resolve<S: Section>(
     };
     for entry in entries.iter().filter(|e| !besides.contains(&e.key.as_str())) {
         let full = join(path, &entry.key);
-        let names = S::KEYS.iter().filter(|k| belongs(k)).map(|k| k.name);
-        let Some(key) = S::KEYS.iter().find(|k| k.name == entry.key) else {
+        let names = keys.iter().filter(|k| belongs(k)).map(|k| k.name);
+        let Some(key) = keys.iter().find(|k| k.name == entry.key) else {
             let names: Vec<_> = names.chain(besides.iter().copied()).collect();
             let mut problem = entry.at.problem(&full, "an unknown key", names.join(", "));
             problem.hint = did_you_mean(&entry.key, names);
@@ -119,7 +134,7 @@ pub fn resolve<S: Section>(
             }
         }
     }
-    let missing = S::KEYS.iter().filter(|k| belongs(k) && !entries.iter().any(|e| e.key == k.name));
+    let missing = keys.iter().filter(|k| belongs(k) && !entries.iter().any(|e| e.key == k.name));
     for key in missing {
         if key.is_required() {
             // Where the kind is not known, whether this key is needed is not known either.
@@ -147,7 +162,7 @@ impl Key {
     /// The default in `profile`; `None` if there is none or it follows from other keys.
     pub fn default_value(&self, profile: Profile) -> Option<Value> {
         let text = match self.default {
-            Fallback::Both(text) => text,
+            Fallback::Both(text) | Fallback::Optional(text) => text,
             Fallback::Profile(ns2, _) if profile == Profile::Ns2 => ns2,
             Fallback::Profile(_, standard) => standard,
             Fallback::Layer(default) => return default(profile),
@@ -160,9 +175,16 @@ impl Key {
             Kind::Bool => Value::Bool(text == "true"),
             Kind::Int(..) | Kind::IntOrList(..) => Value::Int(text.parse().expect("INVARIANT: defaults are numbers")),
             Kind::Quantity(unit, ..) => Value::Quantity(unit, base(unit, text)),
-            Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node => Value::Text(text.to_owned()),
-            Kind::Positions | Kind::Coordinates | Kind::Waypoints | Kind::Gateways | Kind::Names(_) => {
-                unreachable!("INVARIANT: lists have no default")
+            Kind::IntOr(..) => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Int),
+            Kind::Choice(_) | Kind::Text | Kind::Transport | Kind::Node | Kind::Form(_) => Value::Text(text.to_owned()),
+            Kind::List(..) if text == "[]" => Value::List(Vec::new()),
+            Kind::Positions
+            | Kind::Coordinates
+            | Kind::Waypoints
+            | Kind::Gateways
+            | Kind::Names(_)
+            | Kind::List(..) => {
+                unreachable!("INVARIANT: lists have no default but an empty one")
             }
         })
     }
@@ -185,6 +207,12 @@ impl Kind {
                 let list = if takes_list(lists_for, selector) { ", or a list of such numbers" } else { "" };
                 format!("a whole number from {from} to {to}{list}")
             }
+            Kind::IntOr(from, to, names) => {
+                format!("a whole number from {from} to {to} or {}", one_of(names.iter().map(|&(name, _)| name)))
+            }
+            Kind::Form(form) => form.noun().into(),
+            Kind::List(kind, 0) => format!("a list, each item {}", kind.allowed(selector)),
+            Kind::List(kind, least) => format!("a list of at least {least}, each item {}", kind.allowed(selector)),
             Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
                                 \"1000km\""
                 .into(),
@@ -255,6 +283,24 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
             numbers.collect::<Result<_, _>>().map(Value::List)
         }
         (Kind::IntOrList(from, to, _), data) => int(data, *from, *to).map(Value::Int),
+        (Kind::IntOr(_, _, names), Data::Text(s)) => {
+            let names = names.iter().map(|&(name, _)| name);
+            if names.clone().any(|name| name == s) { Ok(Value::Text(s.clone())) } else { Err(did_you_mean(s, names)) }
+        }
+        (Kind::IntOr(from, to, _), data) => int(data, *from, *to).map(Value::Int),
+        (Kind::Form(form), Data::Text(s)) if form.fits(s) => Ok(Value::Text(s.clone())),
+        (Kind::List(kind, least), Data::List(items)) if items.len() >= *least => {
+            let values = items.iter().map(|item| {
+                read(kind, selector, item).map_err(|hint| {
+                    Some(format!(
+                        "one of them is {}{}",
+                        item.describe(),
+                        hint.map_or(String::new(), |h| format!(": {h}"))
+                    ))
+                })
+            });
+            values.collect::<Result<_, _>>().map(Value::List)
+        }
         (Kind::Positions, Data::List(places)) if places.len() >= 2 => {
             places.iter().map(place).collect::<Result<_, _>>().map(Value::List)
         }

@@ -133,6 +133,13 @@ fn property(key: &Key) -> Json {
         Kind::IntOrList(from, to, _) => {
             json!({ "anyOf": [int(from, to), { "type": "array", "items": int(from, to), "minItems": 1 }] })
         }
+        Kind::IntOr(from, to, names) => {
+            json!({ "anyOf": [int(from, to), { "enum": names.iter().map(|(name, _)| name).collect::<Vec<_>>() }] })
+        }
+        Kind::Form(_) => json!({ "type": "string", "minLength": 1 }),
+        Kind::List(kind, least) => {
+            json!({ "type": "array", "minItems": least, "items": property(&Key { kind: *kind, ..*key }) })
+        }
         Kind::Positions => json!({
             "type": "array",
             "minItems": 2,
@@ -200,6 +207,26 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Keys as a table of Markdown.
+pub fn key_table(keys: &[Key]) -> String {
+    let mut text = String::from("| key | meaning | allowed | default |\n|---|---|---|---|\n");
+    for key in keys {
+        let mut meaning = key.doc.trim().to_owned();
+        if !key.only_for.is_empty() {
+            meaning += &format!(" Only for {}.", key.only_for.join(", "));
+        }
+        let allowed = match key.kind {
+            Kind::Choice(choices) => {
+                choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
+            }
+            Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
+            _ => key.allowed(None),
+        };
+        text += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
+    }
+    text
+}
+
 /// All keys as a page of Markdown.
 pub fn reference_markdown() -> String {
     let mut page = String::from(
@@ -217,22 +244,7 @@ pub fn reference_markdown() -> String {
             name if is_list(name) => format!("`[[{name}]]`"),
             name => format!("`[{name}]`"),
         };
-        page +=
-            &format!("\n## {title}\n\n{}\n\n| key | meaning | allowed | default |\n|---|---|---|---|\n", table.about);
-        for key in table.keys {
-            let mut meaning = key.doc.trim().to_owned();
-            if !key.only_for.is_empty() {
-                meaning += &format!(" Only for {}.", key.only_for.join(", "));
-            }
-            let allowed = match key.kind {
-                Kind::Choice(choices) => {
-                    choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
-                }
-                Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
-                _ => key.allowed(None),
-            };
-            page += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
-        }
+        page += &format!("\n## {title}\n\n{}\n\n{}", table.about, key_table(table.keys));
     }
     page += "\n## Kinds of topology\n\n| kind | what | keys |\n|---|---|---|\n";
     for (kind, what) in TopologyKind::CHOICES {

@@ -1,7 +1,7 @@
-//! A scenario as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
+//! A file as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
 //! all converted to such a tree, and one pass over it finds every problem.
 
-use crate::error::{Problem, ScenarioError};
+use crate::error::{Invalid, Problem};
 use std::sync::Arc;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -216,20 +216,20 @@ impl<'a> Places<'a> {
 }
 
 /// Refuses a text that is too long to be a scenario.
-pub fn check_size(text: &str, file: &str) -> Result<(), ScenarioError> {
+pub fn check_size(text: &str, file: &str) -> Result<(), Invalid> {
     if text.len() <= LARGEST {
         return Ok(());
     }
     let at = Origin { file: file.into(), line_column: None };
-    let problem = at.problem("", format!("{} bytes", text.len()), format!("a scenario of at most {LARGEST} bytes"));
-    Err(ScenarioError { problems: vec![problem] })
+    let problem = at.problem("", format!("{} bytes", text.len()), format!("a text of at most {LARGEST} bytes"));
+    Err(Invalid { problems: vec![problem] })
 }
 
 /// Reads TOML.
 ///
 /// # Errors
 /// The first place at which the text is not TOML.
-pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
+pub fn from_toml(text: &str, file: &str) -> Result<Node, Invalid> {
     check_size(text, file)?;
     let places = Places::new(file.into(), text);
     match Document::parse(text) {
@@ -237,9 +237,9 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
         Err(error) => {
             let at = error.span().map_or_else(|| places.at(0), |span| places.at(span.start));
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
-            let mut problem = at.problem("", "a text that is not TOML", "a scenario in TOML");
+            let mut problem = at.problem("", "a text that is not TOML", "a file in TOML");
             problem.hint = Some(message);
-            Err(ScenarioError { problems: vec![problem] })
+            Err(Invalid { problems: vec![problem] })
         }
     }
 }
@@ -248,7 +248,7 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, ScenarioError> {
 ///
 /// # Errors
 /// The first place at which the text is not JSON.
-pub fn from_json(text: &str, file: &str) -> Result<Node, ScenarioError> {
+pub fn from_json(text: &str, file: &str) -> Result<Node, Invalid> {
     let at = Origin { file: file.into(), line_column: None };
     serde_json::from_str(text).map(|value| json_node(value, &at)).map_err(|error| {
         // Its columns count bytes, and from 0 where the text ends with a line.
@@ -258,7 +258,7 @@ pub fn from_json(text: &str, file: &str) -> Result<Node, ScenarioError> {
         let mut problem = at.problem("", "a text that is not JSON", "a scenario in JSON");
         let message = error.to_string();
         problem.hint = Some(message.split(" at line ").next().unwrap_or_default().to_owned());
-        ScenarioError { problems: vec![problem] }
+        Invalid { problems: vec![problem] }
     })
 }
 

@@ -1,8 +1,12 @@
 //! Values of keys, and the Rust types that represent them.
 
+use crate::form::Network;
 use crate::quantity::Unit;
+use fourhop_proto::route::Prefix;
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 /// The value of a key, checked against its kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,6 +84,7 @@ macro_rules! fields {
 fields! {
     bool: Value::Bool(b) => *b, b => Value::Bool(*b);
     u8: Value::Int(n) => *n as u8, n => Value::Int(u64::from(*n));
+    u16: Value::Int(n) => *n as u16, n => Value::Int(u64::from(*n));
     u32: Value::Int(n) => *n as u32, n => Value::Int(u64::from(*n));
     u64: Value::Int(n) => *n, n => Value::Int(*n);
     String: Value::Text(s) => s.clone(), s => Value::Text(s.clone());
@@ -96,6 +101,11 @@ fields! {
     Hertz: Value::Quantity(Unit::Frequency, hz) => Hertz(*hz), hz => Value::Quantity(Unit::Frequency, hz.0);
     Number: Value::Quantity(Unit::Number, x) => Number(*x), n => Value::Quantity(Unit::Number, n.0);
     Share: Value::Quantity(Unit::Share, percent) => Share(*percent), s => Value::Quantity(Unit::Share, s.0);
+    Ipv4Addr: Value::Text(s) => form(s, s.parse()), a => Value::Text(a.to_string());
+    SocketAddr: Value::Text(s) => form(s, s.parse()), a => Value::Text(a.to_string());
+    PathBuf: Value::Text(s) => PathBuf::from(s), p => Value::Text(p.display().to_string());
+    Network: Value::Text(s) => form(s, Network::parse(s).ok_or("no network")), n => Value::Text(n.to_string());
+    Prefix: Value::Text(s) => form(s, prefix(s).ok_or("no network of IPv4")), p => Value::Text(format!("{}/{}", p.addr(), p.bits()));
     Value: value => value.clone(), value => value.clone();
 }
 
@@ -106,6 +116,31 @@ impl<T: Field> Field for Option<T> {
     fn to_value(&self) -> Option<Value> {
         self.as_ref().and_then(T::to_value)
     }
+}
+
+impl<T: Field> Field for Vec<T> {
+    fn from_value(value: Option<&Value>) -> Self {
+        match value {
+            Some(Value::List(items)) => items.iter().map(|item| T::from_value(Some(item))).collect(),
+            other => panic!("INVARIANT: a row declares a kind that fits its type, yet {other:?} came for a list"),
+        }
+    }
+    fn to_value(&self) -> Option<Value> {
+        Some(Value::List(self.iter().filter_map(T::to_value).collect()))
+    }
+}
+
+/// A network of IPv4.
+fn prefix(text: &str) -> Option<Prefix> {
+    match Network::parse(text)? {
+        Network(IpAddr::V4(address), bits) => Prefix::new(address, bits),
+        Network(IpAddr::V6(_), _) => None,
+    }
+}
+
+/// What a text of a checked form says.
+fn form<T, E: core::fmt::Debug>(text: &str, read: Result<T, E>) -> T {
+    read.unwrap_or_else(|error| panic!("INVARIANT: forms are checked, yet {text:?} is {error:?}"))
 }
 
 /// The pairs of numbers of a list of pairs of quantities: places.

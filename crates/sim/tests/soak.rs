@@ -62,7 +62,7 @@ fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
         // A tenth of the networks runs up to any end, and is ended by the wall clock; the others are short.
         Kind::Quantity(..) if path == "duration" && stream.below(10) > 0 => format!("{}ms", 1 + stream.below(4_000)),
         Kind::Bool => (stream.below(2) == 0).to_string(),
-        Kind::Int(from, to) | Kind::IntOrList(from, to, _) => {
+        Kind::Int(from, to) | Kind::IntOrList(from, to, _) | Kind::IntOr(from, to, _) => {
             let is_size = path.starts_with("topology.") || path == "traffic.pairs";
             let to = if is_size { to.min(from + SPARE_NODES) } else { to };
             match stream.below(5) {
@@ -86,6 +86,8 @@ fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
         Kind::Gateways => ["[0]", "['last']", "['first', 'last']", "['random']"][stream.below(4) as usize].to_owned(),
         Kind::Names(_) => "['a', 'b']".to_owned(),
         Kind::Text => "text".to_owned(),
+        Kind::Form(_) => "10.0.0.1".to_owned(),
+        Kind::List(..) => "[]".to_owned(),
         Kind::Positions => {
             let reach = 10f64.powi(stream.below(5) as i32 + 1);
             let mut place = || format!("['{:.1}m', '{:.1}m']", stream.unit() * reach, stream.unit() * reach);

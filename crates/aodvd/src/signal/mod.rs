@@ -51,8 +51,8 @@ impl Signals {
     pub fn start(config: &Config, devices: &[u32]) -> Result<Signals, Error> {
         let refused = |what: String| Error::Refused(format!("signal.source: {what}"));
         let from = match config.signal.source {
-            Source::None => From::Nobody,
-            Source::Nl80211 => {
+            None => From::Nobody,
+            Some(Source::Nl80211) => {
                 let wifi = Nl80211::find()
                     .map_err(|error| refused(format!("found \"nl80211\", which this kernel does not have: {error}")))?;
                 for (&device, name) in devices.iter().zip(&config.interfaces) {
@@ -60,24 +60,24 @@ impl Signals {
                         refused(format!("found \"nl80211\" with {name}, which is no Wi-Fi: {error}"))
                     })?;
                 }
-                let every = config.signal.interval();
+                let every = config.signal.interval;
                 From::Driver { wifi, devices: devices.to_vec(), every, due: Time::ZERO }
             }
-            Source::Monitor => {
+            Some(Source::Monitor) => {
                 let name = config.signal.monitor.as_deref().unwrap_or_default();
                 let device = if_nametoindex(name).map_err(|error| {
                     Error::Refused(format!("signal.monitor: found {name:?}, allowed: a device: {error}"))
                 })?;
                 From::Monitor(Capture::open(device, What::Frames, 1 << 20)?)
             }
-            Source::Emulator => {
+            Some(Source::Emulator) => {
                 let path = config.signal.emulator.as_deref().unwrap_or_else(|| "".as_ref());
                 From::Emulator(Box::new(Emulator::connect(path, devices[0])?))
             }
         };
         let (strengths, given_up) = (BTreeMap::new(), BTreeMap::new());
         let most = 4 * config.limits.limits().neighbours;
-        Ok(Signals { from, strengths, given_up, most, breaks: config.failures.frames() })
+        Ok(Signals { from, strengths, given_up, most, breaks: config.failures.frames })
     }
 
     /// What can be waited for.

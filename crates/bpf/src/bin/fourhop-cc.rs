@@ -11,10 +11,10 @@ mod program {
     use fourhop_bpf::state::{self, State};
     use fourhop_bpf::{Error, figures, inventory, settings};
     use fourhop_live::clock::Clock;
-    use fourhop_live::config::time;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
     use fourhop_live::{Tried, manual, screen};
+    use fourhop_settings::quantity::time;
     use fourhop_units::Dur;
     use nix::sys::signal::Signal;
     use serde::Serialize;

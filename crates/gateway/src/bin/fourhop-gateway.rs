@@ -7,9 +7,9 @@ mod program {
     use fourhop_gateway::daemon::{self, Start};
     use fourhop_gateway::status::{State, Status};
     use fourhop_gateway::{Error, SERVICE, rules, top};
-    use fourhop_live::config::time;
     use fourhop_live::instance::Instance;
     use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_settings::quantity::time;
     use fourhop_units::Dur;
     use std::io::Write;
     use std::path::PathBuf;

@@ -1,8 +1,11 @@
 //! `[gateway]`: what happens to packets between the mesh and the wired side.
 
-use crate::key::{Choice, Fallback::*, Kind, number, rate, share, size, time};
+use crate::key::{Choice, Fallback::*, Kind, Section, number, rate, share, size, time};
+use crate::layer::Held;
+use crate::sections::Profile;
 use crate::value::{Field, Number, Share};
 use crate::{choice, section};
+use fourhop_cc::tcp_ap;
 use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl};
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -79,5 +82,24 @@ section! {
         codel_interval: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.interval.to_value());
         /// `fq-codel`: does CoDel mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
         ecn: bool, Kind::Bool, Both("false");
+    }
+}
+
+impl GatewayKeys {
+    /// What TCP-GAP is given at a gateway to a mesh of so many nodes; `pace` paces flows into it.
+    pub fn gap(&self, profile: Profile, pace: tcp_ap::Params, nodes: u32) -> gateway::Config {
+        gateway::Config {
+            goodput_control: self.goodput_control.then_some(GoodputControl {
+                among: self.among,
+                threshold: self.threshold.to_field(),
+                interval: self.interval,
+                gain: self.gain.per_mille(),
+                ageing: self.ageing.per_mille(),
+                rest: self.rest,
+            }),
+            pace,
+            nodes,
+            ..self.configured(profile)
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! `[routing]`: how packets find their way.
 
-use crate::key::{Choice, Fallback::*, Kind, number, power, time};
+use crate::key::{Choice, Fallback::*, Kind, Section, number, power, time};
 use crate::layer::Profiled;
 use crate::optional;
 use crate::quantity::Unit;
+use crate::sections::Profile;
 use crate::value::{Field, Number, Value, Values};
 use crate::{choice, section};
 use fourhop_proto::route::Metric;
@@ -227,6 +228,35 @@ section! {
         buffer_capacity: u32, Kind::Int(1, 1_000_000) => buffer_capacity;
         /// Longest stay in the send buffer.
         buffer_timeout: Dur, time("1ms", "10000s") => buffer_timeout;
+    }
+}
+
+impl Routing {
+    /// What AODV of a node is given; `metric` is what is summed up over links, if it is not their number.
+    pub fn aodv(&self, profile: Profile, metric: Option<Metric>) -> aodv::Config {
+        aodv::Config {
+            hello: self.hello.then_some(HelloConfig {
+                interval: self.hello_interval,
+                allowed_loss: self.allowed_hello_loss,
+                always: self.hello_always,
+                jitter: self.hello_jitter,
+            }),
+            signal: self.signal_threshold.filter(|_| self.protocol == RoutingProtocol::SsaAodv).map(|threshold| {
+                SignalConfig {
+                    threshold: threshold.to_dbm(),
+                    weight: self.signal_weight.0,
+                    hysteresis: self.signal_hysteresis,
+                    keep_stable: self.keep_stable,
+                }
+            }),
+            metric: metric.map(|metric| MetricConfig { metric, interval: self.probe_interval }),
+            search_timeout: match (self.request_wait, self.measured_wait_max) {
+                (Some(wait), _) => SearchTimeout::Fixed(wait),
+                (None, Some(max)) => SearchTimeout::Measured { max },
+                (None, None) => SearchTimeout::Traversal,
+            },
+            ..self.configured(profile)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `[tcp_ap]`: adaptive pacing (ElRakabawy, Klemm, Lindemann 2005), for the transports `tcp-ap` and `tcp-ap-sack`.
 
 use crate::key::{Choice, Fallback::*, Kind, Section, rate, share, size, time};
+use crate::sections;
 use crate::value::{Field, Share, Values};
 use crate::{choice, section};
 use fourhop_cc::tcp_ap::{self, ShortPath, variation::Spread};
@@ -106,6 +107,23 @@ section! {
         samples: ApSamples, Kind::Choice(ApSamples::CHOICES), Profile("every-ack", "unambiguous");
         /// Where the n-hop delay comes from. Only `round-trip` can be deployed.
         delay: ApDelay, Kind::Choice(ApDelay::CHOICES), Both("round-trip");
+    }
+}
+
+impl TcpAp {
+    /// The parameters of adaptive pacing.
+    pub fn params(&self, profile: sections::Profile) -> tcp_ap::Params {
+        tcp_ap::Params {
+            samples: match self.samples {
+                ApSamples::EveryAck | ApSamples::EveryAckLatest => tcp_ap::Samples::EveryAck,
+                ApSamples::Unambiguous => tcp_ap::Samples::Unambiguous,
+            },
+            delay_source: match self.delay {
+                ApDelay::RoundTrip => tcp_ap::DelaySource::RoundTrip,
+                ApDelay::OneWay | ApDelay::Stamped => tcp_ap::DelaySource::Clocks,
+            },
+            ..self.configured(profile)
+        }
     }
 }
 

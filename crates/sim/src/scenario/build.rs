@@ -1,7 +1,8 @@
 //! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
 
 use super::Scenario;
-use super::error::{Problem, ScenarioError};
+use super::ScenarioError;
+use super::error::Problem;
 use super::key::{Choice, Section};
 use super::movement;
 use super::overrides::{self, Overrides};

@@ -2,22 +2,19 @@
 //! not define it: what depends on several keys, and what the profile or the transport decides.
 
 use super::key::Section;
-use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, RoutingProtocol, Tcp};
+use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
-use fourhop_proto::route::{Metric, aodv, babel};
+use fourhop_proto::route::{Metric, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{atp, ccm, mac, net, route, tcp};
-use fourhop_settings::layer::Profiled;
 use fourhop_units::{Bytes, Dur};
 
 impl Scenario {
     /// The configuration of a section's layer: that of the profile, with what the section's keys hold.
     pub(super) fn configured<S: Section>(&self, section: &S) -> S::Config {
-        let mut config = S::Config::of(self.profile);
-        section.configure(&mut config);
-        config
+        section.configured(self.profile)
     }
 
     /// What the MAC of every node is given.
@@ -47,30 +44,7 @@ impl Scenario {
 
     /// What AODV of every node is given, if that is the routing protocol.
     pub fn aodv_config(&self) -> route::Config {
-        let routing = &self.routing;
-        aodv::Config {
-            hello: routing.hello.then_some(aodv::HelloConfig {
-                interval: routing.hello_interval,
-                allowed_loss: routing.allowed_hello_loss,
-                always: routing.hello_always,
-                jitter: routing.hello_jitter,
-            }),
-            signal: routing.signal_threshold.filter(|_| routing.protocol == RoutingProtocol::SsaAodv).map(
-                |threshold| aodv::SignalConfig {
-                    threshold: threshold.to_dbm(),
-                    weight: routing.signal_weight.0,
-                    hysteresis: routing.signal_hysteresis,
-                    keep_stable: routing.keep_stable,
-                },
-            ),
-            metric: self.link_metric().map(|metric| aodv::MetricConfig { metric, interval: routing.probe_interval }),
-            search_timeout: match (routing.request_wait, routing.measured_wait_max) {
-                (Some(wait), _) => aodv::SearchTimeout::Fixed(wait),
-                (None, Some(max)) => aodv::SearchTimeout::Measured { max },
-                (None, None) => aodv::SearchTimeout::Traversal,
-            },
-            ..self.configured(routing)
-        }
+        self.routing.aodv(self.profile, self.link_metric())
     }
 
     /// What Babel of every node is given, if that is the routing protocol.
@@ -186,22 +160,11 @@ impl Scenario {
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
         let rfc = gateway::FqCodelConfig::rfc8290();
-        let per_mille = |number: f64| (number * 1e3).round() as u32;
         match keys.kind {
             GatewayKind::Plain => None,
-            GatewayKind::Gap => Some(CrossingConfig::Gap(gateway::Config {
-                goodput_control: keys.goodput_control.then_some(gateway::GoodputControl {
-                    among: keys.among,
-                    threshold: per_mille(keys.threshold.0),
-                    interval: keys.interval,
-                    gain: keys.gain.per_mille(),
-                    ageing: keys.ageing.per_mille(),
-                    rest: keys.rest,
-                }),
-                pace: self.tcp_ap_params(),
-                nodes: self.topology.nodes(),
-                ..self.configured(keys)
-            })),
+            GatewayKind::Gap => {
+                Some(CrossingConfig::Gap(keys.gap(self.profile, self.tcp_ap_params(), self.topology.nodes())))
+            }
             GatewayKind::FairShare => Some(CrossingConfig::FairShare(gateway::FairShareConfig {
                 capacity: keys.capacity?,
                 queue: keys.queue.unwrap_or(50),
@@ -220,17 +183,7 @@ impl Scenario {
     }
 
     fn tcp_ap_params(&self) -> tcp_ap::Params {
-        tcp_ap::Params {
-            samples: match self.tcp_ap.samples {
-                ApSamples::EveryAck | ApSamples::EveryAckLatest => tcp_ap::Samples::EveryAck,
-                ApSamples::Unambiguous => tcp_ap::Samples::Unambiguous,
-            },
-            delay_source: match self.tcp_ap.delay {
-                ApDelay::RoundTrip => tcp_ap::DelaySource::RoundTrip,
-                ApDelay::OneWay | ApDelay::Stamped => tcp_ap::DelaySource::Clocks,
-            },
-            ..self.configured(&self.tcp_ap)
-        }
+        self.tcp_ap.params(self.profile)
     }
 
     fn path_hints(&self) -> tcp::PathHints {

@@ -34,7 +34,7 @@ pub use fourhop_settings::sections;
 use fourhop_settings::{error, key, quantity, resolve, schema, tree, value};
 
 pub use catalog::{Catalog, CatalogEntry, catalog};
-pub use error::{Problem, ScenarioError, did_you_mean, nearest};
+pub use error::{Invalid as ScenarioError, Problem, did_you_mean, nearest};
 pub use key::{Key, Kind};
 pub use network::{Network, NetworkFlow};
 pub use overrides::{Overrides, keys_meant};

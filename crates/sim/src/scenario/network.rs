@@ -1,6 +1,7 @@
 //! The network of a run with a given seed: positions of nodes, ends of flows.
 
-use super::error::{Problem, ScenarioError};
+use super::ScenarioError;
+use super::error::Problem;
 use super::wired::Drawn;
 use super::{Scenario, Traffic};
 use crate::batch::Control;

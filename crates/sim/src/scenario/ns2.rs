@@ -12,7 +12,8 @@
 //! Everything else is profile `ns2`. The lines are converted to the same tree as TOML, each value with its line, and
 //! are checked in the same way.
 
-use super::error::{Problem, ScenarioError, did_you_mean};
+use super::ScenarioError;
+use super::error::{Problem, did_you_mean};
 use super::tree::{self, Data, Entry, Node, Origin};
 
 /// Simulated time where nothing is said.

@@ -3,7 +3,8 @@
 //! Two forms name several keys at once: `transport` is the transport of every TCP flow, of `[traffic]` and `[[flows]]`
 //! alike, and `flows[*].KEY` is `KEY` of every entry of `[[flows]]`.
 
-use super::error::{Problem, ScenarioError};
+use super::ScenarioError;
+use super::error::Problem;
 use super::tree::{self, Data, Entry, Node, Origin, literal, quoted};
 
 /// Stands for the transport of every TCP flow.

@@ -1,7 +1,7 @@
 //! Flows that no path of links leads along: they would run without a packet arriving, and nothing would say why.
 
 use super::Scenario;
-use super::error::ScenarioError;
+use super::ScenarioError;
 use super::network::hops;
 use crate::batch::Control;
 use crate::topology::{Graph, Position, Topology, distance};

@@ -227,10 +227,7 @@ fn disconnected_random_topology() {
 #[test]
 fn text_that_is_not_toml_or_json() {
     let error = message("hops = 4", "hops = = 4");
-    assert!(
-        error.starts_with("chain.toml:6:8: found a text that is not TOML, allowed: a scenario in TOML ("),
-        "{error}"
-    );
+    assert!(error.starts_with("chain.toml:6:8: found a text that is not TOML, allowed: a file in TOML ("), "{error}");
     let error = message("hops = 4", "hops = 4\nhops = 5");
     assert!(error.starts_with("chain.toml:7:1: found a text that is not TOML"), "{error}");
     let error = load_json("{\"profile\": }", "built in Python", &[]).unwrap_err().to_string();

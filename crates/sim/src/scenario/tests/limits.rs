@@ -60,7 +60,7 @@ fn a_path_that_is_too_deep_is_refused() {
 #[test]
 fn a_text_that_is_too_long_is_refused() {
     let long = CHAIN.to_owned() + &"#".repeat(LARGEST);
-    let allowed = format!("allowed: a scenario of at most {LARGEST} bytes");
+    let allowed = format!("allowed: a text of at most {LARGEST} bytes");
     for error in [load(&long).unwrap_err(), load_ns2(&long, "chain.toml", None, None, &[]).unwrap_err()] {
         assert_eq!(error.to_string(), format!("chain.toml: found {} bytes, {allowed}", long.len()));
     }

@@ -1,0 +1,233 @@
+//! Files of daemons: TOML, read table by table. All that is wrong is collected, as in a scenario.
+
+use crate::error::{Invalid, Problem};
+use crate::key::{Fallback, Key, Kind, Section};
+use crate::resolve::{Resolved, resolve_keys};
+use crate::sections::Profile;
+use crate::tree::{self, Data, Entry, Node};
+use crate::value::Values;
+use std::path::Path;
+
+/// A key that a table of a daemon's file has from the section of a layer, with its kind, default and documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    /// The key as it is in the daemon's file.
+    pub key: Key,
+    /// Its name in the section.
+    from: &'static str,
+    /// Is the default the daemon's own?
+    own_default: bool,
+}
+
+impl Shared {
+    /// The key `name` of the section `S`.
+    ///
+    /// # Panics
+    /// If the section has no such key.
+    pub fn of<S: Section>(name: &'static str) -> Shared {
+        let key = S::KEYS.iter().find(|key| key.name == name);
+        Shared { key: *key.expect("INVARIANT: tables name keys that exist"), from: name, own_default: false }
+    }
+
+    /// Several keys of the section `S`.
+    pub fn all<S: Section>(names: &[&'static str]) -> Vec<Shared> {
+        names.iter().map(|&name| Shared::of::<S>(name)).collect()
+    }
+
+    /// Under another name.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Shared {
+        Shared { key: Key { name, ..self.key }, ..self }
+    }
+
+    /// With a default of its own, where "none" may stand, too.
+    #[must_use]
+    pub fn or_optional(self, default: &'static str) -> Shared {
+        Shared { key: Key { default: Fallback::Optional(default), ..self.key }, own_default: true, ..self }
+    }
+
+    /// With a default that the daemon works out; in words.
+    #[must_use]
+    pub fn or_else(self, words: &'static str) -> Shared {
+        Shared { key: Key { default: Fallback::Computed(words), ..self.key }, ..self }
+    }
+
+    /// With other bounds.
+    #[must_use]
+    pub fn within(self, kind: Kind) -> Shared {
+        Shared { key: Key { kind, ..self.key }, ..self }
+    }
+
+    /// With a default of its own.
+    #[must_use]
+    pub fn or(self, default: &'static str) -> Shared {
+        Shared { key: Key { default: Fallback::Both(default), ..self.key }, own_default: true, ..self }
+    }
+}
+
+/// The section `S` of `profile`, out of tables with keys of it; `complete` is that of the section.
+pub fn section<S: Section>(
+    profile: Profile,
+    tables: &[(&Resolved, &[Shared])],
+    complete: impl FnOnce(&mut Values, &dyn Fn(&str) -> bool),
+) -> S {
+    let default = |key: &Key| Some((key.name, key.default_value(profile)?));
+    let mut values: Values = S::KEYS.iter().filter_map(default).collect();
+    let mut given = Vec::new();
+    for (resolved, shared) in tables.iter().flat_map(|&(resolved, keys)| keys.iter().map(move |key| (resolved, key))) {
+        let name = shared.key.name;
+        match resolved.values.get(name) {
+            Some(value) => values.insert(shared.from, value.clone()),
+            None if resolved.is_given(name) => values.remove(shared.from),
+            None => continue,
+        };
+        if resolved.is_given(name) || shared.own_default {
+            given.push(shared.from);
+        }
+    }
+    complete(&mut values, &|key| given.contains(&key));
+    S::from_values(&values)
+}
+
+/// The section `S` with its defaults, of a file that does not have it.
+pub fn defaults<S: Section>() -> S {
+    section(Profile::Standard, &[], |_, _| {})
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub struct Reader {
+    root: Node,
+    profile: Profile,
+    /// Every table that the file may have, those within others by their path.
+    tables: &'static [&'static str],
+    /// What is wrong so far.
+    problems: Vec<Problem>,
+}
+
+/// Reads the file `file` as [`parse`] does.
+///
+/// # Errors
+/// If it cannot be read, or everything that is wrong with it.
+pub fn read<T>(
+    file: &Path,
+    tables: &'static [&'static str],
+    build: impl FnOnce(&mut Reader) -> Option<T>,
+) -> Result<T, Invalid> {
+    let name = file.display().to_string();
+    match std::fs::read_to_string(file) {
+        Ok(text) => parse(&text, &name, tables, build),
+        Err(error) => {
+            let at = tree::Origin { file: name.into(), line_column: None };
+            Err(Invalid { problems: vec![at.problem("", format!("no file to read: {error}"), "a file in TOML")] })
+        }
+    }
+}
+
+/// Reads a text that may have `tables`; `build` makes of them what the daemon needs, or leaves a problem.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse<T>(
+    text: &str,
+    file: &str,
+    tables: &'static [&'static str],
+    build: impl FnOnce(&mut Reader) -> Option<T>,
+) -> Result<T, Invalid> {
+    let mut reader =
+        Reader { root: tree::from_toml(text, file)?, profile: Profile::Standard, tables, problems: Vec::new() };
+    let built = build(&mut reader);
+    let mut problems = reader.problems;
+    match built {
+        Some(built) if problems.is_empty() => Ok(built),
+        _ => {
+            problems.sort_by_key(|problem| (problem.line.is_none(), problem.line, problem.column));
+            Err(Invalid { problems })
+        }
+    }
+}
+
+impl Reader {
+    /// The profile that defaults of further tables are taken from.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
+    /// Something is wrong.
+    pub fn refuse(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Does the file have the table `name`?
+    pub fn has(&self, name: &str) -> bool {
+        self.entry(name).is_some()
+    }
+
+    /// The table of the section `S`, which has `shared` keys besides its own. `None` if something is wrong with it.
+    pub fn table<S: Section>(&mut self, shared: &[Shared]) -> Option<(Resolved, S)> {
+        let node =
+            if S::NAME.is_empty() { Some(self.root.clone()) } else { self.entry(S::NAME).map(|e| e.value.clone()) };
+        self.resolved::<S>(node.as_ref(), S::NAME, shared)
+    }
+
+    /// The tables of the section `S`, each under `[[name]]`; none if there are none. `None` if something is wrong with one.
+    pub fn tables<S: Section>(&mut self, shared: &[Shared]) -> Option<Vec<(Resolved, S)>> {
+        let Some(node) = self.entry(S::NAME).map(|entry| entry.value.clone()) else { return Some(Vec::new()) };
+        let Data::List(items) = &node.data else {
+            self.refuse(node.at.problem(S::NAME, node.describe(), format!("tables, each under [[{}]]", S::NAME)));
+            return None;
+        };
+        let read: Vec<_> = (items.iter().enumerate())
+            .map(|(i, item)| self.resolved::<S>(Some(item), &format!("{}[{i}]", S::NAME), shared))
+            .collect();
+        read.into_iter().collect()
+    }
+
+    /// The table `name`, which has `shared` keys alone. `None` if something is wrong with it.
+    pub fn shared(&mut self, name: &'static str, shared: &[Shared]) -> Option<Resolved> {
+        let node = self.entry(name).map(|entry| entry.value.clone());
+        self.resolve(node.as_ref(), name, shared.iter().map(|shared| shared.key).collect(), name)
+    }
+
+    fn resolved<S: Section>(&mut self, node: Option<&Node>, path: &str, shared: &[Shared]) -> Option<(Resolved, S)> {
+        let keys = S::KEYS.iter().copied().chain(shared.iter().map(|shared| shared.key)).collect();
+        let resolved = self.resolve(node, path, keys, S::NAME)?;
+        let section = S::from_values(&resolved.values);
+        Some((resolved, section))
+    }
+
+    fn resolve(&mut self, node: Option<&Node>, path: &str, keys: Vec<Key>, table: &str) -> Option<Resolved> {
+        let below = |other: &&'static str| match table {
+            "" => Some(other.split('.').next().unwrap_or(other)),
+            table => other.strip_prefix(table)?.strip_prefix('.'),
+        };
+        let besides: Vec<&str> = self.tables.iter().filter_map(below).collect();
+        let whole = self.root.at.clone();
+        resolve_keys(&keys, node, path, &whole, self.profile, None, &besides, &mut self.problems)
+    }
+
+    fn entry(&self, path: &str) -> Option<&Entry> {
+        let (outer, name) = path.rsplit_once('.').map_or((&self.root, path), |(outer, name)| {
+            (self.entry(outer).map_or(&self.root, |entry| &entry.value), name)
+        });
+        outer.entry(name)
+    }
+}
+
+/// A table of keys for a document: every table of a file with its own keys and those it shares.
+pub fn reference(tables: &[(&str, &str, &[Key], &[Shared])]) -> String {
+    let mut page = String::new();
+    for (title, about, keys, shared) in tables {
+        let keys = keys.iter().copied().chain(shared.iter().map(|shared| shared.key));
+        page += &format!("\n**{title}** {}\n\n{}", about.trim(), crate::schema::key_table(&keys.collect::<Vec<_>>()));
+    }
+    page
+}
+
+/// Compares what stands in the document `text` between the lines `<!-- keys -->` and `<!-- end of keys -->` with `reference`,
+/// and gives the document as it should be where they differ.
+pub fn outdated(text: &str, reference: &str) -> Option<String> {
+    let (head, rest) = text.split_once("<!-- keys -->\n")?;
+    let (written, tail) = rest.split_once("<!-- end of keys -->")?;
+    (written != reference).then(|| format!("{head}<!-- keys -->\n{reference}<!-- end of keys -->{tail}"))
+}

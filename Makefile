@@ -266,9 +266,9 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	    $(BIN)/python scripts/packages.py --arch $$arch --release $(RELEASE) --programs target/release --wheel target/wheels/$$arch/*.whl ;;
 	  arm64)
 	    rustup target add $(ARM)
-	    cargo zigbuild --quiet --locked --release --target $(ARM).2.31 -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd
+	    CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.31 -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd
 	    maturin build --quiet --release --locked --zig --target $(ARM) --compatibility $(PLATFORM) --out target/wheels/$$arch
-	    $(BIN)/python scripts/packages.py --arch $$arch --release $(RELEASE) --programs target/$(ARM)/release --wheel target/wheels/$$arch/*.whl ;;
+	    $(BIN)/python scripts/packages.py --arch $$arch --strip no --release $(RELEASE) --programs target/$(ARM)/release --wheel target/wheels/$$arch/*.whl ;;
 	  *) echo "packages: ARCH: found $$arch, allowed: $(PACKAGES_ARCH)" >&2; exit 1 ;;
 	  esac
 	done

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import typer.main
+import click
 
-from fourhop.cli import app
+from fourhop.cli import COMMANDS, app
 
 PAGE = Path(__file__).resolve().parent.parent / "packaging" / "fourhop.1"
 
@@ -33,10 +32,10 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
 
 
-def described(command: Any) -> list[str]:
+def described(command: click.Command) -> list[str]:
     """The lines about one command: what it does, then its options."""
     lines = [line for part in paragraphs(command.help or "") for line in (".PP", roff(part))]
-    context = command.context_class(command)
+    context = click.Context(command)
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None:
@@ -48,7 +47,6 @@ def described(command: Any) -> list[str]:
 
 def page() -> str:
     """The whole page."""
-    group: Any = typer.main.get_command(app)
     lines = [
         '.TH FOURHOP 1 "" fourhop "User commands"',
         ".SH NAME",
@@ -56,12 +54,18 @@ def page() -> str:
         ".SH SYNOPSIS",
         "\\fBfourhop\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR ...]",
         ".SH DESCRIPTION",
-        *(line for part in paragraphs(group.help or "") for line in (".PP", roff(part))),
+        *(line for part in paragraphs(app.help or "") for line in (".PP", roff(part))),
         ".SH COMMANDS",
     ]
-    for name, command in group.commands.items():
-        parts = getattr(command, "commands", {"": command}).items()
-        for part, one in parts:
+    context = click.Context(app)
+    for name in COMMANDS:
+        command = app.get_command(context, name)
+        assert command is not None
+        parts = {"": command}
+        if isinstance(command, click.Group):
+            inner = click.Context(command)
+            parts = {part: command.get_command(inner, part) or command for part in command.list_commands(inner)}
+        for part, one in parts.items():
             lines += [f".SS fourhop {roff(f'{name} {part}'.strip())}", *described(one)]
     lines.append(".SH FILES AND VARIABLES")
     lines += [line for name, text in FILES for line in (".TP", f"\\fB{roff(name)}\\fR", roff(text))]

@@ -251,7 +251,10 @@ def pack(package: Package, arguments: argparse.Namespace, release: str) -> Path:
         built = arguments.programs / program
         depends |= linked(built)
         stripped = stage / program
-        subprocess.run([arguments.strip, "-o", stripped, built], check=True)
+        if arguments.strip == "no":
+            shutil.copy(built, stripped)
+        else:
+            subprocess.run([arguments.strip, "-o", stripped, built], check=True)
         contents.add(stripped, f"{folder}/{program}", 0o755)
     for source, to in package.files.items():
         to = f"/usr/share/doc/{package.name}/{Path(source).name}" if to == "doc" else to
@@ -315,7 +318,7 @@ def main() -> None:
     line.add_argument(
         "--python", default=PYTHON, help=f"minor version of the distribution's Python, {PYTHON} by default"
     )
-    line.add_argument("--strip", default="strip", help="program that strips, for another processor")
+    line.add_argument("--strip", default="strip", help='program that strips; "no" if that is done')
     line.add_argument("--release", default=version(), help="version of the packages")
     line.add_argument("--out", type=Path, default=ROOT / "dist" / "packages")
     arguments = line.parse_args()

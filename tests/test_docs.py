@@ -26,9 +26,12 @@ RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
 # Commands that are not run here, and why.
 ELSEWHERE = {
+    "apt": "installs packages: tests/linux/test_packages.py does, in a bare root",
     "make": "is looked up in the Makefile",
     "fourhop-cc": "tests/linux/test_kernel.py loads it into the kernel",
     "dask": "test_cluster.py runs sweeps on a cluster",
+    "opkg": "needs OpenWrt",
+    "apk": "needs OpenWrt",
     "helm": "needs a Kubernetes cluster",
     "tshark": "test_pcap.py and test_local_acks.py read captures with it",
     "fourhop-aodvd": "tests/linux/test_aodvd.py runs it",
@@ -40,7 +43,8 @@ ELSEWHERE = {
 }
 
 # Commands that need root and the programs for Linux: tests/linux runs those of README.md.
-EMULATION = ("fourhop emulate ", "fourhop exec ", "fourhop shell ")
+# `measure` loads other hosts: tests/linux/test_measure.py runs it.
+EMULATION = ("fourhop emulate ", "fourhop exec ", "fourhop shell ", "fourhop measure ")
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

@@ -511,24 +511,6 @@ def test_figures_for_prometheus(border: Border) -> None:
     assert shown <= names, shown - names
 
 
-def test_before_and_after_are_measured_by_a_script(border: Border) -> None:
-    needs("iperf3", "ping", "jq", "awk")
-    server = border.start("node", "iperf3", "-s", "-1")
-    assert server.stdout is not None
-    time.sleep(0.5)
-    script = border.inside("host", "env", "SECONDS_LONG=7", "sh", ROOT / "benches" / "before_after.sh", NODE)
-    done = subprocess.run(script, capture_output=True, text=True, timeout=LONGEST, check=False)
-    assert done.returncode == 0, done.stderr
-    head, row, last = done.stdout.splitlines()
-    assert head.split() == ["node", "kbit/s", "again", "idle-ms", "p50-ms", "p99-ms"]
-    node, rate, again, idle, half, most = row.split()
-    assert (node, again.isdecimal()) == (NODE, True)
-    assert float(rate) > 1000
-    assert 0 < float(idle) < 1000
-    assert 0 < float(half) <= float(most)
-    assert re.fullmatch(r"together [\d.]+ kbit/s, Jain's index 1\.000", last)
-
-
 def test_check_says_what_is_wrong(border: Border) -> None:
     sound = border.run("gate", PROGRAM, "check", "--config", border.file())
     assert sound.returncode == 0, sound.stdout + sound.stderr

@@ -22,7 +22,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.linux.conftest import needs
 
-NEEDED = "adduser,iptables,iproute2,init-system-helpers,libelf1,zlib1g"
+NEEDED = "adduser,iptables,iproute2,init-system-helpers,libelf1,python3,zlib1g"
 BARE = ROOT / "target" / "debian-root.tar"
 SMALL = ["fourhop-gateway", "fourhop-aodvd", "fourhop-cc"]
 
@@ -60,7 +60,7 @@ class Root:
         return ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, "sh", *words]
 
     def run(self, *words: str) -> str:
-        done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -180,6 +180,32 @@ def test_a_package_is_installed_started_upgraded_and_purged(
     bare.run("dpkg", "--purge", *newer)
     assert bare.files() - before == set(), "purged: nothing stays"
     assert (bare.folder / "etc/passwd").read_text(encoding="utf-8") == users
+
+
+WHOLE = ROOT / "dist" / "packages"
+TRY = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'chain'\nhops = 3\n[traffic]\ntransport = 'newreno'\n"
+
+
+@pytest.mark.skipif("FOURHOP_LONG" not in os.environ, reason="FOURHOP_LONG is not set")
+def test_all_of_make_packages_is_installed_used_and_gone(bare: Root) -> None:
+    files = sorted(WHOLE.glob("*_amd64.deb"))
+    if not any(file.name.startswith("fourhop_") for file in files):
+        pytest.skip("dist/packages has none with Python: `make packages ARCH=amd64`")
+    before = bare.files()
+    for file in files:
+        shutil.copy(file, bare.folder / "tmp")
+    (bare.folder / "tmp" / "try.toml").write_text(TRY, encoding="utf-8")
+    names = [file.name.partition("_")[0] for file in files]
+    # What is used writes into the home of its user, not into the system.
+    for step, words in {
+        "installed": ["dpkg", "--install", *(f"/tmp/{file.name}" for file in files)],
+        "used": ["env", "HOME=/tmp", "fourhop", "run", "/tmp/try.toml", "--json"],
+        "purged": ["dpkg", "--purge", *names],
+    }.items():
+        begun = time.monotonic()
+        bare.run(*words)
+        print(f"{step}: {time.monotonic() - begun:.1f} s")  # noqa: T201
+    assert bare.files() - before == set(), "nothing stays"
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -5,7 +5,7 @@ use crate::hops::{self, Routes};
 use crate::keeper::Keeper;
 use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
-use crate::{Error, SERVICE, figures, rules};
+use crate::{Error, SERVICE, figures, rules, selftest};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
 use fourhop_live::nfqueue::{Keep, Queues};
@@ -468,8 +468,14 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         say(there, format!("device {device} is {}there", if there { "" } else { "not " }));
     }
     match rules::probe(&config) {
-        Ok(Backend::Nft) => say(true, "nft takes the rules".to_owned()),
-        Ok(Backend::Iptables) => say(true, "iptables takes the rules".to_owned()),
+        Ok(backend) => {
+            let name = if backend == Backend::Nft { "nft" } else { "iptables" };
+            say(true, format!("{name} takes the rules"));
+            match selftest::run(backend) {
+                Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned()),
+                Err(error) => say(false, format!("self-test in a network namespace of its own: {error}")),
+            }
+        }
         Err(error) => say(false, error.to_string().replace('\n', "; ")),
     }
     for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {

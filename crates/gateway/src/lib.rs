@@ -6,6 +6,7 @@
 //! | [`config`] | what a file says |
 //! | [`rules`] | the rules that bring packets here |
 //! | [`keeper`] | puts them back where another program has taken them away |
+//! | [`setup`], [`selftest`] | what writes a first configuration, and tries the kernel's queue |
 //! | [`daemon`] | the main thread: starts, reloads, reports, ends |
 //! | [`worker`] | a thread with queues and a state machine |
 //! | [`packet`] | a packet that the kernel holds |
@@ -39,6 +40,8 @@ pub mod keeper;
 pub mod nodes;
 pub mod packet;
 pub mod rules;
+pub mod selftest;
+pub mod setup;
 pub mod status;
 pub mod top;
 pub mod worker;

@@ -183,6 +183,26 @@ pub fn written(backend: Backend) -> String {
     }
 }
 
+/// Hands all TCP of a network namespace that has nothing else in it to this queue.
+///
+/// # Errors
+/// What the program says.
+pub fn queue_all(backend: Backend, queue: u16) -> Result<(), String> {
+    match backend {
+        Backend::Nft => {
+            let hook = "type filter hook output priority 0";
+            let rules =
+                format!("table inet {TABLE} {{ chain output {{ {hook}; meta l4proto tcp queue num {queue}; }} }}");
+            run(&["nft", "-f", "-"], &rules)
+        }
+        Backend::Iptables => {
+            let words = format!("iptables -w -t mangle -A OUTPUT -p tcp -j NFQUEUE --queue-num {queue}");
+            run(&words.split(' ').collect::<Vec<_>>(), "")
+        }
+    }
+    .map(|_| ())
+}
+
 /// Is there something in the rules of others that would keep packets from the queues?
 pub fn offload() -> bool {
     let listed = Command::new("nft").args(["list", "ruleset"]).stdin(Stdio::null()).stderr(Stdio::null()).output();

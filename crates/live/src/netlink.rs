@@ -4,6 +4,7 @@
 //! each request, and with it most of the time that setting up a hundred namespaces takes.
 
 mod ask;
+pub mod look;
 mod own;
 pub mod stations;
 pub mod watch;

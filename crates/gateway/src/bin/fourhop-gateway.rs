@@ -5,12 +5,13 @@ mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_gateway::config::{Backend, Config, FILE, SOCKET};
     use fourhop_gateway::daemon::{self, Start};
+    use fourhop_gateway::setup::{self, Wanted};
     use fourhop_gateway::status::{State, Status};
     use fourhop_gateway::{Error, SERVICE, rules, top};
     use fourhop_live::instance::Instance;
     use fourhop_live::{Tried, control, manual, screen};
-    use fourhop_settings::quantity::time;
-    use fourhop_units::Dur;
+    use fourhop_settings::quantity::{Unit, time};
+    use fourhop_units::{Dur, Rate};
     use std::io::Write;
     use std::path::PathBuf;
     use std::process::ExitCode;
@@ -27,7 +28,9 @@ mod program {
     enum Action {
         /// Pace, until a signal ends it; SIGHUP reads the file again.
         Run(RunLine),
-        /// Say whether the file is sound and this system has what it needs.
+        /// Find the mesh, its routing and the rate of its links, and write the configuration.
+        Setup(SetupLine),
+        /// Say whether the file is sound and this system has what it needs; try the kernel's queue.
         Check(FileLine),
         /// Show nodes and flows, again and again.
         Top(TopLine),
@@ -45,6 +48,27 @@ mod program {
         /// Configuration in TOML.
         #[arg(long, value_name = "FILE", default_value = FILE)]
         config: PathBuf,
+    }
+
+    #[derive(Args)]
+    struct SetupLine {
+        #[command(flatten)]
+        file: FileLine,
+        /// An interface that leads into the mesh, where nothing tells which; may be repeated.
+        #[arg(long, value_name = "NAME")]
+        device: Vec<String>,
+        /// Rate of the links, where it cannot be learned: no node of the mesh is up.
+        #[arg(long, value_name = "RATE", value_parser = rate)]
+        rate: Option<Rate>,
+        /// Print the file and write nothing.
+        #[arg(long)]
+        print: bool,
+    }
+
+    fn rate(text: &str) -> Result<Rate, String> {
+        let bps = Unit::Rate.parse(text).ok().filter(|bps| (1.0..=1e10).contains(bps));
+        bps.and_then(|bps| Rate::from_bps(bps as u64))
+            .ok_or_else(|| format!("found {text:?}, allowed: a rate from \"1bps\" to \"10Gbps\""))
     }
 
     #[derive(Args)]
@@ -154,6 +178,9 @@ what is held, and end.
     pub fn main() -> ExitCode {
         let done = match Line::parse().action {
             Action::Run(line) => run(line),
+            Action::Setup(SetupLine { file, device, rate, print }) => {
+                setup::run(&Wanted { file: file.config, devices: device, rate, print }).map(|()| ExitCode::SUCCESS)
+            }
             Action::Check(line) => {
                 daemon::check(&line.config).map(|wrong| if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
             }

@@ -13,12 +13,18 @@ const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
 /// nl80211 (linux/nl80211.h).
+const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
 const DEVICE: u16 = 3;
+const TYPE: u16 = 5;
 const MAC: u16 = 6;
 const STATION: u16 = 21;
 const INACTIVE: u16 = 1;
 const SIGNAL: u16 = 7;
+const TX_RATE: u16 = 8;
+/// Of a rate: in units of 100 kbit/s, with 16 bits and, since Linux 3.12, with 32.
+const RATE_16: u16 = 1;
+const RATE_32: u16 = 5;
 const TX_PACKETS: u16 = 10;
 const TX_FAILED: u16 = 12;
 /// Length of `struct genlmsghdr`.
@@ -37,6 +43,21 @@ pub struct Station {
     pub sent: u32,
     /// Of those, given up after the last attempt.
     pub failed: u32,
+    /// Rate of the last frame sent to it, in bit/s.
+    pub rate: Option<u64>,
+}
+
+/// How a Wi-Fi device takes part in its network (`enum nl80211_iftype`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Ad hoc: an IBSS.
+    AdHoc,
+    /// An 802.11s mesh.
+    Mesh,
+    /// A station of an access point, or the access point.
+    Infrastructure,
+    /// Anything else: a monitor, a device without a network.
+    Other,
 }
 
 /// nl80211 of this kernel.
@@ -66,6 +87,30 @@ impl Nl80211 {
         found.map(|family| Nl80211 { family }).ok_or_else(missing)
     }
 
+    /// How a device takes part in its network.
+    ///
+    /// # Errors
+    /// If it is no Wi-Fi device.
+    pub fn part(&self, device: u32) -> Result<Part, Error> {
+        let what = format!("type of device {device}");
+        let mut batch = Batch::default();
+        batch.begin(self.family, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, || what.clone());
+        batch.bytes.extend([GET_INTERFACE, 0, 0, 0]);
+        batch.attribute(DEVICE, &device.to_ne_bytes());
+        batch.end();
+        let answers = all_answers(SockProtocol::NetlinkGeneric, &batch.bytes, &what)?;
+        let found = answers.iter().find_map(|answer| {
+            let (_, kind) = attributes(answer.get(HEAD..)?).find(|(kind, _)| *kind == TYPE)?;
+            Some(u32::from_ne_bytes(kind.try_into().ok()?))
+        });
+        Ok(match found {
+            Some(1) => Part::AdHoc,
+            Some(7) => Part::Mesh,
+            Some(2..=4) => Part::Infrastructure,
+            _ => Part::Other,
+        })
+    }
+
     /// The stations that a device knows.
     ///
     /// # Errors
@@ -92,7 +137,15 @@ fn station(answer: &[u8]) -> Option<Station> {
         inactive: number(INACTIVE),
         sent: number(TX_PACKETS),
         failed: number(TX_FAILED),
+        rate: find(info, TX_RATE).and_then(rate),
     })
+}
+
+fn rate(nested: &[u8]) -> Option<u64> {
+    let find = |wanted| attributes(nested).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+    let wide = find(RATE_32).and_then(|content| content.try_into().ok()).map(u32::from_ne_bytes);
+    let narrow = || find(RATE_16).and_then(|content| content.try_into().ok()).map(u16::from_ne_bytes).map(u32::from);
+    wide.or_else(narrow).filter(|&units| units > 0).map(|units| u64::from(units) * 100_000)
 }
 
 #[cfg(test)]
@@ -104,12 +157,18 @@ mod tests {
         let mut info = Batch::default();
         info.attribute(SIGNAL, &[(-71_i8) as u8]);
         info.attribute(TX_FAILED, &3_u32.to_ne_bytes());
+        let mut tx = Batch::default();
+        tx.attribute(RATE_16, &540_u16.to_ne_bytes());
+        info.attribute(TX_RATE | 0x8000, &tx.bytes);
         let mut answer = Batch::default();
         answer.attribute(DEVICE, &4_u32.to_ne_bytes());
         answer.attribute(MAC, &[2, 0, 0, 0, 1, 0]);
         answer.attribute(STATION | 0x8000, &info.bytes);
         let found = station(&answer.bytes).unwrap();
         assert_eq!((found.mac, found.signal, found.failed, found.sent), ([2, 0, 0, 0, 1, 0], Some(-71), 3, 0));
+        assert_eq!(found.rate, Some(54_000_000));
+        tx.attribute(RATE_32, &8_667_u32.to_ne_bytes());
+        assert_eq!(rate(&tx.bytes), Some(866_700_000), "the wide one counts");
         for end in 0..answer.bytes.len() {
             if let Some(found) = station(&answer.bytes[..end]) {
                 assert_eq!(found.mac, [2, 0, 0, 0, 1, 0]);

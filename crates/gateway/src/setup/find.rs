@@ -1,0 +1,241 @@
+//! What a router has: the devices that lead into its mesh, and what routes there.
+
+use fourhop_live::Error;
+use fourhop_live::netlink::look::{self, Device, Listed};
+use fourhop_live::netlink::stations::{Nl80211, Part};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// What routes in the mesh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Routing {
+    /// fourhop-aodvd, whose socket tells hops.
+    Aodv,
+    /// A daemon that routes by IP, of this name: the time to live tells hops.
+    Ip(&'static str),
+    /// 802.11s, below IP: its paths tell hops.
+    Mesh80211s,
+    /// batman-adv, below IP: nothing tells hops.
+    BatmanAdv,
+    /// No daemon was found: static routes, or neighbours alone.
+    Nothing,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// Devices that lead into the mesh, each with the reason.
+    pub devices: Vec<(Device, String)>,
+    /// What routes there.
+    pub routing: Routing,
+    /// Devices whose radio carries the frames: those of `devices`, or what batman-adv has them over.
+    pub radios: Vec<Device>,
+}
+
+/// Daemons by the name of their process, and the numbers under which they write routes (rtnetlink.h, iproute2's rt_protos), if
+/// they have some.
+const DAEMONS: [(&str, &[u8], Routing); 10] = [
+    ("fourhop-aodvd", &[142], Routing::Aodv),
+    ("babeld", &[42], Routing::Ip("babeld")),
+    ("olsrd2", &[100], Routing::Ip("olsrd2")),
+    ("olsrd", &[], Routing::Ip("olsrd")),
+    ("bird", &[12], Routing::Ip("bird")),
+    ("bird6", &[12], Routing::Ip("bird")),
+    ("zebra", &[11], Routing::Ip("FRR")),
+    ("batmand", &[], Routing::Ip("batmand")),
+    ("bmx7", &[], Routing::Ip("bmx7")),
+    ("bmx6", &[], Routing::Ip("bmx6")),
+];
+
+/// Everything that is looked at: what the kernel says, and what runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct System {
+    /// Its devices.
+    pub devices: Vec<Device>,
+    /// How those of Wi-Fi take part in their network, by number.
+    pub wifi: Vec<(u32, Part)>,
+    /// Its routes.
+    pub routes: Vec<Listed>,
+    /// Names and arguments of what runs in this network namespace.
+    pub processes: Vec<(String, Vec<String>)>,
+}
+
+impl System {
+    /// Looks at this machine, in the network namespace of this thread.
+    ///
+    /// # Errors
+    /// If the kernel does not say what devices there are.
+    pub fn look() -> Result<System, Error> {
+        let devices = look::devices()?;
+        let wifi = Nl80211::find().map_or_else(
+            |_| Vec::new(),
+            |nl| devices.iter().filter_map(|device| Some((device.index, nl.part(device.index).ok()?))).collect(),
+        );
+        Ok(System { devices, wifi, routes: look::routes()?, processes: processes() })
+    }
+
+    fn part(&self, device: &Device) -> Option<Part> {
+        self.wifi.iter().find(|(index, _)| *index == device.index).map(|(_, part)| *part)
+    }
+
+    /// Daemons of routing that run, and the numbers of those that wrote a route.
+    fn daemons(&self) -> Vec<(&'static str, &'static [u8], Routing)> {
+        DAEMONS
+            .into_iter()
+            .filter(|(name, numbers, _)| {
+                self.processes.iter().any(|(process, _)| process == name)
+                    || self.routes.iter().any(|route| numbers.contains(&route.protocol) && route.via.is_some())
+            })
+            .collect()
+    }
+
+    /// What leads into the mesh: by what a device is, or else by what the routing daemons use. `None`: nothing says.
+    pub fn mesh(&self, named: &[String]) -> Result<Found, String> {
+        let daemons = self.daemons();
+        let mut devices: Vec<(Device, String)> = Vec::new();
+        let mut take = |device: &Device, why: String| {
+            if !devices.iter().any(|(known, _)| known.index == device.index) {
+                devices.push((device.clone(), why));
+            }
+        };
+        for name in named {
+            let device = self.devices.iter().find(|device| device.name == *name);
+            take(device.ok_or_else(|| self.unknown(name))?, "named on the command line".to_owned());
+        }
+        let batman = |device: &Device| device.kind.as_deref() == Some("batadv");
+        let part_of_batman =
+            |device: &Device| self.devices.iter().any(|mesh| batman(mesh) && device.master == Some(mesh.index));
+        if named.is_empty() {
+            for device in self.devices.iter().filter(|device| !part_of_batman(device)) {
+                match (batman(device), self.part(device)) {
+                    (true, _) => take(device, "a mesh of batman-adv".to_owned()),
+                    (_, Some(Part::Mesh)) => take(device, "an 802.11s mesh".to_owned()),
+                    (_, Some(Part::AdHoc)) => take(device, "an ad hoc network (IBSS)".to_owned()),
+                    _ => {}
+                }
+            }
+            for (daemon, numbers, _) in &daemons {
+                for device in self.devices.iter().filter(|device| !part_of_batman(device)) {
+                    let said =
+                        self.processes.iter().any(|(process, words)| process == daemon && words.contains(&device.name));
+                    let routed = |route: &&Listed| {
+                        route.device == device.index && route.via.is_some() && numbers.contains(&route.protocol)
+                    };
+                    if said || self.routes.iter().any(|route| routed(&route)) {
+                        take(device, format!("{daemon} uses it"));
+                    }
+                }
+            }
+        }
+        if devices.is_empty() {
+            return Err(self.unknown(""));
+        }
+        let is = |what: &dyn Fn(&Device) -> bool| devices.iter().any(|(device, _)| what(device));
+        let routing = if is(&|device| batman(device)) {
+            Routing::BatmanAdv
+        } else if let Some((_, _, routing)) = daemons.first() {
+            *routing
+        } else if is(&|device| self.part(device) == Some(Part::Mesh)) {
+            Routing::Mesh80211s
+        } else {
+            Routing::Nothing
+        };
+        let carries = |radio: &&Device| {
+            devices.iter().any(|(device, _)| {
+                if batman(device) { radio.master == Some(device.index) } else { radio.index == device.index }
+            })
+        };
+        let radios = self.devices.iter().filter(carries).cloned().collect();
+        Ok(Found { devices, routing, radios })
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names: BTreeSet<&str> = self.devices.iter().map(|device| &device.name[..]).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let found = if name.is_empty() {
+            "found no 802.11s, ad hoc or batman-adv device, and no routing daemon that says which it uses".to_owned()
+        } else {
+            format!("found {name:?}, which is no device here")
+        };
+        format!("mesh device: {found}, allowed: --device NAME with one of {names}")
+    }
+}
+
+/// Names and arguments of all processes in this thread's network namespace.
+fn processes() -> Vec<(String, Vec<String>)> {
+    let Ok(own) = fs::read_link("/proc/thread-self/ns/net") else { return Vec::new() };
+    let one = |entry: fs::DirEntry| {
+        let folder = entry.path();
+        if fs::read_link(folder.join("ns/net")).ok()? != own {
+            return None;
+        }
+        let name = fs::read_to_string(folder.join("comm")).ok()?.trim_end().to_owned();
+        let words = fs::read(folder.join("cmdline")).ok()?;
+        let words = words.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        Some((name, words))
+    };
+    fs::read_dir("/proc").map_or_else(|_| Vec::new(), |all| all.flatten().filter_map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(index: u32, name: &str) -> Device {
+        Device { index, name: name.to_owned(), up: true, ..Device::default() }
+    }
+
+    fn names(found: &[Device]) -> Vec<&str> {
+        found.iter().map(|device| &device.name[..]).collect()
+    }
+
+    fn mesh_of(found: &Found) -> Vec<&str> {
+        found.devices.iter().map(|(device, _)| &device.name[..]).collect()
+    }
+
+    #[test]
+    fn wifi_says_what_is_a_mesh() {
+        let (wired, mesh, ap) = (device(2, "eth0"), device(3, "mesh0"), device(4, "wlan0"));
+        let wifi = vec![(3, Part::Mesh), (4, Part::Infrastructure)];
+        let mut system = System { devices: vec![wired, mesh, ap], wifi, ..System::default() };
+        let found = system.mesh(&[]).unwrap();
+        assert_eq!((mesh_of(&found), found.routing), (vec!["mesh0"], Routing::Mesh80211s));
+        system.wifi = vec![(3, Part::AdHoc)];
+        system.processes = vec![("babeld".to_owned(), vec![])];
+        assert_eq!(system.mesh(&[]).unwrap().routing, Routing::Ip("babeld"), "on an ad hoc network IP routes");
+    }
+
+    #[test]
+    fn batman_is_the_mesh_and_its_radios_tell_rates() {
+        let bat = Device { kind: Some("batadv".to_owned()), ..device(5, "bat0") };
+        let radio = Device { master: Some(5), ..device(3, "mesh0") };
+        let wifi = vec![(3, Part::Mesh)];
+        let system = System { devices: vec![device(2, "eth0"), radio, bat], wifi, ..System::default() };
+        let found = system.mesh(&[]).unwrap();
+        assert_eq!((mesh_of(&found), found.routing), (vec!["bat0"], Routing::BatmanAdv));
+        assert_eq!(names(&found.radios), ["mesh0"]);
+    }
+
+    #[test]
+    fn without_wifi_the_daemon_says_which_device_it_uses() {
+        let mut system = System { devices: vec![device(2, "eth0"), device(3, "eth1")], ..System::default() };
+        assert!(system.mesh(&[]).unwrap_err().contains("--device NAME with one of eth0, eth1"));
+        system.processes = vec![("babeld".to_owned(), vec!["babeld".to_owned(), "eth1".to_owned()])];
+        let found = system.mesh(&[]).unwrap();
+        assert_eq!((mesh_of(&found), found.routing), (vec!["eth1"], Routing::Ip("babeld")));
+        system.processes = vec![];
+        let via = Some([10, 0, 0, 2].into());
+        system.routes = vec![Listed { to: ([10, 0, 0, 3].into(), 32), protocol: 142, device: 2, via }];
+        assert_eq!(system.mesh(&[]).unwrap().routing, Routing::Aodv);
+        system.routes[0].protocol = 4;
+        assert!(system.mesh(&[]).is_err(), "a static route says nothing of a mesh");
+        let found = system.mesh(&["eth0".to_owned()]).unwrap();
+        assert_eq!((mesh_of(&found), found.routing), (vec!["eth0"], Routing::Nothing));
+        assert!(system.mesh(&["eth7".to_owned()]).unwrap_err().contains("found \"eth7\""));
+    }
+
+    #[test]
+    fn this_machine_can_be_looked_at() {
+        System::look().unwrap();
+    }
+}

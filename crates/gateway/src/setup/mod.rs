@@ -1,0 +1,68 @@
+//! `setup`: finds the mesh, what routes in it and how fast its links are, and writes the configuration.
+
+pub mod find;
+pub mod rate;
+mod write;
+
+use crate::Error;
+use find::System;
+use fourhop_live::Tried;
+use fourhop_units::Rate;
+use rate::Learned;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What the command line says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Wanted {
+    /// The file.
+    pub file: PathBuf,
+    /// Devices that lead into the mesh; empty: those that are found.
+    pub devices: Vec<String>,
+    /// The rate, where it cannot be learned.
+    pub rate: Option<Rate>,
+    /// Only say what would be written.
+    pub print: bool,
+}
+
+/// Finds out, writes the file, and explains it on standard output.
+///
+/// # Errors
+/// If nothing leads into a mesh, its rate cannot be learned, or the file cannot be written.
+pub fn run(wanted: &Wanted) -> Result<(), Error> {
+    let system = System::look()?;
+    let found = system.mesh(&wanted.devices).map_err(Error::Refused)?;
+    let learned = match wanted.rate {
+        Some(rate) => Learned { rate, how: "named on the command line".to_owned() },
+        None => rate::learn(&found, &system.routes).map_err(Error::Refused)?,
+    };
+    let name = wanted.file.display();
+    let before = match std::fs::read_to_string(&wanted.file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.tried(|| name.to_string())?,
+    };
+    let devices: Vec<_> = found.devices.iter().map(|(device, why)| (device.name.clone(), why.clone())).collect();
+    let (text, lines) = write::file(&before, &devices, found.routing, &learned)
+        .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
+    if wanted.print {
+        print!("{text}");
+        return Ok(());
+    }
+    replace(&wanted.file, &text).tried(|| name.to_string())?;
+    println!("{name}: written");
+    lines.iter().for_each(|line| println!("  {line}"));
+    println!("next: fourhop-gateway check, then start the service");
+    Ok(())
+}
+
+/// Writes a file as a whole or not at all.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let new = file.with_extension("toml.new");
+    let mut out = std::fs::File::create(&new)?;
+    out.write_all(text.as_bytes())?;
+    out.sync_all()?;
+    std::fs::rename(new, file)
+}

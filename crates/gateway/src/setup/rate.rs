@@ -1,0 +1,194 @@
+//! The rate of the links of a mesh: what the Wi-Fi driver says, or what packets of two sizes take to a neighbour and back.
+
+use super::find::Found;
+use fourhop_live::netlink::look::{self, Device, Listed};
+use fourhop_live::netlink::stations::Nl80211;
+use fourhop_live::{Error, Tried};
+use fourhop_units::Rate;
+use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, setsockopt, socket, sockopt};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::time::{Duration, Instant};
+
+/// A rate, and how it is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Learned {
+    /// Of the links.
+    pub rate: Rate,
+    /// One line for people.
+    pub how: String,
+}
+
+/// Learns it; `Err` says what to do.
+pub fn learn(found: &Found, routes: &[Listed]) -> Result<Learned, String> {
+    if let Some(learned) = driver(&found.radios) {
+        return Ok(learned);
+    }
+    let mut tried = BTreeSet::new();
+    for (device, _) in &found.devices {
+        for neighbour in neighbours(device, routes).into_iter().take(NEIGHBOURS) {
+            tried.insert(neighbour);
+            // One that does not answer is one of several.
+            if let Ok(Some(rate)) = measure(&device.name, neighbour) {
+                let how = format!("measured: echoes of {} and {} bytes to {neighbour}", SIZES[0], SIZES[1]);
+                return Ok(Learned { rate, how });
+            }
+        }
+    }
+    let asked = tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let asked = if asked.is_empty() { "there is no neighbour".to_owned() } else { format!("{asked} do not answer") };
+    Err(format!(
+        "mesh.rate: nl80211 knows no station and {asked}; run it again when a node of the mesh is up, or give --rate"
+    ))
+}
+
+/// The median of what the driver sends to its stations with.
+fn driver(radios: &[Device]) -> Option<Learned> {
+    let nl = Nl80211::find().ok()?;
+    let mut rates: Vec<u64> = Vec::new();
+    for radio in radios {
+        rates.extend(nl.stations(radio.index).ok()?.iter().filter_map(|station| station.rate));
+    }
+    let rate = median(&mut rates)?;
+    let names = radios.iter().map(|radio| &radio.name[..]).collect::<Vec<_>>().join(", ");
+    Some(Learned {
+        rate: Rate::from_bps(rate)?,
+        how: format!("nl80211: the median of {} stations of {names}", rates.len()),
+    })
+}
+
+fn median(values: &mut [u64]) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+/// Neighbours of a device, those that routes lead over first.
+fn neighbours(device: &Device, routes: &[Listed]) -> Vec<Ipv4Addr> {
+    let mut found: Vec<Ipv4Addr> = Vec::new();
+    let routed = routes.iter().filter(|route| route.device == device.index);
+    let next = routed.filter_map(|route| route.via.or((route.to.1 == 32).then_some(route.to.0)));
+    let known = look::neighbours(device.index).unwrap_or_default().into_iter().filter_map(|address| match address {
+        IpAddr::V4(v4) => Some(v4),
+        IpAddr::V6(_) => None,
+    });
+    for address in next.chain(known) {
+        if !found.contains(&address) && !address.is_multicast() && !address.is_broadcast() {
+            found.push(address);
+        }
+    }
+    found
+}
+
+/// Neighbours that are tried, bytes of data in the two kinds of echo, and how many of each.
+const NEIGHBOURS: usize = 3;
+const SIZES: [usize; 2] = [16, 1216];
+const ECHOES: u16 = 12;
+/// An echo has so long, and so many may be lost one after another.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOST: u32 = 4;
+/// A smaller difference of two round trips is the machine's own: 1200 bytes there and back at 190 Mbit/s.
+const LEAST: Duration = Duration::from_micros(100);
+
+/// The rate of a link: what each further byte costs on the way there and back. Headers, turns and acknowledgements of the link cost
+/// both sizes the same, and what others do is left out by the quickest of each.
+///
+/// # Errors
+/// If this user may not send echoes.
+fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
+    let what = || format!("echo to {to}");
+    let raw = socket(AddressFamily::Inet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::Icmp).tried(what)?;
+    setsockopt(&raw, sockopt::BindToDevice, &OsString::from(device)).tried(what)?;
+    // A socket of the same calls: send_to and recv_from with a time-out.
+    let socket = UdpSocket::from(raw);
+    let id = std::process::id() as u16;
+    let mut quickest: [Option<Duration>; 2] = [None; 2];
+    let mut lost = 0;
+    for number in 0..2 * ECHOES {
+        let kind = usize::from(number % 2);
+        match echo(&socket, to, id, number, SIZES[kind]).tried(what)? {
+            Some(took) => {
+                quickest[kind] = Some(quickest[kind].map_or(took, |best| best.min(took)));
+                lost = 0;
+            }
+            None => lost += 1,
+        }
+        if lost >= LOST {
+            break;
+        }
+    }
+    let [Some(short), Some(long)] = quickest else { return Ok(None) };
+    Ok(slope(short, long))
+}
+
+/// Bits there and back over what they took.
+fn slope(short: Duration, long: Duration) -> Option<Rate> {
+    let took = long.saturating_sub(short).max(LEAST);
+    let bits = 2 * 8 * (SIZES[1] - SIZES[0]) as u64;
+    Rate::from_bps(bits * 1_000_000_000 / took.as_nanos() as u64)
+}
+
+/// One echo (RFC 792); how long it took, `None`: too long.
+fn echo(socket: &UdpSocket, to: Ipv4Addr, id: u16, number: u16, size: usize) -> std::io::Result<Option<Duration>> {
+    let mut packet = vec![8, 0, 0, 0];
+    packet.extend(id.to_be_bytes());
+    packet.extend(number.to_be_bytes());
+    packet.resize(8 + size, 0x5a);
+    let sum = checksum(&packet);
+    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    let start = Instant::now();
+    socket.send_to(&packet, (to, 0))?;
+    let mut buffer = [0; 2048];
+    while let Some(left) = PATIENCE.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
+        socket.set_read_timeout(Some(left))?;
+        let (len, from) = match socket.recv_from(&mut buffer) {
+            Ok(got) => got,
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        // The IP header comes, too.
+        let head = usize::from(buffer[0] & 15) * 4;
+        let answer = buffer.get(head..len).unwrap_or_default();
+        if from.ip() == to && answer.first() == Some(&0) && answer.get(4..8) == packet.get(4..8) {
+            return Ok(Some(start.elapsed()));
+        }
+    }
+    Ok(None)
+}
+
+fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
+    let sum: u32 = words.sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    !((sum & 0xffff) + (sum >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_is_free_of_what_both_sizes_pay() {
+        // 1200 bytes at 2 Mbit/s are 4.8 ms, twice; 3 ms go to headers and turns.
+        let [short, long] = [3_000, 12_600].map(Duration::from_micros);
+        assert_eq!(slope(short, long), Some(Rate::kbps(2_000)));
+        assert_eq!(slope(short, short), Rate::from_bps(192_000_000), "too quick to tell");
+    }
+
+    #[test]
+    fn the_median_is_one_of_them() {
+        assert_eq!(median(&mut []), None);
+        assert_eq!(median(&mut [54, 6]), Some(6), "of two the slower");
+        assert_eq!(median(&mut [1, 54, 6]), Some(6));
+    }
+
+    #[test]
+    fn a_checksum_makes_the_sum_all_ones() {
+        let mut packet = vec![8, 0, 0, 0, 1, 2, 3, 4, 5];
+        let sum = checksum(&packet);
+        packet[2..4].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(checksum(&packet), 0);
+    }
+}

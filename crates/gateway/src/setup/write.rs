@@ -1,0 +1,128 @@
+//! The file of a setup: `[mesh]` says what was found, everything else stays as it was.
+
+use super::find::Routing;
+use super::rate::Learned;
+use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
+
+/// Hops of 802.11s: its paths, by MAC address, and the addresses of its neighbours.
+const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' | while read mac hops; do ip -4 neigh show dev DEVICE | \
+                     awk -v mac=$mac -v hops=$hops '$3 == mac {print $1, hops}'; done";
+
+/// Hops that are written where nothing tells them.
+const ASSUMED: i64 = 2;
+
+/// What becomes of a file of this text, and a line for people about each key.
+///
+/// # Errors
+/// If the text is no TOML.
+pub fn file(
+    before: &str,
+    devices: &[(String, String)],
+    routing: Routing,
+    learned: &Learned,
+) -> Result<(String, Vec<String>), String> {
+    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let mesh = document.entry("mesh").or_insert_with(|| Item::Table(Table::new()));
+    let mesh = mesh.as_table_mut().ok_or("mesh: found no table, allowed: [mesh]")?;
+    let mut lines = Vec::new();
+    let mut set = |key: &str, new: Value, why: &str| {
+        let shown = new.to_string();
+        lines.push(format!("{key} = {}: {why}", shown.trim()));
+        // What stands around the old value stays: a comment, blanks.
+        match mesh.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = new;
+                *old.decor_mut() = decor;
+            }
+            None => {
+                mesh.insert(key, value(new));
+            }
+        }
+    };
+    let why: Vec<&str> = devices.iter().map(|(_, why)| &why[..]).collect();
+    set("devices", devices.iter().map(|(name, _)| &name[..]).collect::<Array>().into(), &why.join("; "));
+    set("rate", format!("{}kbps", learned.rate.bps() / 1000).into(), &learned.how);
+    let (hops, why) = match routing {
+        Routing::Aodv => ("aodv", "fourhop-aodvd routes, and tells hops by its socket".to_owned()),
+        Routing::Ip(name) => ("ttl", format!("{name} routes by IP, so the time to live tells hops")),
+        Routing::Nothing => {
+            ("ttl", "no routing daemon was found; the time to live tells hops where nodes route by IP".to_owned())
+        }
+        Routing::Mesh80211s => ("command", "802.11s routes below IP, and `iw` tells hops (since 5.9)".to_owned()),
+        Routing::BatmanAdv => ("table", "batman-adv routes below IP and tells no hops".to_owned()),
+    };
+    set("hops", hops.into(), &why);
+    if routing == Routing::Mesh80211s {
+        let command = PATHS.replace("DEVICE", devices.first().map_or("", |(name, _)| name));
+        let words: Array = ["sh", "-c", &command].into_iter().collect();
+        set("command", words.into(), "prints addresses and hops");
+    } else {
+        mesh.remove("command");
+    }
+    if routing != Routing::Aodv {
+        mesh.remove("socket");
+    }
+    if routing == Routing::BatmanAdv && !document.contains_key("node") {
+        let mut node = Table::new();
+        node.insert("to", value("0.0.0.0/0"));
+        node.insert("hops", value(ASSUMED));
+        let mut nodes = toml_edit::ArrayOfTables::new();
+        nodes.push(node);
+        document.insert("node", Item::ArrayOfTables(nodes));
+        lines.push(format!(
+            "[[node]] hops = {ASSUMED}: ASSUMED for every node; `batctl traceroute` tells how far nodes are"
+        ));
+    }
+    Ok((document.to_string(), lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Source};
+    use fourhop_units::Rate;
+
+    fn learned() -> Learned {
+        Learned { rate: Rate::kbps(5_500), how: "measured".to_owned() }
+    }
+
+    fn mesh(name: &str) -> Vec<(String, String)> {
+        vec![(name.to_owned(), "an 802.11s mesh".to_owned())]
+    }
+
+    fn read(text: &str) -> Config {
+        Config::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn every_kind_of_routing_gives_a_sound_file() {
+        for (routing, source) in [
+            (Routing::Aodv, "Aodv"),
+            (Routing::Ip("babeld"), "Ttl"),
+            (Routing::Nothing, "Ttl"),
+            (Routing::Mesh80211s, "Command"),
+            (Routing::BatmanAdv, "Table"),
+        ] {
+            for before in ["", include_str!("../../../../packaging/gateway.toml")] {
+                let (text, lines) = file(before, &mesh("mesh7"), routing, &learned()).unwrap();
+                let config = read(&text);
+                assert_eq!((&config.devices[..], config.rate), (&["mesh7".to_owned()][..], Rate::kbps(5_500)));
+                assert!(format!("{:?}", config.source).starts_with(source), "{text}");
+                assert!(lines.len() >= 3 && lines[1] == "rate = \"5500kbps\": measured", "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_else_the_file_says_stays() {
+        let before = "# ours\n[mesh]\ndevices = ['a'] # old\nrate = '2Mbps'\nhops = 'command'\ncommand = ['x']\n\n[pace]\nshare = 'own' # we like it\n";
+        let (text, _) = file(before, &mesh("b"), Routing::Ip("babeld"), &learned()).unwrap();
+        assert!(text.starts_with("# ours\n[mesh]\ndevices = [\"b\"] # old\n"), "{text}");
+        assert!(text.ends_with("[pace]\nshare = 'own' # we like it\n") && !text.contains("command"), "{text}");
+        assert_eq!(read(&text).source, Source::Ttl);
+        let (again, _) = file(&text, &mesh("b"), Routing::Ip("babeld"), &learned()).unwrap();
+        assert_eq!(again, text, "a second time changes nothing");
+        assert!(file("[mesh", &mesh("b"), Routing::Nothing, &learned()).is_err());
+    }
+}

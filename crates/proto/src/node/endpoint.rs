@@ -153,7 +153,7 @@ impl Endpoint {
     pub fn stats(&self) -> tcp::Stats {
         let mut sum = self.past;
         if let Some(socket) = self.socket() {
-            sum.add(socket.stats());
+            sum.add(&socket.stats());
         }
         if let Some(sender) = self.atp_sender() {
             sum.add(&in_terms_of_tcp(sender.stats()));
@@ -190,7 +190,7 @@ impl Endpoint {
         let (EndpointKind::TcpSender(_, old) | EndpointKind::TcpReceiver(old)) = &self.kind else { return };
         let (config, transport) = (renewal.config.clone(), renewal.transport);
         let iss = Seq::from_wire(renewal.iss.bits32());
-        self.past.add(old.stats());
+        self.past.add(&old.stats());
         let (count, sum) = old.rtt_samples();
         self.past_rtt = (self.past_rtt.0 + count, self.past_rtt.1 + sum);
         (self.path, self.echo) = (None, Time::ZERO);

@@ -12,86 +12,99 @@
 //! 6.1.1). A window of two segments is not reduced further, as RFC 9438 section 4.6 has it; RFC 3168 would slow down by the timer.
 
 use super::position::Pos;
-use super::recovery::Strategy;
-use super::socket::Socket;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};
-use fourhop_cc::{CaState, Cause, CongestionControl};
-use fourhop_units::Time;
 
-/// The state of one end.
+/// The bits of a SYN that offers, or of one that agrees as its `answer` (section 6.1.1).
+pub(super) fn offer(offers: bool, answer: bool) -> TcpFlags {
+    TcpFlags { ece: offers, cwr: offers && !answer, ..TcpFlags::default() }
+}
+
+/// Has the peer's SYN agreed? It asks with both bits; its answer agrees with ECE alone.
+pub(super) fn is_offered(flags: TcpFlags) -> bool {
+    if flags.ack { flags.ece && !flags.cwr } else { flags.ece && flags.cwr }
+}
+
+/// The receiver's part.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EcnState {
+pub(super) struct Echo {
     /// Both ends agreed.
     active: bool,
-    /// Receiver: a mark has come that the sender has not answered.
+    /// A mark has come that the sender has not answered.
     echoes: bool,
-    /// Sender: the window was reduced, and the peer is to hear of it.
-    answer_due: bool,
-    /// Sender: marks up to here are answered.
+    marks: u64,
+}
+
+impl Echo {
+    pub(super) const OFF: Echo = Echo { active: false, echoes: false, marks: 0 };
+
+    /// Both ends agreed, or did not.
+    pub(super) fn agree(&mut self, active: bool) {
+        self.active = active;
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// An acceptable segment has come (section 6.1.3): the answer first, which may itself be marked.
+    pub(super) fn handle_arrival(&mut self, segment: &TcpSegment) {
+        let marked = self.active && segment.ecn == Ecn::Ce;
+        self.echoes = marked || (self.echoes && !segment.flags.cwr);
+        self.marks += u64::from(marked);
+    }
+
+    /// Is a mark to be echoed?
+    pub(super) fn echoes(&self) -> bool {
+        self.echoes
+    }
+
+    /// Segments that arrived with a mark.
+    pub(super) fn marks(&self) -> u64 {
+        self.marks
+    }
+}
+
+/// The sender's part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// Both ends agreed.
+    active: bool,
+    /// The window was reduced, and the peer is to hear of it.
+    due: bool,
+    /// Marks up to here are answered.
     answered: Pos,
 }
 
-impl EcnState {
-    pub(super) const OFF: EcnState = EcnState { active: false, echoes: false, answer_due: false, answered: Pos::SYN };
+impl Answer {
+    pub(super) const OFF: Answer = Answer { active: false, due: false, answered: Pos::SYN };
 
-    /// The bits of a SYN, or of its answer, for which `peer_asked` must have been true (section 6.1.1).
-    pub(super) fn offer(&self, wanted: bool, answer: bool) -> TcpFlags {
-        let offered = if answer { self.active } else { wanted };
-        TcpFlags { ece: offered, cwr: offered && !answer, ..TcpFlags::default() }
+    /// Both ends agreed, or did not.
+    pub(super) fn agree(&mut self, active: bool) {
+        self.active = active;
     }
 
-    /// The peer's SYN asks with both bits; its answer agrees with ECE alone.
-    pub(super) fn agree(&mut self, wanted: bool, flags: TcpFlags) {
-        let peer = if flags.ack { flags.ece && !flags.cwr } else { flags.ece && flags.cwr };
-        self.active = wanted && peer;
+    /// Does this acknowledgement echo a mark? Then it does not grow the window (section 6.1.2).
+    pub(super) fn is_asked_by(&self, segment: &TcpSegment) -> bool {
+        self.active && segment.flags.ece && !segment.flags.syn
     }
 
-    /// A segment that is acceptable has come (section 6.1.3): the answer first, which may itself be marked.
-    pub(super) fn handle_arrival(&mut self, segment: &TcpSegment) -> bool {
-        let marked = self.active && segment.ecn == Ecn::Ce;
-        self.echoes = marked || (self.echoes && !segment.flags.cwr);
-        marked
+    /// Is a mark that an acknowledgement up to `ack` echoes answered already, as one is per window?
+    pub(super) fn covers(&self, ack: Pos) -> bool {
+        ack <= self.answered
     }
 
-    /// Writes the bits of a segment that leaves after the handshake; `fresh`: it carries data for the first time.
-    pub(super) fn stamp(&mut self, segment: &mut TcpSegment, fresh: bool) {
-        segment.flags.ece = self.echoes;
-        if self.active && fresh && segment.payload > 0 {
+    /// Writes the bits of a segment with data that leaves for the first time.
+    pub(super) fn stamp(&mut self, segment: &mut TcpSegment) {
+        if self.active && segment.payload > 0 {
             segment.ecn = Ecn::Ect0;
-            segment.flags.cwr = core::mem::take(&mut self.answer_due);
+            segment.flags.cwr = core::mem::take(&mut self.due);
         }
     }
 
     /// The window is being reduced with `max` as SND.MAX: marks of what is in flight are answered by that.
     pub(super) fn note_reduction(&mut self, max: Pos) {
         if self.active {
-            (self.answer_due, self.answered) = (true, max);
-        }
-    }
-}
-
-impl Socket {
-    /// Does this acknowledgement echo a mark? Then it does not grow the window (section 6.1.2).
-    pub(super) fn echoes_mark(&self, segment: &TcpSegment) -> bool {
-        self.ecn.active && segment.flags.ece && !segment.flags.syn
-    }
-
-    /// Answers a mark as a loss, once a window and not while losses are repaired (section 6.1.2).
-    pub(super) fn answer_mark(&mut self, now: Time, ack: Pos) {
-        let repairing = matches!(self.recovery.state, CaState::Recovery | CaState::Loss);
-        if repairing || ack <= self.ecn.answered {
-            return;
-        }
-        self.stats.marks_answered += 1;
-        if !self.transport.owns_window() {
-            return self.cut(now, self.recovery.state, Cause::Mark);
-        }
-        self.ecn.note_reduction(self.snd.max);
-        let view = self.view(now, self.under_way());
-        if let Strategy::Rack(rack) = &self.strategy
-            && let Some(newest) = rack.newest_arrived()
-        {
-            self.cc.on_mark(&mut self.win, &view, &newest);
+            (self.due, self.answered) = (true, max);
         }
     }
 }

@@ -3,24 +3,13 @@
 //! | file | what |
 //! |---|---|
 //! | [`config`](Config) | every choice as a named option; profiles `ns2` and `standard` |
-//! | [`socket`](Socket) | one connection: the states of RFC 9293, what the user calls |
-//! | `input` | arriving segments, state by state |
-//! | `output` | which segment goes next: windows, Nagle, silly windows, probes |
-//! | [`pacer`](Pacer), `send_queue` | when it leaves, if congestion control asks for an interval; the authors' agent's queue |
-//! | `release` | connects these two to the socket |
-//! | `stack_pacing` | the interval that Linux's stack takes where the algorithm asks for none |
-//! | `ack`, `loss` | acknowledgements; recoveries and time-outs, how they cut the window (RFC 5681, 6298) |
-//! | `recovery` | the recovery strategies: Reno and NewReno (RFC 5681, 6582), SACK (RFC 6675), RACK-TLP (RFC 8985), Vegas's fine-grained clock |
-//! | `by_time` | connects RACK-TLP to the socket |
-//! | `send` | the send sequence space and the list of segments in flight |
-//! | `receive` | reassembly, advertised window, SACK blocks |
-//! | [`ack_policy`](AckPolicy) | when the receiver acknowledges, how much it offers |
+//! | [`socket`](Socket), `input` | one connection: the states of RFC 9293, what the user calls; arriving segments, state by state |
+//! | `sender` | what is under way, recovery, congestion control, pacing: what leaves next |
+//! | `receiver`, [`ack_policy`](AckPolicy) | what has arrived; when to acknowledge, how much to offer |
+//! | `context` | what the sender may use of its connection: the instant, the receiver, timers, the driver's buffer |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
-//! | `eifel` | takes back a time-out that was not needed (RFC 3522) |
-//! | `ecn` | explicit congestion notification (RFC 3168) |
-//! | `freezing` | connects the frozen state to the socket |
-//! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
-//! | `position`, `timer` | sequence numbers that do not wrap; a table of timers |
+//! | `timestamps`, `ecn` | RFC 7323; explicit congestion notification (RFC 3168) |
+//! | `position`, `timers` | sequence numbers that do not wrap; a table of timers |
 //!
 //! Congestion control is `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
 //!
@@ -29,32 +18,22 @@
 //!
 //! Left out: urgent data, fast open, path MTU discovery, keep-alive.
 
-mod ack;
 mod ack_policy;
 mod action;
 pub mod adhoc;
-mod by_time;
 mod config;
+mod context;
 mod ecn;
-mod eifel;
-mod freezing;
 mod input;
-mod loss;
 mod observe;
-mod output;
-mod pacer;
 mod position;
-mod receive;
-mod recovery;
-mod release;
-mod rtt;
-mod send;
-mod send_queue;
+mod receiver;
+mod sender;
 mod socket;
-mod stack_pacing;
 mod state;
 mod stats;
-mod timer;
+mod timers;
+mod timestamps;
 
 #[cfg(test)]
 mod tests;
@@ -64,7 +43,7 @@ pub use action::Action;
 pub use config::{
     Config, HopSource, PacingClock, PathHints, Release, RoundTrips, Rounding, RttSampling, SackRecovery, WindowCut,
 };
-pub use pacer::{Admission, Pacer, Tick};
+pub use sender::{Admission, Pacer, Tick};
 pub use socket::Socket;
 pub use state::State;
 pub use stats::Stats;

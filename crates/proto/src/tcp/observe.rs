@@ -3,12 +3,11 @@
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;
 use super::position::Pos;
-use super::recovery::Strategy;
 use super::socket::Socket;
 use super::state::State;
 use super::stats::Stats;
 use crate::wire::TcpSegment;
-use fourhop_cc::{CaState, CongestionControl, Measurements, Window};
+use fourhop_cc::{CaState, Measurements, Window};
 use fourhop_units::Dur;
 
 impl Socket {
@@ -19,107 +18,108 @@ impl Socket {
 
     /// Is its driver to record the ages of bytes?
     pub fn records_ages(&self) -> bool {
-        self.config.delivery_ages
+        self.tx.config.delivery_ages
     }
 
     /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    pub fn stats(&self) -> Stats {
+        let (bytes_delivered, marks_received) = (self.rx.bytes_delivered(), self.rx.ecn.marks());
+        Stats { bytes_delivered, marks_received, ..self.tx.stats }
     }
 
     /// The window variables.
     pub fn window(&self) -> &Window {
-        &self.win
+        self.tx.control.window()
     }
 
     /// Congestion window in segments.
     pub fn cwnd(&self) -> u32 {
-        self.win.cwnd
+        self.window().cwnd
     }
 
     /// Slow-start threshold in segments.
     pub fn ssthresh(&self) -> u32 {
-        self.win.ssthresh
+        self.window().ssthresh
     }
 
     /// Window the peer last advertised, in bytes.
     pub fn peer_window(&self) -> u64 {
-        self.snd.wnd
+        self.tx.space.wnd
     }
 
     /// Largest payload of a segment.
     pub fn mss(&self) -> u32 {
-        self.snd.mss
+        self.tx.space.mss
     }
 
     /// The sender's side of ad hoc TCP.
     pub fn freeze(&self) -> &Freeze {
-        &self.freeze
+        &self.tx.freeze
     }
 
     /// The receiver's side of ad hoc TCP, if it is one.
     pub fn adhoc_receiver(&self) -> Option<&AdhocReceiver> {
-        self.policy.adhoc.as_ref()
+        self.rx.policy.adhoc.as_ref()
     }
 
     /// Least time between two segments, if the algorithm paces.
     pub fn pacing_interval(&self) -> Option<Dur> {
-        self.win.pacing
+        self.window().pacing
     }
 
     /// What congestion control has measured.
     pub fn measurements(&self) -> Measurements {
-        self.cc.measurements()
+        self.tx.control.measurements()
     }
 
     /// What its driver is to tell it about the path.
     pub fn path_hints(&self) -> PathHints {
-        self.config.path_hints
+        self.tx.config.path_hints
     }
 
     /// Would the timestamp of `segment` be the next to be echoed (RFC 7323 section 4.3)?
     pub fn would_echo(&self, segment: &TcpSegment) -> bool {
-        self.rcv.locate(segment.seq) <= self.last_ack_sent && !segment.flags.rst
+        self.rx.stamps.would_echo(self.rx.space.locate(segment.seq), segment)
     }
 
     /// Smoothed round trip; `None` before the first sample.
     pub fn srtt(&self) -> Option<Dur> {
-        self.rtt.srtt()
+        self.tx.rtt.srtt()
     }
 
     /// How many round trips were sampled since the connection began, and their sum.
     pub fn rtt_samples(&self) -> (u64, Dur) {
-        self.rtt.samples()
+        self.tx.rtt.samples()
     }
 
     /// Retransmission time-out with back-off.
     pub fn rto(&self) -> Dur {
-        self.rtt.rto()
+        self.tx.rtt.rto()
     }
 
     /// Bytes sent and not acknowledged.
     pub fn in_flight(&self) -> u64 {
-        self.snd.in_flight()
+        self.tx.space.in_flight()
     }
 
     /// Bytes written and not sent, or sent and not acknowledged.
     pub fn unacknowledged(&self) -> u64 {
-        self.snd.end.beyond(self.snd.una.max(Pos::FIRST))
+        self.tx.space.end.beyond(self.tx.space.una.max(Pos::FIRST))
     }
 
     /// Bytes that wait for [`read`](Socket::read).
     pub fn readable(&self) -> u64 {
-        self.rcv.unread()
+        self.rx.space.unread()
     }
 
     /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
     pub fn hides_headers(&self) -> bool {
-        self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
+        self.tx.hides_headers()
     }
 
     /// Phase of loss recovery.
     pub fn recovery_state(&self) -> CaState {
-        self.recovery.state
+        self.tx.recovery.state
     }
 
     /// Ports of this end and of the peer; the peer's is 0 while listening.

@@ -1,33 +1,17 @@
 //! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
 
-use super::ack_policy::ReceiverPolicy;
 use super::action::Action;
-use super::adhoc::Freeze;
-use super::config::{Config, Release, SackRecovery};
-use super::ecn::EcnState;
-use super::eifel::BeforeTimeout;
-use super::pacer::Pacer;
+use super::config::Config;
+use super::context::Context;
+use super::ecn;
 use super::position::Pos;
-use super::receive::Receiver;
-use super::recovery::{Recovery, Strategy};
-use super::rtt::RttEstimator;
-use super::send::SendSpace;
-use super::send_queue::SendQueue;
+use super::receiver::Receiver;
+use super::sender::Sender;
 use super::state::State;
-use super::stats::Stats;
-use super::timer::{Timer, Timers};
-use crate::wire::{TcpFlags, TcpSegment};
-use fourhop_cc::{CongestionControl, Controller, Hint, Recovery as Recovers, Transport, View, Window};
+use super::timers::{Timer, Timers};
+use crate::wire::{TcpFlags, TcpOptions, TcpSegment};
+use fourhop_cc::{Hint, Transport};
 use fourhop_units::{Dur, Seq, Time};
-
-/// Timestamps in use (RFC 7323).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TimestampState {
-    /// TS.Recent: what to echo.
-    pub(super) recent: u32,
-    /// When it was taken.
-    pub(super) taken: Time,
-}
 
 /// One end of a connection.
 ///
@@ -40,46 +24,14 @@ pub(super) struct TimestampState {
 /// nothing. An early `handle_timeout` does nothing. After [`Action::Closed`] or [`Action::Reset`] nothing more comes.
 #[derive(Clone, Debug)]
 pub struct Socket {
-    pub(super) config: Config,
-    pub(super) transport: &'static Transport,
     pub(super) state: State,
     pub(super) local_port: u16,
     pub(super) remote_port: u16,
-    pub(super) snd: SendSpace,
-    pub(super) rcv: Receiver,
-    pub(super) recovery: Recovery,
-    pub(super) strategy: Strategy,
-    pub(super) rtt: RttEstimator,
     pub(super) timers: Timers,
-    pub(super) cc: Controller,
-    pub(super) win: Window,
-    pub(super) policy: ReceiverPolicy,
-    pub(super) stats: Stats,
-    /// Present where both ends offered timestamps.
-    pub(super) timestamps: Option<TimestampState>,
-    /// Both ends offered selective acknowledgements.
-    pub(super) sack: bool,
-    /// The peer's SYN carried a window scale.
-    pub(super) peer_scales: bool,
-    pub(super) pacer: Pacer,
-    /// Present under [`Release::Queue`].
-    pub(super) queue: Option<SendQueue>,
-    /// Window probes in a row.
-    pub(super) probes: u32,
-    /// An acknowledgement has to leave with this call.
-    pub(super) ack_due: bool,
-    /// Marks of queues.
-    pub(super) ecn: EcnState,
-    /// The window before the last time-out, until something new is acknowledged.
-    pub(super) before_timeout: Option<BeforeTimeout>,
-    /// Last.ACK.sent of RFC 7323.
-    pub(super) last_ack_sent: Pos,
-    /// Hops travelled by the last packet, if its driver reports them.
-    pub(super) hops: Option<u8>,
+    pub(super) tx: Sender,
+    pub(super) rx: Receiver,
     /// Round trip of the segment that the next one answers, if its driver reports it.
     round_trip: Option<Dur>,
-    /// Ad hoc TCP: is the sender frozen?
-    pub(super) freeze: Freeze,
 }
 
 impl Socket {
@@ -88,50 +40,17 @@ impl Socket {
     ///
     /// A transport that recovers by SACK offers it regardless of [`Config::sack`]; one that owns the window, and
     /// [`Config::stack_pacing`], pace by a gate.
-    pub fn new(mut config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
-        config.sack |= transport.uses_sack();
-        config.stack_pacing &= !transport.owns_window();
-        if transport.owns_window() || config.stack_pacing {
-            // A rate is kept by a gate, which the other ways, those of agents on ns-2, are not.
-            config.release = Release::Gate;
-        }
-        let initial = Window {
-            cwnd: config.initial_window.clamp(1, config.cwnd_clamp),
-            cwnd_cnt: 0,
-            ssthresh: config.initial_ssthresh.max(2),
-            cwnd_clamp: config.cwnd_clamp,
-            pacing: None,
-        };
+    pub fn new(config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
+        let tx = Sender::new(config, transport, iss);
+        let rx = Receiver::new(&tx.config, tx.wants_dsack(), iss);
         Socket {
-            transport,
             state: State::Closed,
             local_port: local,
             remote_port: remote,
-            snd: SendSpace::new(iss, config.mss),
-            rcv: Receiver::new(config.receive_buffer, config.mss)
-                .with_dsack(transport.recovery == Recovers::RackTlp || config.sack_recovery == SackRecovery::RackTlp),
-            recovery: Recovery::new(),
-            strategy: Strategy::new(transport.recovery, false, &config),
-            rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             timers: Timers::STOPPED,
-            cc: transport.controller(&config.cc),
-            win: initial,
-            policy: config.receiver,
-            stats: Stats::default(),
-            timestamps: None,
-            sack: false,
-            peer_scales: false,
-            pacer: Pacer::new(config.release, config.pace_retransmissions).with_clock(config.pacing_clock),
-            queue: (config.release == Release::Queue).then(SendQueue::default),
-            probes: 0,
-            ack_due: false,
-            ecn: EcnState::OFF,
-            before_timeout: None,
-            last_ack_sent: Pos::SYN,
-            hops: None,
+            tx,
+            rx,
             round_trip: None,
-            freeze: Freeze::new(config.adhoc_sender),
-            config,
         }
     }
 
@@ -140,27 +59,45 @@ impl Socket {
         Socket { state: State::Listen, ..Socket::new(config, transport, local, 0, iss) }
     }
 
+    /// The sender, and what it may use of the rest.
+    pub(super) fn halves<'a>(&'a mut self, now: Time, out: &'a mut Vec<Action>) -> (&'a mut Sender, Context<'a>) {
+        let Socket { state, local_port, remote_port, timers, tx, rx, .. } = self;
+        (tx, Context { now, state: *state, ports: (*local_port, *remote_port), rx, timers, out })
+    }
+
+    /// Sends whatever the windows allow.
+    pub(super) fn transmit(&mut self, now: Time, out: &mut Vec<Action>) {
+        let (tx, mut cx) = self.halves(now, out);
+        tx.transmit(&mut cx);
+    }
+
+    /// Sends an acknowledgement without data.
+    pub(super) fn send_ack(&mut self, now: Time, out: &mut Vec<Action>) {
+        let (tx, mut cx) = self.halves(now, out);
+        tx.send_ack(&mut cx);
+    }
+
     /// Sends the SYN.
     pub fn open(&mut self, now: Time, out: &mut Vec<Action>) {
-        if self.state == State::Closed && self.snd.max == Pos::SYN {
+        if self.state == State::Closed && self.tx.space.max == Pos::SYN {
             self.start_handshake(now, State::SynSent, out);
         }
     }
 
     /// Appends `bytes` to the outgoing stream; a transfer without end is a very large number. Ignored after `close`.
     pub fn write(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) {
-        if !self.snd.fin {
-            self.note_application_limit();
-            self.snd.end = self.snd.end.advance(bytes);
-            self.transmit(now, out);
+        if !self.tx.space.fin {
+            let (tx, mut cx) = self.halves(now, out);
+            tx.write(&mut cx, bytes);
         }
     }
 
     /// The application has read `bytes`; only with [`Config::explicit_read`]. Returns how many there were.
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) -> u64 {
-        let read = self.rcv.read(bytes);
-        let worthwhile = u64::from(self.config.receive_buffer / 2).min(2 * u64::from(self.config.mss));
-        if self.state.may_receive() && self.rcv.could_open() >= worthwhile {
+        let read = self.rx.space.read(bytes);
+        let config = &self.tx.config;
+        let worthwhile = u64::from(config.receive_buffer / 2).min(2 * u64::from(config.mss));
+        if self.state.may_receive() && self.rx.space.could_open() >= worthwhile {
             self.send_ack(now, out);
         }
         read
@@ -168,15 +105,14 @@ impl Socket {
 
     /// Takes back what was written but never sent, so that a [`close`](Socket::close) comes soon.
     pub fn withdraw_unsent(&mut self) {
-        if !self.snd.fin {
-            self.withdraw_queue();
-            self.snd.end = self.snd.end.min(self.snd.max.max(Pos::FIRST));
+        if !self.tx.space.fin {
+            self.tx.withdraw_unsent();
         }
     }
 
     /// The user will write no more: a FIN follows the last byte. Arriving data is still delivered.
     pub fn close(&mut self, now: Time, out: &mut Vec<Action>) {
-        if self.snd.fin {
+        if self.tx.space.fin {
             return;
         }
         match self.state {
@@ -187,28 +123,27 @@ impl Socket {
             State::CloseWait => self.state = State::LastAck,
             _ => {}
         }
-        self.snd.fin = true;
+        self.tx.space.close();
         self.transmit(now, out);
     }
 
     /// Ends the connection at once with a reset.
     pub fn abort(&mut self, out: &mut Vec<Action>) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            self.send_reset(self.snd.max, out);
+            self.send_reset(out);
         }
         self.end(Action::Closed, out);
     }
 
     /// Another layer has something to tell congestion control.
     pub fn handle_hint(&mut self, now: Time, hint: Hint, out: &mut Vec<Action>) {
-        let view = self.view(now, self.snd.in_flight_segments());
-        self.cc.on_hint(&mut self.win, &view, hint);
+        self.tx.take_hint(now, hint);
         self.transmit(now, out);
     }
 
     /// The packet of the segment that is handled next travelled this number of hops, according to its time to live.
     pub fn note_hops(&mut self, hops: u8) {
-        self.hops = Some(hops);
+        self.rx.note_hops(hops);
     }
 
     /// The segment that is handled next answers one that left so long ago, as a driver knows that stamps every packet.
@@ -220,8 +155,7 @@ impl Socket {
     /// a gateway wrote into it, then the round trip that this is a part of.
     fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         if let Some(millis) = segment.options.wired_rtt {
-            let view = self.view(now, self.snd.in_flight_segments());
-            self.cc.on_hint(&mut self.win, &view, Hint::WiredRtt(Dur::from_millis(millis.into())));
+            self.tx.take_hint(now, Hint::WiredRtt(Dur::from_millis(millis.into())));
         }
         if let Some(rtt) = self.round_trip.take() {
             self.handle_hint(now, Hint::RoundTrip(rtt), out);
@@ -230,24 +164,37 @@ impl Socket {
 
     /// The earliest instant at which `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
-        Time::earlier_of(self.timers.next(), self.pacer.next_timeout())
+        Time::earlier_of(self.timers.next(), self.tx.next_pacing())
     }
 
     /// Handles all timers that have expired.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         for timer in Timer::ALL {
             if self.timers.take_expired(timer, now) {
-                match timer {
-                    Timer::Rack => self.on_rack_timeout(now, out),
-                    Timer::Retransmit => self.on_retransmit_timeout(now, out),
-                    Timer::Persist => self.probe_window(now, out),
-                    Timer::DelayedAck => self.send_ack(now, out),
-                    Timer::Probe => self.on_probe_timeout(now, out),
-                    Timer::TimeWait => self.end(Action::Closed, out),
-                }
+                self.on_timer(now, timer, out);
             }
         }
-        self.handle_pacing_timeout(now, out);
+        let (tx, mut cx) = self.halves(now, out);
+        tx.handle_pacing_timeout(&mut cx);
+    }
+
+    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Vec<Action>) {
+        let opening = self.state.is_opening();
+        let (tx, mut cx) = self.halves(now, out);
+        let gives_up = match timer {
+            Timer::Retransmit if opening => tx.on_handshake_timeout(),
+            Timer::Retransmit => tx.on_retransmit_timeout(&mut cx),
+            Timer::Probe => tx.on_probe_timeout(&mut cx),
+            Timer::Rack => return tx.on_rack_timeout(&mut cx),
+            Timer::Persist => return tx.probe_window(&mut cx),
+            Timer::DelayedAck => return tx.send_ack(&mut cx),
+            Timer::TimeWait => return self.end(Action::Closed, out),
+        };
+        if gives_up {
+            self.end(Action::Reset, out);
+        } else if opening && timer == Timer::Retransmit {
+            self.resend_syn(now, out);
+        }
     }
 
     /// A segment for this connection has arrived.
@@ -259,7 +206,7 @@ impl Socket {
             State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
             _ => {
                 self.on_segment(now, segment, out);
-                if self.ack_due && self.state != State::Closed {
+                if self.rx.owes_ack() && self.state != State::Closed {
                     self.send_ack(now, out);
                 }
             }
@@ -287,64 +234,55 @@ impl Socket {
 
     pub(super) fn start_handshake(&mut self, now: Time, state: State, out: &mut Vec<Action>) {
         self.state = state;
-        (self.snd.nxt, self.snd.max) = (Pos::FIRST, Pos::FIRST);
-        self.rtt.start_timing(Pos::FIRST, now);
-        self.timers.set(Timer::Retransmit, now + self.rtt.rto());
+        self.tx.open(now);
+        self.resend_syn(now, out);
+    }
+
+    /// The SYN or SYN-ACK leaves, and may have to leave again.
+    fn resend_syn(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.timers.set(Timer::Retransmit, now + self.tx.rtt.rto());
         self.send_syn(now, out);
     }
 
-    /// Is the handshake under way?
-    pub(super) fn is_opening(&self) -> bool {
-        matches!(self.state, State::SynSent | State::SynReceived)
+    /// Sends the SYN or, in SYN-RECEIVED, the SYN-ACK.
+    pub(super) fn send_syn(&mut self, now: Time, out: &mut Vec<Action>) {
+        let answer = self.state == State::SynReceived;
+        let (tx, mut cx) = self.halves(now, out);
+        let (config, rx) = (&tx.config, &*cx.rx);
+        let offers_ecn = if answer { rx.ecn.is_active() } else { config.ecn };
+        let flags = TcpFlags { syn: true, ack: answer, ..ecn::offer(offers_ecn, answer) };
+        let options = TcpOptions {
+            mss: Some(config.mss.min(u32::from(u16::MAX)) as u16),
+            window_scale: if answer { rx.space.scale() } else { Some(config.window_scale()) },
+            sack_permitted: config.sack && (!answer || rx.reports()),
+            timestamps: (config.timestamps && (!answer || rx.stamps.are_agreed())).then(|| rx.stamps.offer(now)),
+            ..TcpOptions::default()
+        };
+        let segment = cx.segment(Pos::SYN.seq(tx.space.iss), flags, options, 0);
+        cx.send(segment, 0);
     }
 
-    /// The answer to a SYN or SYN-ACK is overdue.
-    pub(super) fn resend_syn(&mut self, now: Time, out: &mut Vec<Action>) {
-        self.timers.set(Timer::Retransmit, now + self.rtt.rto());
-        self.send_syn(now, out);
+    /// Answers with a reset (RFC 9293 section 3.10.7) that looks like it follows what the peer acknowledged.
+    fn send_reset(&mut self, out: &mut Vec<Action>) {
+        let (tx, mut cx) = self.halves(Time::ZERO, out);
+        let at = tx.space.max;
+        let flags = TcpFlags { rst: true, ack: true, ..TcpFlags::default() };
+        let segment = cx.segment(at.seq(tx.space.iss), flags, TcpOptions::default(), 0);
+        cx.out.push(Action::Send { segment, stream_offset: at.offset() });
     }
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.stop_timers();
-        self.timers.set(Timer::TimeWait, now + self.config.time_wait);
-    }
-
-    fn stop_timers(&mut self) {
         self.timers.stop_all();
-        self.pacer.stop();
+        self.tx.rest();
+        self.timers.set(Timer::TimeWait, now + self.tx.config.time_wait);
     }
 
     /// Nothing more happens here; `how` tells the driver how it ended.
     pub(super) fn end(&mut self, how: Action, out: &mut Vec<Action>) {
         self.state = State::Closed;
-        self.snd.fin = true;
-        self.freeze.thaw();
-        self.stop_timers();
+        self.timers.stop_all();
+        self.tx.stop();
         out.push(how);
-    }
-
-    /// The clock of timestamps, from an arbitrary start unless clocks are to agree (RFC 7323 section 5.4).
-    pub(super) fn timestamp(&self, now: Time) -> u32 {
-        self.config.clock.reading(now).wrapping_add(self.timestamp_start())
-    }
-
-    pub(super) fn timestamp_start(&self) -> u32 {
-        if self.config.clock.synchronised { 0 } else { self.snd.iss.to_wire() }
-    }
-
-    /// What congestion control may see.
-    pub(super) fn view(&self, now: Time, in_flight: u32) -> View {
-        View {
-            now,
-            in_flight,
-            window: (self.win.cwnd + self.recovery.inflation).min(self.config.window_limit.unwrap_or(u32::MAX)),
-            snd_wnd: u32::try_from(self.snd.wnd / u64::from(self.snd.mss)).unwrap_or(u32::MAX),
-            mss: self.snd.mss,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min_rtt(),
-            rto: self.rtt.base_rto(),
-            state: self.recovery.state,
-        }
     }
 }

@@ -28,6 +28,11 @@ pub enum State {
 }
 
 impl State {
+    /// Is the handshake under way?
+    pub(super) fn is_opening(self) -> bool {
+        matches!(self, State::SynSent | State::SynReceived)
+    }
+
     /// May data, or a FIN, be (re)transmitted?
     pub(super) fn may_transmit(self) -> bool {
         use State::*;

@@ -11,7 +11,7 @@
 //! | [`receiver`](Receiver) | the three together: what a receiver advertises |
 //! | [`freeze`](Freeze) | the frozen state of the sender and its probes |
 //!
-//! `tcp/freezing.rs` connects that state to the socket (figures 6 and 7).
+//! `tcp/sender/freezing.rs` connects that state to the sender (figures 6 and 7).
 
 mod clock;
 mod delimiter;

@@ -135,7 +135,7 @@ fn an_ad_hoc_sender_leaves_a_plain_receiver_alone() {
     let run = |sends| {
         let configs = [adhoc(base.clone(), sends, None, None), adhoc(base.clone(), false, None, None)];
         let pair = Pair::of(sack(), configs, fates.clone(), [7, 9]).transfer([300_000, 0]);
-        (pair.now, *pair.sockets[0].stats())
+        (pair.now, pair.sockets[0].stats())
     };
     assert_eq!(run(true), run(false));
 }

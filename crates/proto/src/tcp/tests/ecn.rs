@@ -52,7 +52,7 @@ fn new_data_alone_may_be_marked() {
     s.out.clear();
     (200..203).for_each(|ms| s.ack(ms, 1));
     let again = s.out.iter().find_map(|action| match action {
-        crate::tcp::Action::Send { segment, .. } if segment.seq == s.socket.snd.una.seq(s.socket.snd.iss) => {
+        crate::tcp::Action::Send { segment, .. } if segment.seq == s.socket.tx.space.una.seq(s.socket.tx.space.iss) => {
             Some(segment.ecn)
         }
         _ => None,

@@ -252,7 +252,7 @@ impl Pair {
         for socket in &self.sockets {
             assert!(socket.cwnd() >= 1 && socket.ssthresh() >= 2);
             socket.check_order();
-            if let Some(rack) = socket.rack() {
+            if let Some(rack) = socket.tx.rack() {
                 rack.flight.check();
             }
             assert!(socket.window().cwnd_cnt < fourhop_cc::Window::ONE);

@@ -144,7 +144,7 @@ impl Script {
         assert!(self.socket.cwnd() >= 1);
         assert!(self.socket.ssthresh() >= 2);
         self.socket.check_order();
-        if let Some(rack) = self.socket.rack() {
+        if let Some(rack) = self.socket.tx.rack() {
             rack.flight.check();
         }
     }
@@ -177,9 +177,9 @@ impl Socket {
     /// What the comments on SND.UNA, SND.NXT and SND.MAX promise.
     #[track_caller]
     pub(super) fn check_order(&self) {
-        let (una, nxt, max) = (self.snd.una, self.snd.nxt, self.snd.max);
+        let (una, nxt, max) = (self.tx.space.una, self.tx.space.nxt, self.tx.space.max);
         assert!(una <= nxt && una <= max, "{una:?} {nxt:?} {max:?}");
-        assert!(nxt <= max || self.queue.is_some(), "{nxt:?} {max:?}");
+        assert!(nxt <= max || self.tx.config.release == crate::tcp::Release::Queue, "{nxt:?} {max:?}");
     }
 }
 

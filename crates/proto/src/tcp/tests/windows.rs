@@ -178,7 +178,7 @@ fn the_window_limit_bounds_what_is_under_way() {
 fn pacing_spaces_segments() {
     for (paced, ms) in [(false, 105), (true, 110)] {
         let mut s = Script::established(Config { pace_retransmissions: paced, ..plain() });
-        s.socket.win.pacing = Some(Dur::from_millis(10));
+        s.socket.tx.control.window_mut().pacing = Some(Dur::from_millis(10));
         s.socket.write(Time::from_millis(100), 100_000, &mut s.out);
         s.expect(&[". 1:1001(1000) ack 1"]);
         s.ack(103, 1);
@@ -193,7 +193,7 @@ fn pacing_spaces_segments() {
         s.expect(&[". 1:1001(1000) ack 1"]);
     }
     let mut s = Script::established(plain());
-    s.socket.win.pacing = Some(Dur::from_millis(10));
+    s.socket.tx.control.window_mut().pacing = Some(Dur::from_millis(10));
     s.socket.write(Time::from_millis(100), 100_000, &mut s.out);
     s.wait(129);
     s.expect(&[". 1:1001(1000) ack 1", ". 1001:2001(1000) ack 1", ". 2001:3001(1000) ack 1"]);

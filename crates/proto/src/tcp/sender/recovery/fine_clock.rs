@@ -6,7 +6,7 @@
 
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
-use crate::tcp::send::SendSpace;
+use crate::tcp::sender::space::SendSpace;
 use fourhop_cc::Window;
 use fourhop_units::{Dur, Time};
 

@@ -10,7 +10,7 @@
 //! With the latter three the timer is stopped while there is nothing to send; the first segment then leaves at once and
 //! starts it.
 
-use super::config::{PacingClock, Release, Rounding};
+use crate::tcp::config::{PacingClock, Release, Rounding};
 use fourhop_units::{Dur, Time};
 
 /// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than its

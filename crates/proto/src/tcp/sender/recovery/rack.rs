@@ -11,7 +11,10 @@
 //! nothing is undone, even if a D-SACK shows that it was not needed.
 
 use super::flight::{Flight, Segment};
+use super::state::Heard;
 use crate::tcp::position::Pos;
+use crate::tcp::sender::space::SendSpace;
+use crate::wire::TcpSegment;
 use arrayvec::ArrayVec;
 use fourhop_cc::rate::{Lost, RateSample};
 use fourhop_units::{Dur, Time};
@@ -41,20 +44,31 @@ pub(in crate::tcp) struct RoundTrips {
 
 /// What an acknowledgement reports, as the stack has read it.
 #[derive(Clone, Debug)]
-pub(in crate::tcp) struct Report {
-    pub(in crate::tcp) ack: Pos,
+pub(super) struct Report {
+    ack: Pos,
     /// SACK blocks without a D-SACK.
-    pub(in crate::tcp) blocks: ArrayVec<(Pos, Pos), 4>,
+    blocks: ArrayVec<(Pos, Pos), 4>,
     /// What arrived twice (RFC 2883).
-    pub(in crate::tcp) dsack: Option<(Pos, Pos)>,
+    dsack: Option<(Pos, Pos)>,
 }
 
-/// What came of it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::tcp) struct News {
-    /// Something was reported by SACK that was not known.
-    pub(in crate::tcp) sacked: bool,
-    pub(in crate::tcp) sample: RateSample,
+impl Report {
+    /// What a segment reports: SACK blocks within the data in flight, and a D-SACK, which is the first block if that lies
+    /// before the acknowledgement or within the second (RFC 2883 section 4).
+    pub(super) fn read(ack: Pos, segment: &TcpSegment, space: &SendSpace) -> Report {
+        let mut blocks: ArrayVec<(Pos, Pos), 4> = segment
+            .options
+            .sack
+            .iter()
+            .map(|&(left, right)| (space.locate(left), space.locate(right)))
+            .filter(|(left, right)| left < right)
+            .collect();
+        let dsack = blocks.first().copied().filter(|&(left, right)| {
+            right <= ack || blocks.get(1).is_some_and(|&(from, to)| from <= left && right <= to)
+        });
+        blocks.retain(|&mut (left, right)| ack <= left && right <= space.max);
+        Report { ack, blocks, dsack }
+    }
 }
 
 /// What the timer is to wait for after a search for losses.
@@ -113,15 +127,32 @@ impl Rack {
         self.flight.note_sent(start, end, now);
     }
 
+    /// An acknowledgement and its report (sections 6.2 and 7.4). `una` is SND.UNA before it takes effect.
+    pub(super) fn hear(
+        &mut self,
+        now: Time,
+        report: &Report,
+        segment: &TcpSegment,
+        una: Pos,
+        min_rtt: Option<Dur>,
+        is_stale: impl Fn(Time) -> bool,
+    ) -> Heard {
+        let (news, sample) = self.take(now, report, min_rtt, is_stale);
+        let bare = report.ack == una && segment.payload == 0 && segment.options.sack.is_empty();
+        let repaired = self.probe_repaired(report, bare);
+        Heard { news, dsack: report.dsack.is_some(), repaired, sample: Some(sample) }
+    }
+
     /// Section 6.2, steps 1 to 3: what arrived, the newest of it, reordering. `is_stale` tells of a segment that left at some
-    /// instant whether the acknowledgement's timestamp shows that it answers a copy from before.
-    pub(in crate::tcp) fn take(
+    /// instant whether the acknowledgement's timestamp shows that it answers a copy from before. Answers whether SACK reported anything
+    /// that was not known, and the sample of the delivery rate.
+    fn take(
         &mut self,
         now: Time,
         report: &Report,
         min_rtt: Option<Dur>,
         is_stale: impl Fn(Time) -> bool,
-    ) -> News {
+    ) -> (bool, RateSample) {
         let Rack { flight, newest, rtt, fack, reordering_seen, .. } = self;
         let mut sacked = false;
         flight.deliver(now, report.ack, report.blocks.iter().copied(), |segment: &Segment| {
@@ -142,11 +173,11 @@ impl Rack {
             true
         });
         let sample = self.flight.delivery.sample(now, min_rtt);
-        News { sacked, sample }
+        (sacked, sample)
     }
 
     /// Section 6.2 step 4, the part that D-SACKs change; `exits`: this acknowledgement ends a recovery.
-    pub(in crate::tcp) fn adapt_window(&mut self, una: Pos, nxt: Pos, dsack: bool, exits: bool) {
+    pub(super) fn adapt_window(&mut self, una: Pos, nxt: Pos, dsack: bool, exits: bool) {
         self.dsack_round = self.dsack_round.filter(|&round| una < round);
         if self.dsack_round.is_none() && dsack {
             self.dsack_round = Some(nxt);
@@ -241,7 +272,7 @@ impl Rack {
 
     /// Section 7.4, `TLP_process_ack()`. True if the probe has repaired a loss, which the window has to answer. `bare`: a
     /// duplicate without any report.
-    pub(in crate::tcp) fn probe_repaired(&mut self, report: &Report, bare: bool) -> bool {
+    fn probe_repaired(&mut self, report: &Report, bare: bool) -> bool {
         let Some((end, again)) = self.probe.filter(|&(end, _)| report.ack >= end) else { return false };
         // Case 1: the receiver had it already, and says so.
         let spurious = report.dsack.is_some_and(|(_, right)| right == end);

@@ -3,7 +3,7 @@
 
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
-use crate::tcp::send::SendSpace;
+use crate::tcp::sender::space::SendSpace;
 use fourhop_cc::{CaState, Window};
 
 /// What distinguishes Reno from NewReno; all state is [`Recovery`]'s.

@@ -3,13 +3,13 @@
 //! Both are the same fixed-point arithmetic (SRTT scaled by 8, RTTVAR by 4, Jacobson 1988) in different ticks: 1 ns
 //! here represents a fine-grained clock, and ns-2.35 counts 10 ms ticks.
 
-use super::config::Config;
-use super::position::Pos;
+use crate::tcp::config::Config;
+use crate::tcp::position::Pos;
 use fourhop_units::{Dur, Time};
 
 /// Estimator of one connection.
 #[derive(Clone, Debug)]
-pub(super) struct RttEstimator {
+pub(in crate::tcp) struct RttEstimator {
     tick: Dur,
     /// Phase of the coarse clock, below `tick`.
     phase: Dur,
@@ -35,7 +35,7 @@ pub(super) struct RttEstimator {
 
 impl RttEstimator {
     /// `phase` is the phase of the coarse clock; it is taken modulo the tick.
-    pub(super) fn new(config: &Config, phase: Dur) -> RttEstimator {
+    pub(in crate::tcp) fn new(config: &Config, phase: Dur) -> RttEstimator {
         RttEstimator {
             tick: config.rtt_tick,
             phase: Dur::from_nanos(phase.as_nanos() % config.rtt_tick.as_nanos()),
@@ -55,25 +55,25 @@ impl RttEstimator {
     }
 
     /// Starts timing the segment that ends at `end`, unless one is being timed.
-    pub(super) fn start_timing(&mut self, end: Pos, now: Time) {
+    pub(in crate::tcp) fn start_timing(&mut self, end: Pos, now: Time) {
         self.timed.get_or_insert((end, now));
     }
 
     /// Forgets the segment being timed: an acknowledgement could not tell its copies apart (Karn).
-    pub(super) fn cancel_timing(&mut self) {
+    pub(in crate::tcp) fn cancel_timing(&mut self) {
         self.timed = None;
     }
 
     /// Everything up to `ack` is acknowledged: if that covers the timed segment, its round trip. Also ends the back-off
     /// (RFC 6298 section 5.7: a segment that was not retransmitted has been acknowledged).
-    pub(super) fn finish_timing(&mut self, ack: Pos, now: Time) -> Option<Dur> {
+    pub(in crate::tcp) fn finish_timing(&mut self, ack: Pos, now: Time) -> Option<Dur> {
         let (_, sent) = self.timed.take_if(|(end, _)| *end <= ack)?;
         self.backoff = 1;
         Some(now - sent)
     }
 
     /// A round trip that ended at `now` (RFC 6298 section 2).
-    pub(super) fn sample(&mut self, rtt: Dur, now: Time) {
+    pub(in crate::tcp) fn sample(&mut self, rtt: Dur, now: Time) {
         self.backoff = 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;
@@ -102,7 +102,7 @@ impl RttEstimator {
     }
 
     /// The timer expired: RFC 6298 section 5.5, the time-out doubles.
-    pub(super) fn back_off(&mut self) {
+    pub(in crate::tcp) fn back_off(&mut self) {
         self.timed = None;
         self.backoff = self.backoff.saturating_mul(2).min(1 << 16);
         if self.forget_beyond.is_some_and(|limit| self.backoff > limit) {
@@ -112,12 +112,12 @@ impl RttEstimator {
     }
 
     /// Something new was acknowledged.
-    pub(super) fn end_back_off(&mut self) {
+    pub(in crate::tcp) fn end_back_off(&mut self) {
         self.backoff = 1;
     }
 
     /// RFC 6298 section 5.7: after a lost SYN the time-out starts at 3 s at least.
-    pub(super) fn syn_was_lost(&mut self) {
+    pub(in crate::tcp) fn syn_was_lost(&mut self) {
         self.backoff = 1;
         if self.srtt_x8 == 0 {
             self.rto = self.rto.max(Dur::from_secs(3));
@@ -125,27 +125,27 @@ impl RttEstimator {
     }
 
     /// Time-out with back-off: what the timer is set to.
-    pub(super) fn rto(&self) -> Dur {
+    pub(in crate::tcp) fn rto(&self) -> Dur {
         self.base_rto().saturating_mul(u64::from(self.backoff)).min(self.rto_max)
     }
 
     /// Time-out without back-off. The minimum applies before the factor.
-    pub(super) fn base_rto(&self) -> Dur {
+    pub(in crate::tcp) fn base_rto(&self) -> Dur {
         self.rto.max(self.rto_min).min(self.rto_max)
     }
 
     /// Smoothed round trip, rounded down to the clock's tick.
-    pub(super) fn srtt(&self) -> Option<Dur> {
+    pub(in crate::tcp) fn srtt(&self) -> Option<Dur> {
         (self.srtt_x8 > 0).then(|| Dur::from_nanos(self.tick.as_nanos() * self.srtt_x8 as u64 / 8))
     }
 
     /// How many samples there were, and their sum.
-    pub(super) fn samples(&self) -> (u64, Dur) {
+    pub(in crate::tcp) fn samples(&self) -> (u64, Dur) {
         (self.samples, self.sum)
     }
 
     /// Smallest sample.
-    pub(super) fn min_rtt(&self) -> Option<Dur> {
+    pub(in crate::tcp) fn min_rtt(&self) -> Option<Dur> {
         self.min_rtt
     }
 }

@@ -1,47 +1,47 @@
 //! The send sequence space (RFC 9293 section 3.3.1) and the list of segments in flight.
 
-use super::position::Pos;
+use crate::tcp::position::Pos;
 use fourhop_units::{Seq, Time};
 use std::collections::VecDeque;
 
 /// A segment in flight. Boundaries are those of its first transmission.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(in crate::tcp) struct Sent {
     end: Pos,
     /// When it last left.
-    pub(super) at: Time,
-    pub(super) retransmitted: bool,
+    pub(in crate::tcp) at: Time,
+    pub(in crate::tcp) retransmitted: bool,
 }
 
 /// The send side of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct SendSpace {
-    pub(super) iss: Seq,
+pub(in crate::tcp) struct SendSpace {
+    pub(in crate::tcp) iss: Seq,
     /// SND.UNA: everything before is acknowledged.
-    pub(super) una: Pos,
+    pub(in crate::tcp) una: Pos,
     /// SND.NXT: what is sent next. Returns to `una` after a time-out, and is never before it.
-    pub(super) nxt: Pos,
+    pub(in crate::tcp) nxt: Pos,
     /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the queue
-    /// of [`Release::Queue`](super::Release::Queue): that lies between `max` and `nxt`.
-    pub(super) max: Pos,
+    /// of [`Release::Queue`](crate::tcp::Release::Queue): that lies between `max` and `nxt`.
+    pub(in crate::tcp) max: Pos,
     /// The place after the last byte the user has written.
-    pub(super) end: Pos,
+    pub(in crate::tcp) end: Pos,
     /// The user has closed: there is a FIN at `end`.
-    pub(super) fin: bool,
+    pub(in crate::tcp) fin: bool,
     /// SND.WND in bytes.
-    pub(super) wnd: u64,
+    pub(in crate::tcp) wnd: u64,
     /// The furthest place the peer ever offered to take.
-    pub(super) edge: Pos,
+    pub(in crate::tcp) edge: Pos,
     /// Largest window the peer ever offered: its buffer, for the silly-window rule.
-    pub(super) max_wnd: u64,
+    pub(in crate::tcp) max_wnd: u64,
     /// SND.WL1: where the segment that last set the window began.
     wl1: Pos,
     /// SND.WL2: what it acknowledged.
     wl2: Pos,
     /// Shift of the window field in arriving segments, SYN excepted.
-    pub(super) scale: u8,
+    pub(in crate::tcp) scale: u8,
     /// Largest payload of a segment.
-    pub(super) mss: u32,
+    pub(in crate::tcp) mss: u32,
     /// Acknowledged bytes that did not make a whole segment.
     acked_rest: u64,
     sent: VecDeque<Sent>,
@@ -49,33 +49,33 @@ pub(super) struct SendSpace {
 
 /// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Next {
-    pub(super) len: u64,
-    pub(super) fin: bool,
+pub(in crate::tcp) struct Next {
+    pub(in crate::tcp) len: u64,
+    pub(in crate::tcp) fin: bool,
 }
 
 impl Next {
     /// Its length in the sequence space.
-    pub(super) fn seq_len(self) -> u64 {
+    pub(in crate::tcp) fn seq_len(self) -> u64 {
         self.len + u64::from(self.fin)
     }
 }
 
 /// What a new acknowledgement covers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acked {
+pub(in crate::tcp) struct Acked {
     /// Bytes of the stream.
-    pub(super) bytes: u64,
+    pub(in crate::tcp) bytes: u64,
     /// Whole segments, together with what earlier ones left over.
-    pub(super) segments: u32,
+    pub(in crate::tcp) segments: u32,
     /// When the newest segment covered had left; `None` if any of those covered was sent more than once.
-    pub(super) sent_at: Option<Time>,
+    pub(in crate::tcp) sent_at: Option<Time>,
     /// The same, whatever else was covered, if that newest one was sent once.
-    pub(super) newest_sent_at: Option<Time>,
+    pub(in crate::tcp) newest_sent_at: Option<Time>,
 }
 
 impl SendSpace {
-    pub(super) fn new(iss: Seq, mss: u32) -> SendSpace {
+    pub(in crate::tcp) fn new(iss: Seq, mss: u32) -> SendSpace {
         SendSpace {
             iss,
             una: Pos::SYN,
@@ -95,49 +95,80 @@ impl SendSpace {
         }
     }
 
+    /// The SYN leaves.
+    pub(in crate::tcp) fn open(&mut self) {
+        (self.nxt, self.max) = (Pos::FIRST, Pos::FIRST);
+    }
+
+    /// The peer's SYN has come: the largest payload, and how the peer scales its window.
+    pub(in crate::tcp) fn agree(&mut self, mss: u32, scale: Option<u8>) {
+        self.mss = mss;
+        self.scale = scale.map_or(self.scale, |shift| shift.min(14));
+    }
+
+    /// The user writes so many bytes.
+    pub(in crate::tcp) fn write(&mut self, bytes: u64) {
+        self.end = self.end.advance(bytes);
+    }
+
+    /// Takes back what was written and never sent.
+    pub(in crate::tcp) fn withdraw_unsent(&mut self) {
+        self.end = self.end.min(self.max.max(Pos::FIRST));
+    }
+
+    /// The user writes no more.
+    pub(in crate::tcp) fn close(&mut self) {
+        self.fin = true;
+    }
+
+    /// SND.NXT moves to a place.
+    pub(super) fn go_to(&mut self, nxt: Pos) {
+        self.nxt = nxt;
+    }
+
     /// Place of an arriving acknowledgement number.
-    pub(super) fn locate(&self, ack: Seq) -> Pos {
+    pub(in crate::tcp) fn locate(&self, ack: Seq) -> Pos {
         self.una.locate(self.iss, ack)
     }
 
     /// Is anything unacknowledged?
-    pub(super) fn outstanding(&self) -> bool {
+    pub(in crate::tcp) fn outstanding(&self) -> bool {
         self.max > self.una
     }
 
     /// Is the FIN sent and acknowledged?
-    pub(super) fn fin_acked(&self) -> bool {
+    pub(in crate::tcp) fn fin_acked(&self) -> bool {
         self.fin && self.una > self.end
     }
 
     /// The value of SND.UNA once everything the user has handed over is acknowledged.
-    pub(super) fn finish(&self) -> Pos {
+    pub(in crate::tcp) fn finish(&self) -> Pos {
         self.end + u64::from(self.fin)
     }
 
     /// Bytes between SND.UNA and SND.NXT.
-    pub(super) fn in_flight(&self) -> u64 {
+    pub(in crate::tcp) fn in_flight(&self) -> u64 {
         self.nxt.beyond(self.una)
     }
 
     /// The same in segments, rounded up.
-    pub(super) fn in_flight_segments(&self) -> u32 {
+    pub(in crate::tcp) fn in_flight_segments(&self) -> u32 {
         self.in_flight().div_ceil(u64::from(self.mss)) as u32
     }
 
-    /// Does something wait in the queue of [`Release::Queue`](super::Release::Queue), or did when a loss emptied it?
-    pub(super) fn has_unreleased(&self) -> bool {
+    /// Does something wait in the queue of [`Release::Queue`](crate::tcp::Release::Queue), or did when a loss emptied it?
+    pub(in crate::tcp) fn has_unreleased(&self) -> bool {
         self.nxt > self.max
     }
 
     /// Data or FIN beyond SND.NXT?
-    pub(super) fn unsent(&self) -> bool {
+    pub(in crate::tcp) fn unsent(&self) -> bool {
         self.nxt < self.end || (self.fin && self.nxt == self.end)
     }
 
     /// RFC 9293 section 3.10.7.4: takes the window of a segment that is newer than the one that set it. True if the
     /// window changed.
-    pub(super) fn update_window(&mut self, seq: Pos, ack: Pos, field: u16, scaled: bool) -> bool {
+    pub(in crate::tcp) fn update_window(&mut self, seq: Pos, ack: Pos, field: u16, scaled: bool) -> bool {
         let newer = self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack);
         if !newer || ack < self.una {
             return false;
@@ -151,12 +182,12 @@ impl SendSpace {
     }
 
     /// Has the peer taken back some of what it offered?
-    pub(super) fn is_taken_back(&self) -> bool {
+    pub(in crate::tcp) fn is_taken_back(&self) -> bool {
         self.wl2 + self.wnd < self.edge
     }
 
     /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.
-    pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
+    pub(in crate::tcp) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
         let known = self.max;
         if start < known {
             let first = self.sent.partition_point(|sent| sent.end <= start);
@@ -180,12 +211,12 @@ impl SendSpace {
     }
 
     /// The oldest segment in flight.
-    pub(super) fn oldest(&self) -> Option<Sent> {
+    pub(in crate::tcp) fn oldest(&self) -> Option<Sent> {
         self.sent.front().copied()
     }
 
     /// Moves SND.UNA to `ack`, which lies beyond it and not beyond what was sent.
-    pub(super) fn acknowledge(&mut self, ack: Pos) -> Acked {
+    pub(in crate::tcp) fn acknowledge(&mut self, ack: Pos) -> Acked {
         let bytes = ack.min(self.end).offset() - self.una.min(self.end).offset();
         let mut sent_at = None;
         let mut newest_sent_at = None;

@@ -5,7 +5,7 @@
 //! window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten segments of a connection
 //! are not paced. Segments leave one at a time: bursts as TCP segmentation offload makes them are left out.
 
-use super::socket::Socket;
+use super::Sender;
 use fourhop_units::Dur;
 
 /// `net.ipv4.tcp_pacing_ss_ratio`, per cent.
@@ -15,14 +15,15 @@ const AVOIDANCE: u64 = 120;
 /// Segments at the beginning of a connection that leave as the window allows.
 const UNPACED: u64 = 10;
 
-impl Socket {
+impl Sender {
     /// After an acknowledgement: the interval that follows from window and round trip.
     pub(super) fn pace_by_window(&mut self) {
         let Some(srtt) = self.rtt.srtt().filter(|_| self.stats.segments_sent >= UNPACED) else { return };
-        let ratio = if self.win.cwnd < self.win.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
-        let window = u64::from(self.win.cwnd.max(self.snd.in_flight_segments()));
+        let win = self.control.window();
+        let ratio = if win.cwnd < win.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
+        let window = u64::from(win.cwnd.max(self.space.in_flight_segments()));
         // A round trip of at most 64 s in nanoseconds has 36 bits.
         let interval = srtt.min(fourhop_cc::MAX_SAMPLE).as_nanos() * 100 / (ratio * window);
-        self.win.pacing = Some(Dur::from_nanos(interval.max(1)));
+        self.control.pace(Dur::from_nanos(interval.max(1)));
     }
 }

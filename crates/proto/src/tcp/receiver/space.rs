@@ -2,8 +2,8 @@
 //!
 //! What comes twice is reported by a D-SACK (RFC 2883) where that is wanted. Left out: reneging (data once held is never dropped).
 
-use super::ack_policy::AckPolicy;
-use super::position::Pos;
+use crate::tcp::ack_policy::AckPolicy;
+use crate::tcp::position::Pos;
 use crate::wire::{SackBlocks, TcpSegment};
 use fourhop_units::Seq;
 
@@ -18,10 +18,10 @@ struct Range {
 
 /// The receive side of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct Receiver {
+pub(in crate::tcp) struct ReceiveSpace {
     irs: Seq,
     /// RCV.NXT: everything before has arrived.
-    pub(super) nxt: Pos,
+    nxt: Pos,
     /// RCV.NXT + RCV.WND as the peer knows it; never moves back.
     edge: Pos,
     buffer: u64,
@@ -36,32 +36,32 @@ pub(super) struct Receiver {
     duplicate: Option<(Pos, Pos)>,
     /// Place of the peer's FIN, once seen.
     fin: Option<Pos>,
-    /// Shift of the window field in segments that are sent, SYN excepted.
-    pub(super) scale: u8,
+    /// Shift of the window field in segments that are sent, SYN excepted; `None` if the peer does not scale.
+    scale: Option<u8>,
     /// Largest payload that arrives: unit of the silly-window rule.
     mss: u32,
 }
 
 /// What a segment brought.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Stored {
+pub(in crate::tcp) struct Stored {
     /// Bytes of the segment's payload to skip.
-    pub(super) skip: u64,
+    pub(in crate::tcp) skip: u64,
     /// Where the rest begins.
-    pub(super) start: Pos,
+    pub(in crate::tcp) start: Pos,
     /// How many bytes of it were taken.
-    pub(super) bytes: u64,
+    pub(in crate::tcp) bytes: u64,
     /// Bytes that became readable in order.
-    pub(super) delivered: u64,
+    pub(in crate::tcp) delivered: u64,
     /// It began at or before a gap and closed some of it.
-    pub(super) filled_gap: bool,
+    pub(in crate::tcp) filled_gap: bool,
     /// No gap is left.
-    pub(super) in_order: bool,
+    pub(in crate::tcp) in_order: bool,
 }
 
-impl Receiver {
-    pub(super) fn new(buffer: u32, mss: u32) -> Receiver {
-        Receiver {
+impl ReceiveSpace {
+    pub(in crate::tcp) fn new(buffer: u32, mss: u32) -> ReceiveSpace {
+        ReceiveSpace {
             irs: Seq::default(),
             nxt: Pos::SYN,
             edge: Pos::SYN,
@@ -72,18 +72,18 @@ impl Receiver {
             dsack: false,
             duplicate: None,
             fin: None,
-            scale: 0,
+            scale: None,
             mss,
         }
     }
 
     /// The same, which reports what comes twice if `dsack`.
-    pub(super) fn with_dsack(self, dsack: bool) -> Receiver {
-        Receiver { dsack, ..self }
+    pub(in crate::tcp) fn with_dsack(self, dsack: bool) -> ReceiveSpace {
+        ReceiveSpace { dsack, ..self }
     }
 
     /// Notes what of these places has come before: the part before RCV.NXT, or all if it lies in one range.
-    pub(super) fn note_duplicate(&mut self, start: Pos, len: u64) {
+    pub(in crate::tcp) fn note_duplicate(&mut self, start: Pos, len: u64) {
         if !self.dsack || len == 0 {
             return;
         }
@@ -96,50 +96,65 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN: its initial sequence number, and the window our own SYN offers (never scaled, RFC 7323 section
-    /// 2.2).
-    pub(super) fn synchronise(&mut self, irs: Seq) {
+    /// The peer's SYN: its initial sequence number, and the shift that it accepts. The window that our own SYN offers is
+    /// never scaled (RFC 7323 section 2.2).
+    pub(in crate::tcp) fn synchronise(&mut self, irs: Seq, scale: Option<u8>) {
         self.irs = irs;
+        self.scale = scale;
         self.nxt = Pos::FIRST;
         self.edge = self.nxt + u64::from(self.syn_window());
     }
 
+    /// RCV.NXT: everything before has arrived.
+    pub(in crate::tcp) fn nxt(&self) -> Pos {
+        self.nxt
+    }
+
+    /// The shift of the window field, if the peer scales.
+    pub(in crate::tcp) fn scale(&self) -> Option<u8> {
+        self.scale
+    }
+
+    fn shift(&self) -> u8 {
+        self.scale.unwrap_or(0)
+    }
+
     /// Window field of a SYN.
-    pub(super) fn syn_window(&self) -> u16 {
+    pub(in crate::tcp) fn syn_window(&self) -> u16 {
         u16::try_from(self.buffer).unwrap_or(u16::MAX)
     }
 
     /// Place of the number `seq` in the peer's stream.
-    pub(super) fn locate(&self, seq: Seq) -> Pos {
+    pub(in crate::tcp) fn locate(&self, seq: Seq) -> Pos {
         self.nxt.locate(self.irs, seq)
     }
 
     /// RCV.NXT for the header.
-    pub(super) fn ack(&self) -> Seq {
+    pub(in crate::tcp) fn ack(&self) -> Seq {
         self.nxt.seq(self.irs)
     }
 
     /// RCV.WND.
-    pub(super) fn window(&self) -> u64 {
+    pub(in crate::tcp) fn window(&self) -> u64 {
         self.edge - self.nxt
     }
 
     /// RFC 9293 section 3.4, the four cases of acceptability; an acknowledgement may stand at the right edge, too, where a
     /// peer that has filled the window sends it from (Linux and 4.4BSD take it).
-    pub(super) fn accepts(&self, segment: &TcpSegment) -> bool {
+    pub(in crate::tcp) fn accepts(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         let len = u64::from(segment.seq_len());
         if len == 0 { self.nxt <= start && start <= self.edge } else { start < self.edge && start + len > self.nxt }
     }
 
     /// Did a segment lie in the window a buffer's length ago at most?
-    pub(super) fn was_in_window(&self, segment: &TcpSegment) -> bool {
+    pub(in crate::tcp) fn was_in_window(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         start < self.nxt && self.nxt <= start + self.buffer
     }
 
     /// Takes what lies within the window out of a payload of `len` bytes at `start`. The segment must be acceptable.
-    pub(super) fn store(&mut self, start: Pos, len: u64) -> Stored {
+    pub(in crate::tcp) fn store(&mut self, start: Pos, len: u64) -> Stored {
         self.note_duplicate(start, len);
         let from = start.max(self.nxt);
         let to = (start + len).min(self.edge);
@@ -184,14 +199,14 @@ impl Receiver {
     }
 
     /// Notes the place of the peer's FIN, if it lies within the window.
-    pub(super) fn note_fin(&mut self, at: Pos) {
+    pub(in crate::tcp) fn note_fin(&mut self, at: Pos) {
         if at < self.edge || at == self.nxt {
             self.fin.get_or_insert(at);
         }
     }
 
     /// Steps over the FIN once everything before it has arrived; true the one time that happens.
-    pub(super) fn take_fin(&mut self) -> bool {
+    pub(in crate::tcp) fn take_fin(&mut self) -> bool {
         let reached = self.fin == Some(self.nxt);
         if reached {
             self.nxt = self.nxt + 1;
@@ -202,52 +217,52 @@ impl Receiver {
     }
 
     /// The application has read `bytes`.
-    pub(super) fn read(&mut self, bytes: u64) -> u64 {
+    pub(in crate::tcp) fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread);
         self.unread -= bytes;
         bytes
     }
 
     /// Bytes that wait for the application.
-    pub(super) fn unread(&self) -> u64 {
+    pub(in crate::tcp) fn unread(&self) -> u64 {
         self.unread
     }
 
     /// How far the window's right edge could move if it were advertised at once.
-    pub(super) fn could_open(&self) -> u64 {
+    pub(in crate::tcp) fn could_open(&self) -> u64 {
         self.target().beyond(self.edge)
     }
 
     fn target(&self) -> Pos {
         let free = self.buffer - self.unread.min(self.buffer);
-        let offer = free.min(u64::from(u16::MAX) << self.scale);
-        self.nxt + ((offer >> self.scale) << self.scale)
+        let offer = free.min(u64::from(u16::MAX) << self.shift());
+        self.nxt + ((offer >> self.shift()) << self.shift())
     }
 
     /// Window field of the next segment; moves the right edge. RFC 9293 section 3.8.6.2.2: the edge stays until it can
     /// move by a segment or half the buffer. The field may say less, if the policy limits it, but what was offered once
     /// is still taken.
-    pub(super) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
+    pub(in crate::tcp) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
         let target = self.target();
         if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
             self.edge = target;
         }
         // Rounded up, so that a window that is no multiple of the scale does not seem to shrink (RFC 7323 section 2.4).
-        let field = self.window().div_ceil(1 << self.scale).min(u64::from(u16::MAX));
-        self.edge = self.edge.max(self.nxt + (field << self.scale));
+        let field = self.window().div_ceil(1 << self.shift()).min(u64::from(u16::MAX));
+        self.edge = self.edge.max(self.nxt + (field << self.shift()));
         match policy.limit() {
             None => field as u16,
-            Some(limit) => field.min(limit.div_ceil(1 << self.scale)) as u16,
+            Some(limit) => field.min(limit.div_ceil(1 << self.shift())) as u16,
         }
     }
 
     /// Is there a gap, or something that came twice?
-    pub(super) fn has_report(&self) -> bool {
+    pub(in crate::tcp) fn has_report(&self) -> bool {
         !self.ranges.is_empty() || self.duplicate.is_some()
     }
 
     /// Up to `limit` blocks: what came twice, once, then the one that changed last first.
-    pub(super) fn sack_blocks(&mut self, limit: usize) -> SackBlocks {
+    pub(in crate::tcp) fn sack_blocks(&mut self, limit: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if limit > 0
             && let Some((start, end)) = self.duplicate.take()
@@ -266,12 +281,12 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ack_policy::ReceiverPolicy;
     use super::*;
+    use crate::tcp::ack_policy::ReceiverPolicy;
 
-    fn receiver() -> Receiver {
-        let mut receiver = Receiver::new(10_000, 1_000);
-        receiver.synchronise(Seq::from_wire(u32::MAX - 500));
+    fn receiver() -> ReceiveSpace {
+        let mut receiver = ReceiveSpace::new(10_000, 1_000);
+        receiver.synchronise(Seq::from_wire(u32::MAX - 500), None);
         receiver
     }
 

@@ -4,9 +4,10 @@
 //! Simpler than RFC 4015: the window is what the algorithm's `undo` makes of the one before, and the timer follows from the round trip
 //! that this acknowledgement gives.
 
+use super::Sender;
 use super::recovery::Strategy;
-use super::socket::Socket;
-use fourhop_cc::{CaState, CongestionControl};
+use crate::tcp::timestamps::Stamps;
+use fourhop_cc::CaState;
 use fourhop_units::Time;
 
 /// What was there before a time-out.
@@ -18,18 +19,18 @@ pub(super) struct BeforeTimeout {
     ssthresh: u32,
 }
 
-impl Socket {
-    /// A time-out is about to cut the window; `again`: another one has.
-    pub(super) fn remember_window(&mut self, now: Time, again: bool) {
-        let before = BeforeTimeout { at: now, cwnd: self.win.cwnd, ssthresh: self.win.ssthresh };
-        self.before_timeout = Some(before).filter(|_| !again && self.rack().is_some() && self.timestamps.is_some());
+impl Sender {
+    /// A time-out is about to cut the window; `again`: another one has; `stamped`: both ends use timestamps.
+    pub(super) fn remember_window(&mut self, now: Time, again: bool, stamped: bool) {
+        let win = self.control.window();
+        let before = BeforeTimeout { at: now, cwnd: win.cwnd, ssthresh: win.ssthresh };
+        self.before_timeout = Some(before).filter(|_| !again && self.rack().is_some() && stamped);
     }
 
     /// Something new is acknowledged, by an ACK that echoes `echo`.
-    pub(super) fn take_back_timeout(&mut self, now: Time, echo: Option<u32>) {
+    pub(super) fn take_back_timeout(&mut self, now: Time, echo: Option<u32>, stamps: &Stamps) {
         let Some(before) = self.before_timeout.take() else { return };
-        let left = self.timestamp(before.at);
-        let original = echo.is_some_and(|echo| (echo.wrapping_sub(left) as i32) < 0);
+        let original = echo.is_some_and(|echo| stamps.answers_earlier(echo, before.at));
         if !original || self.recovery.state != CaState::Loss {
             return;
         }
@@ -37,11 +38,9 @@ impl Socket {
         if let Strategy::Rack(rack) = &mut self.strategy {
             rack.flight.forgive();
         }
-        self.recovery.resend = None;
-        if !self.transport.owns_window() {
-            self.win.ssthresh = before.ssthresh;
-            let cwnd = self.cc.undo(&self.win, before.cwnd);
-            self.win.set_cwnd(cwnd);
+        self.recovery.end_resend();
+        if !self.control.owns_window() {
+            self.control.undo(before.cwnd, before.ssthresh);
         }
         self.set_ca_state(now, CaState::Open);
     }

@@ -8,8 +8,8 @@ use super::scoreboard::Scoreboard;
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::{Config, SackRecovery};
 use crate::tcp::position::Pos;
-use crate::tcp::rtt::RttEstimator;
-use crate::tcp::send::{Next, SendSpace};
+use crate::tcp::sender::rtt::RttEstimator;
+use crate::tcp::sender::space::{Next, SendSpace};
 use crate::wire::TcpSegment;
 use fourhop_cc::CaState;
 

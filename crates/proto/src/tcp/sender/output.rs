@@ -1,0 +1,211 @@
+//! What is sent next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes.
+
+use super::Sender;
+use super::recovery::{Choice, Strategy};
+use super::space::Next;
+use crate::tcp::context::Context;
+use crate::tcp::position::Pos;
+use crate::tcp::timers::Timer;
+use fourhop_cc::CaState;
+use fourhop_units::Dur;
+
+impl Sender {
+    /// Sends whatever the windows allow.
+    pub(in crate::tcp) fn transmit(&mut self, cx: &mut Context) {
+        self.transmit_at_most(cx, 0, u32::MAX);
+    }
+
+    /// Sends at most `budget` segments under a congestion window `extra` segments larger; a pending retransmission goes
+    /// first and is not counted, unless it waits for the timer. Returns how many of the budget went.
+    pub(super) fn transmit_at_most(&mut self, cx: &mut Context, extra: u32, budget: u32) -> u32 {
+        if !cx.state.may_transmit() || self.freeze.is_frozen() {
+            return 0;
+        }
+        if self.rack().is_some() {
+            return self.transmit_by_flight(cx, budget);
+        }
+        let mut sent = 0;
+        if let Some(at) = self.recovery.resend {
+            let put_back = self.is_paced_by_timer() && self.recovery.state == CaState::Loss;
+            if (self.config.pace_retransmissions || put_back) && self.is_held_back(cx.now, false) {
+                return 0;
+            }
+            if put_back {
+                self.pacer.pass_slot();
+                sent += 1;
+            }
+            self.recovery.end_resend();
+            let until = self.strategy.missing_from(at).1.unwrap_or(Pos::LAST);
+            self.send_hole(cx, at, until);
+        }
+        if self.recovery.state == CaState::Recovery && matches!(self.strategy, Strategy::Sack(_)) {
+            if budget > 0 {
+                self.transmit_in_sack_recovery(cx);
+            }
+            self.watch_window(cx);
+            return 0;
+        }
+        while sent < budget {
+            if self.space.nxt < self.space.max {
+                // After a time-out: what the receiver has reported since is not sent again (RFC 6675 section 5.1).
+                self.space.go_to(self.strategy.missing_from(self.space.nxt).0);
+            }
+            let cwnd = u64::from(self.control.window().cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
+            let Some(next) = self.next_segment(cwnd) else { break };
+            let fresh = self.space.nxt >= self.space.max;
+            let early = extra > 0 && self.is_paced_by_timer();
+            if !early && self.is_held_back(cx.now, fresh) {
+                break;
+            }
+            self.send_next(cx, next);
+            sent += 1;
+        }
+        self.watch_window(cx);
+        sent
+    }
+
+    /// Sends in recovery by SACK what RFC 6675 section 5 step C allows.
+    fn transmit_in_sack_recovery(&mut self, cx: &mut Context) {
+        let Strategy::Sack(sack) = &self.strategy else { return };
+        for _ in 0..sack.room(&self.space, self.control.window().cwnd) {
+            let Some(choice) = self.choose() else { return };
+            let fresh = matches!(choice, Choice::Fresh(_));
+            if (fresh || self.config.pace_retransmissions) && self.is_held_back(cx.now, fresh) {
+                return;
+            }
+            let end = match choice {
+                Choice::Again { at, until } => self.retransmit(cx, at, until),
+                Choice::Rescue { at } => self.retransmit(cx, at, Pos::LAST),
+                Choice::Fresh(next) => {
+                    self.send_next(cx, next);
+                    self.space.nxt
+                }
+            };
+            if let Strategy::Sack(sack) = &mut self.strategy {
+                sack.note_sent(choice, end, &self.recovery);
+            }
+        }
+    }
+
+    /// Sends, where recovery goes by time, at most `budget` segments while the window has room for what is under way: the
+    /// first that is lost, or the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
+    fn transmit_by_flight(&mut self, cx: &mut Context, budget: u32) -> u32 {
+        self.tell_restart(cx.now);
+        let all_wait = self.config.pace_retransmissions || self.config.stack_pacing || self.control.owns_window();
+        let (mut sent, mut fresh_sent) = (0, false);
+        while sent < budget {
+            let Strategy::Rack(rack) = &self.strategy else { break };
+            let lost = rack.flight.first_lost();
+            // What waits in a pacing queue has its place in the window.
+            let queued = self.space.nxt.beyond(self.space.max).div_ceil(u64::from(self.space.mss)) as u32;
+            let has_room = rack.flight.in_flight().saturating_add(queued) < self.control.window().cwnd;
+            // RFC 6675 section 5 step 4.3: the first loss goes again whatever is under way.
+            if !has_room && (self.recovery.resend.is_none() || lost.is_none()) {
+                break;
+            }
+            let next = match lost {
+                Some(_) => None,
+                None => self.next_segment(u64::from(u32::MAX)),
+            };
+            if lost.is_none() && next.is_none() {
+                break;
+            }
+            let fresh = next.is_some();
+            if (fresh || all_wait) && self.is_held_back(cx.now, true) {
+                break;
+            }
+            match (lost, next) {
+                (Some(lost), _) => {
+                    self.recovery.end_resend();
+                    self.pacer.pass_slot();
+                    self.retransmit(cx, lost.start, lost.end);
+                }
+                (None, Some(next)) => self.send_next(cx, next),
+                (None, None) => break,
+            }
+            fresh_sent |= fresh;
+            sent += 1;
+        }
+        if fresh_sent {
+            self.schedule_probe(cx);
+        }
+        self.watch_window(cx);
+        sent
+    }
+
+    /// RFC 6675 section 4, `NextSeg()`.
+    fn choose(&self) -> Option<Choice> {
+        let Strategy::Sack(sack) = &self.strategy else { return None };
+        let fresh = || self.next_segment(u64::from(u32::MAX)).map(Choice::Fresh);
+        sack.lost_hole(&self.space).or_else(fresh).or_else(|| sack.last_resort(&self.space))
+    }
+
+    /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
+    pub(super) fn next_segment(&self, cwnd: u64) -> Option<Next> {
+        let snd = &self.space;
+        let mss = u64::from(snd.mss);
+        let peer_room = (snd.una + snd.wnd).beyond(snd.nxt);
+        if snd.nxt >= snd.end {
+            let fin = snd.fin && snd.nxt == snd.end && peer_room > 0;
+            return fin.then_some(Next { len: 0, fin });
+        }
+        let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
+        // What the receiver holds already is not in flight.
+        let held = self.strategy.held_before(snd.nxt);
+        let window = (cwnd * mss + held).min(limit);
+        let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
+        let waiting = snd.end - snd.nxt;
+        // A resent segment stops where the receiver has the rest.
+        let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
+        let len = waiting.min(mss).min(room).min(gap);
+        let whole = len == mss || len == gap;
+        let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);
+        let half_window = len == peer_room && len >= snd.max_wnd / 2;
+        if len == 0 || !(whole || last || half_window) {
+            return None;
+        }
+        Some(Next { len, fin: snd.fin && len == waiting && peer_room > len })
+    }
+
+    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window lets nothing go, a timer asks again.
+    pub(super) fn watch_window(&mut self, cx: &mut Context) {
+        if self.space.in_flight() > 0 || !self.space.unsent() || cx.timers.is_set(Timer::Retransmit) {
+            cx.timers.stop(Timer::Persist);
+            self.probes = 0;
+        } else if !cx.timers.is_set(Timer::Persist) && !self.waits_for_pacing() {
+            cx.timers.set(Timer::Persist, cx.now + self.persist_interval());
+        }
+    }
+
+    /// Is it only the pacing timer that the next segment waits for?
+    fn waits_for_pacing(&self) -> bool {
+        let cwnd = u64::from(self.control.window().cwnd) + u64::from(self.recovery.inflation);
+        self.pacer.next_timeout().is_some() && self.next_segment(cwnd).is_some()
+    }
+
+    fn persist_interval(&self) -> Dur {
+        let first = self.rtt.base_rto().max(self.config.persist_min);
+        first.saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
+    }
+
+    /// The persist timer expired: one byte, or the FIN, beyond what the window allows.
+    pub(in crate::tcp) fn probe_window(&mut self, cx: &mut Context) {
+        if self.space.in_flight() > 0 || !self.space.unsent() {
+            return;
+        }
+        self.stats.window_probes += 1;
+        self.probes += 1;
+        // A window of less than a segment that silly-window avoidance held back goes out whole: its override timer.
+        let len = self.space.end.beyond(self.space.nxt).min(self.space.wnd.clamp(1, u64::from(self.space.mss)));
+        let start = self.space.nxt;
+        let open = self.space.wnd > 0;
+        self.emit(cx, start, len, len == 0);
+        if open {
+            self.space.go_to(start + len);
+        } else {
+            // The byte stays unsent as far as SND.NXT is concerned: a closed window is not a loss.
+            cx.timers.stop(Timer::Retransmit);
+            cx.timers.set(Timer::Persist, cx.now + self.persist_interval());
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](crate::tcp::Release): the window
+//! fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
+//!
+//! Three duplicate ACKs and a time-out empty the queue, the retransmission leaves at once, and until the next ACK
+//! nothing is held back. What was in the queue counts as sent, as in that agent: after a fast retransmit it is missing
+//! until the window has passed it or a time-out goes back, which also happens when nothing is in flight. Deviation: the
+//! agent stops its timer for good if its queue is empty at a fast retransmit; here this case is treated like the other.
+
+use super::space::Next;
+use crate::tcp::position::Pos;
+use std::collections::VecDeque;
+
+/// What waits in the queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waiting {
+    /// What stood at SND.NXT.
+    Next(Pos, Next),
+    /// A retransmission from here to before there.
+    Again(Pos, Pos),
+}
+
+/// The queue.
+#[derive(Clone, Default, Debug)]
+pub(super) struct SendQueue {
+    waiting: VecDeque<Waiting>,
+    /// Nothing is held back before the next ACK.
+    suspended: bool,
+}
+
+impl SendQueue {
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
+    }
+
+    /// What has waited longest.
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        self.waiting.pop_front()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// A loss empties it, and nothing waits before the next ACK.
+    pub(super) fn suspend(&mut self) {
+        self.waiting.clear();
+        self.suspended = true;
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.suspended
+    }
+
+    /// An ACK has come.
+    pub(super) fn resume(&mut self) {
+        self.suspended = false;
+    }
+}

@@ -1,0 +1,261 @@
+//! The state of loss recovery, and the recovery strategies, which decide what an acknowledgement means for it. Each
+//! strategy is a type that decides; the sender acts on its answer.
+//!
+//! ```text
+//!   hear (reports) ──► on_new_ack ──► Verdict ──┐
+//!                └───► on_duplicate ──► Reaction ┴──► search (losses by time)      on_timeout
+//! ```
+//!
+//! | file | strategy |
+//! |---|---|
+//! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
+//! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
+//! | `rack`, `flight`, `delivery` | what arrived later proves a loss (RFC 8985); the segments in flight; samples of the delivery rate |
+//! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
+//! | `state` | what they share, and the answers they give |
+//!
+//! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
+//! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.
+
+mod delivery;
+mod fine_clock;
+mod flight;
+mod rack;
+mod reno;
+mod sack;
+mod scoreboard;
+mod state;
+
+pub(super) use rack::{Awaits, Rack, RoundTrips};
+pub(super) use sack::Choice;
+pub(super) use state::{Heard, Reaction, Recovery, Verdict};
+
+use super::rtt::RttEstimator;
+use super::space::SendSpace;
+use crate::tcp::config::{Config, SackRecovery};
+use crate::tcp::position::Pos;
+use crate::tcp::timestamps::Stamps;
+use crate::wire::TcpSegment;
+use fine_clock::FineClock;
+use fourhop_cc::{CaState, Recovery as Kind, Window};
+use fourhop_units::{Dur, Time};
+use rack::Report;
+use reno::Reno;
+use sack::Sack;
+
+/// An acknowledgement that is not older than SND.UNA.
+pub(super) struct Arrived<'a> {
+    pub(super) now: Time,
+    pub(super) ack: Pos,
+    pub(super) segment: &'a TcpSegment,
+    /// Something was in flight, window probes aside.
+    pub(super) outstanding: bool,
+    /// It changed the peer's window.
+    pub(super) window_changed: bool,
+}
+
+/// A recovery strategy, dispatched without a vtable.
+#[derive(Clone, Debug)]
+pub(super) enum Strategy {
+    Reno(Reno),
+    Sack(Sack),
+    Rack(Box<Rack>),
+    FineClock(FineClock),
+}
+
+impl Strategy {
+    /// That of a transport; `sack`: both ends agreed on selective acknowledgements. A peer without leaves NewReno.
+    pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
+        let by_time = config.sack_recovery == SackRecovery::RackTlp;
+        match kind {
+            Kind::Reno => Strategy::Reno(Reno { partial_acks: false, burst: u32::MAX }),
+            Kind::NewReno => {
+                Strategy::Reno(Reno { partial_acks: true, burst: config.recovery_burst.unwrap_or(u32::MAX) })
+            }
+            Kind::RackTlp => Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold))),
+            // A sender of ad hoc TCP that freezes goes back to SND.UNA, which recovery by time never does.
+            Kind::Sack if sack && by_time && config.adhoc_sender.is_none() => {
+                Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold)))
+            }
+            Kind::Sack if sack => Strategy::Sack(Sack::new(config)),
+            Kind::Sack => Strategy::Reno(Reno { partial_acks: true, burst: u32::MAX }),
+            Kind::Vegas => Strategy::FineClock(FineClock::new()),
+        }
+    }
+
+    /// Takes what a segment reports before its acknowledgement takes effect.
+    pub(super) fn hear(
+        &mut self,
+        arrived: &Arrived,
+        space: &SendSpace,
+        recovery: &Recovery,
+        min_rtt: Option<Dur>,
+        stamps: &Stamps,
+    ) -> Heard {
+        let &Arrived { now, ack, segment, .. } = arrived;
+        let news = match self {
+            Strategy::Rack(rack) => {
+                let report = Report::read(ack, segment, space);
+                let echo = stamps.echo(segment);
+                // The clock has the tick that the segment left in, so that an equal reading is not older.
+                let is_stale = |at| echo.is_some_and(|echo| stamps.answers_earlier(echo, at));
+                return rack.hear(now, &report, segment, space.una, min_rtt, is_stale);
+            }
+            Strategy::Sack(sack) => sack.take_blocks(ack, segment, space, recovery.timeouts() > 0),
+            _ => true,
+        };
+        Heard { news, dsack: false, repaired: false, sample: None }
+    }
+
+    /// Before a new ACK takes effect.
+    pub(super) fn before_new_ack(&mut self, config: &Config, recovery: &Recovery, win: &mut Window) {
+        if let Strategy::FineClock(clock) = self {
+            clock.end_inflation(config, recovery, win);
+        }
+    }
+
+    /// Does an ACK in recovery short of the recovery point leave it in flight, as a partial one?
+    pub(super) fn knows_partial_acks(&self) -> bool {
+        match self {
+            Strategy::Reno(reno) => reno.partial_acks,
+            Strategy::Sack(_) => true,
+            // By time an ACK is judged by what it reports.
+            Strategy::Rack(_) | Strategy::FineClock(_) => false,
+        }
+    }
+
+    /// An ACK of `segments` segments that has moved SND.UNA. `covered`: it reaches the recovery point; `partial`: see
+    /// [`knows_partial_acks`](Strategy::knows_partial_acks).
+    #[expect(clippy::too_many_arguments, reason = "what the strategies read and write has many owners")]
+    pub(super) fn on_new_ack(
+        &mut self,
+        segments: u32,
+        (covered, partial): (bool, bool),
+        heard: &Heard,
+        config: &Config,
+        space: &SendSpace,
+        recovery: &mut Recovery,
+        win: &mut Window,
+        rtt: &mut RttEstimator,
+    ) -> Verdict {
+        if partial {
+            let restarts = match self {
+                Strategy::Reno(_) => reno::on_partial_ack(segments, config, space, recovery, win),
+                Strategy::Sack(sack) => sack.on_partial_ack(rtt),
+                Strategy::Rack(_) | Strategy::FineClock(_) => true,
+            };
+            return Verdict { state: recovery.state, grows: true, restarts };
+        }
+        let (before, in_recovery) = (recovery.state, recovery.state == CaState::Recovery);
+        recovery.end_duplicates();
+        let grows = match self {
+            Strategy::Reno(_) => !in_recovery || reno::on_full_ack(config, space, win),
+            Strategy::Sack(sack) => sack.on_whole_ack(in_recovery, recovery),
+            Strategy::Rack(rack) => {
+                let exits = covered && recovery.is_repairing();
+                rack.adapt_window(space.una, space.max, heard.dsack, exits);
+                let state = if exits { CaState::Open } else { before };
+                // As after any recovery the ACK that ends it does not grow the window.
+                return Verdict { state, grows: !exits, restarts: true };
+            }
+            Strategy::FineClock(_) => true,
+        };
+        let state = if before == CaState::Loss && !covered { CaState::Loss } else { CaState::Open };
+        Verdict { state, grows, restarts: true }
+    }
+
+    /// An ACK that leaves SND.UNA where it is: does it count as a duplicate (RFC 5681 section 2; RFC 6675 section 2: or one
+    /// with news), and what may the sender do?
+    pub(super) fn on_duplicate(
+        &mut self,
+        arrived: &Arrived,
+        heard: &Heard,
+        config: &Config,
+        space: &SendSpace,
+        recovery: &mut Recovery,
+    ) -> (bool, Reaction) {
+        let bare = arrived.segment.payload == 0 && !arrived.window_changed;
+        let is_duplicate = match self {
+            Strategy::Rack(rack) => {
+                rack.adapt_window(space.una, space.max, heard.dsack, false);
+                return (heard.news, Reaction::SEND);
+            }
+            Strategy::Sack(_) => heard.news || bare,
+            _ => bare && !arrived.segment.flags.fin,
+        };
+        if !arrived.outstanding || !is_duplicate {
+            return (false, Reaction::SEND);
+        }
+        recovery.note_duplicate(heard.news);
+        let reaction = match self {
+            Strategy::Reno(reno) => reno.on_duplicate(config, space, recovery),
+            Strategy::Sack(sack) => sack.on_duplicate(heard.news, config, space, recovery),
+            Strategy::Rack(_) => Reaction::SEND,
+            Strategy::FineClock(clock) => clock.on_duplicate(arrived.now, config, space, recovery),
+        };
+        (heard.news, reaction)
+    }
+
+    /// After a new ACK, which gave a round trip or not: is the segment that is the oldest now to go again at once?
+    pub(super) fn finds_next_overdue(&mut self, now: Time, rtt: Option<Dur>, space: &SendSpace) -> bool {
+        match self {
+            Strategy::FineClock(clock) => clock.on_new_ack(now, rtt, space),
+            _ => false,
+        }
+    }
+
+    /// Fresh segments that a new ACK may release: fewer once enough duplicates have come.
+    pub(super) fn budget(&self, recovery: &Recovery, config: &Config) -> u32 {
+        match self {
+            Strategy::Reno(reno) if recovery.dup_acks >= config.dup_ack_threshold => reno.burst,
+            _ => u32::MAX,
+        }
+    }
+
+    /// Recovery has begun.
+    pub(super) fn begin(&mut self, config: &Config, space: &SendSpace, recovery: &mut Recovery) {
+        recovery.begin(space.max);
+        let (inflation, resend) = match self {
+            Strategy::Sack(sack) => {
+                sack.begin(space);
+                (0, Some(space.una))
+            }
+            Strategy::Rack(rack) => (0, rack.flight.first_lost().map(|lost| lost.start)),
+            Strategy::Reno(_) | Strategy::FineClock(_) => (config.dup_ack_threshold, Some(space.una)),
+        };
+        (recovery.inflation, recovery.resend) = (inflation, resend);
+    }
+
+    /// The data in flight is taken for lost.
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        match self {
+            Strategy::Reno(_) => {}
+            Strategy::Sack(sack) => sack.forget(),
+            Strategy::Rack(rack) => rack.lose_all(),
+            Strategy::FineClock(clock) => clock.on_timeout(now),
+        }
+    }
+
+    /// What lies between two places leaves.
+    pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
+        if let Strategy::Rack(rack) = self {
+            rack.note_sent(start, end, now);
+        }
+    }
+
+    /// The first place from `from` on that the receiver is not known to hold, and where what it holds goes on.
+    pub(super) fn missing_from(&self, from: Pos) -> (Pos, Option<Pos>) {
+        match self {
+            Strategy::Sack(sack) => sack.missing_from(from),
+            _ => (from, None),
+        }
+    }
+
+    /// Bytes before `place` that the receiver is known to hold and that for this reason are not in flight.
+    pub(super) fn held_before(&self, place: Pos) -> u64 {
+        match self {
+            Strategy::Sack(sack) => sack.held_before(place),
+            _ => 0,
+        }
+    }
+}

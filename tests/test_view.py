@@ -46,11 +46,12 @@ def test_the_head_says_what_the_trace_is(made: Path) -> None:
     head = blobs(made, title="t").head()
     assert (head["title"], head["seed"], head["span"], head["live"]) == ("t", 7, (0, END_NS), False)
     first = min(pl.read_parquet(made / "frames.parquet")["start_ns"])
-    assert head["opens"] == first
+    assert head["opens"] == {"from": first, "t": first + 3 * MS, "frame": 1, "flow": 0, "node": 0}
     assert head["ranges"] == {"receive": 250.0, "sense": 550.0}
     assert [node["name"] for node in head["nodes"]] == ["node-0", "node-1", "node-2", "node-3", "R1"]
     assert [node["radio"] for node in head["nodes"]] == [True, True, True, True, False]
-    assert head["nodes"][4]["y"] > 0, "what is on a wire stands beside the mesh"
+    assert (head["nodes"][4]["x"], head["nodes"][4]["y"]) == (None, None), "what is on a wire has no place"
+    assert head["links"] == [], "this scenario was made by hand, and says nothing of links"
     assert head["walls"] == [{"x1": 100.0, "y1": 50.0, "x2": 300.0, "y2": 50.0, "loss_db": 12.0}]
     assert head["flows"][0]["destination"] == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import polars as pl
 import pytest
 
 from fourhop import Scenario, run
+from fourhop.view import Blobs, Tables, write
+from tests.browser import CHROMIUM, Chromium
 from tests.conftest import ROOT
 
 LESSONS = ROOT / "docs" / "lessons"
@@ -139,3 +142,52 @@ def test_buttons_lead_to_moments_of_the_run(traces: Path) -> None:
             assert set(said["show"].split(",")) <= {"map", "details", "lanes", "sequence", "plots"}
             if "packet" in said:
                 assert int(said["packet"]) in {each["packet"] for each in table(traces, name, "packets")}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_after_a_button_of_a_lesson_space_plays(traces: Path, tmp_path: Path) -> None:
+    write(Blobs(Tables(traces / "quarter")), tmp_path / "quarter-view.html")
+    text = (LESSONS / "quarter.md").read_text(encoding="utf-8")
+    found = re.search(r"(<p><button.*?</p>)\n\n(.*?)(<iframe .*?</iframe>)", text, re.S)
+    assert found is not None
+    buttons, steps, frame = found.groups()
+    steps = re.sub(r"^[*]{2}(.*?)[*]{2}", r"<p><strong>\1</strong>", steps, flags=re.M)
+    script, style = (ROOT / "docs" / "assets" / name for name in ("lessons.js", "site.css"))
+    page = tmp_path / "lesson.html"
+    page.write_text(
+        f'<!doctype html><meta charset="utf-8"><style>{style.read_text()}</style><article class="md-typeset">'
+        f"{buttons}{steps}</p>{frame}</article><script>{script.read_text()}</script>",
+        encoding="utf-8",
+    )
+    with Chromium() as browser:
+        browser.open(page, width=1400, height=900)
+        inner = browser.call("Page.getFrameTree")["frameTree"]["childFrames"][0]["frame"]["id"]
+
+        def inside(expression: str) -> Any:
+            world = browser.call("Page.createIsolatedWorld", frameId=inner)["executionContextId"]
+            found = browser.call("Runtime.evaluate", expression=expression, contextId=world, returnByValue=True)
+            return found["result"].get("value")
+
+        def until(expression: str) -> None:
+            deadline = time.monotonic() + 30
+            while not inside(expression):
+                assert time.monotonic() < deadline, expression
+                time.sleep(0.05)
+
+        until("document.querySelector('#time')?.value.startsWith('1.1365')")
+        place = browser.js("(({x, y}) => [x, y])(document.querySelectorAll('button')[2].getBoundingClientRect())")
+        for kind in ("mousePressed", "mouseReleased"):
+            browser.call(
+                "Input.dispatchMouseEvent", type=kind, x=place[0] + 9, y=place[1] + 9, button="left", clickCount=1
+            )
+        until("document.querySelector('#time').value.startsWith('1.9')")
+        assert inside("document.querySelector('#play').getAttribute('aria-pressed')") == "false"
+        browser.press("Space")
+        until("document.querySelector('#play').getAttribute('aria-pressed') === 'true'")
+        until("Number(document.querySelector('#time').value) > 1.9")
+        # Of the steps the one of the button is there, above the view, and both fit on a screen.
+        shown = browser.js("[...document.querySelectorAll('article p')].filter(p => !p.hidden).map(p => p.innerText)")
+        assert [each for each in shown if re.match(r"\d\.", each) and "Press" not in each] == [
+            each for each in shown if each.startswith("3. One packet")
+        ]
+        assert browser.js("document.querySelector('iframe').getBoundingClientRect().bottom") < 900

@@ -42,6 +42,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(Blobs(Tables(trace), title="made <b>by</b> hand"), folder / "page.html")
 
 
+# The boxes of the names on the map, in the letters that this browser has.
+LABELS = """(() => {
+  const made = document.createElement("div");
+  made.innerHTML = fourhop.controls.picture().text;
+  document.body.append(made);
+  const boxes = [...made.querySelectorAll("text")].filter(text => text.textContent.startsWith("house"))
+    .map(text => (({x, y, width, height}) => [x, y, x + width, y + height])(text.getBBox()));
+  made.remove();
+  return boxes;
+})()"""
+
+
 def show(browser: Chromium, page: Path, address: str = "", **options: Any) -> None:
     """Open the page at an address and wait until everything is there."""
     browser.complaints.clear()
@@ -120,7 +132,8 @@ def test_the_map_shows_who_sends_where_nodes_are_and_what_is_lost(browser: Chrom
     assert shown["frames"] == [1]
     assert shown["losses"] == 0
     assert [place[0] for place in shown["places"][:4]] == [0, 200, 400, 500]
-    assert {"DATA", "12 dB", "receives 250 m", "node-2", "R1"} <= set(words(svg))
+    assert {"DATA", "12 dB", "receives 250 m", "node-2"} <= set(words(svg))
+    assert "R1" not in words(svg), "a host on a wire is nowhere on the map"
     show(browser, page, "from=0&to=50000000&t=17000000&speed=0.01")
     svg, shown = exported(browser, "map")
     assert (shown["frames"], shown["losses"]) == ([], 1)
@@ -132,7 +145,7 @@ def test_the_map_shows_who_sends_where_nodes_are_and_what_is_lost(browser: Chrom
 def test_the_sequence_diagram_follows_the_path(browser: Chromium, page: Path) -> None:
     show(browser, page, "from=0&to=50000000&t=40000000")
     svg, shown = exported(browser, "sequence")
-    assert shown == {"path": [0, 1, 2], "arrows": 3, "lost": 1}
+    assert shown == {"path": [0, 1, 2], "arrows": 3, "lost": 1, "wired": 0}
     assert words(svg) == ["node-0", "node-1", "node-2"]
 
 
@@ -419,14 +432,119 @@ def test_headers_are_what_tshark_reads(fourhop: Command, chain: Path, tmp_path: 
             assert int(ours, 0) == int(value, 0), name
 
 
-def test_it_opens_where_the_first_frame_is(fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium) -> None:
+def test_the_first_view_shows_something_in_every_panel(
+    fourhop: Command, chain: Path, tmp_path: Path, browser: Chromium
+) -> None:
     made = fourhop("view", chain, "--html", "page.html", "--set", "duration=3s", "--set", "traffic.start=2s")
     assert made.returncode == 0, made.stderr
     show(browser, tmp_path / "page.html")
-    first = browser.js("fourhop.trace.head.opens")
+    first = browser.js("fourhop.trace.head.opens.from")
     assert first >= 2000 * MS
-    assert browser.js("fourhop.model.from") < first < browser.js("fourhop.model.to")
-    assert browser.js("fourhop.model.t === fourhop.model.from")
+    assert browser.js("fourhop.model.from") < first < browser.js("fourhop.model.t") < browser.js("fourhop.model.to")
+    settled(browser)
+    shown = exported(browser, "map")[1]
+    assert shown["frames"] == [browser.js("fourhop.model.selected.id")], "a frame with data is on its way"
+    assert exported(browser, "sequence")[1]["arrows"] > 0
+    assert browser.js("document.getElementById('facts').innerText").startswith("SYN from")
+    assert browser.js("fourhop.plots.plots().length") > 0
+
+
+def test_the_strip_of_the_whole_run_is_dragged_and_moved_by_keys(browser: Chromium, traced: Path) -> None:
+    show(browser, traced / "chain.html")
+    browser.wait("fourhop.trace.overview !== null")
+    box = browser.js(
+        "(({x, y, width, height}) => [x, y, width, height])(document.getElementById('run').getBoundingClientRect())"
+    )
+    left, width = box[0] + 74, box[2] - 74
+
+    def drag(*parts: float) -> None:
+        for kind, part in zip(
+            ("mousePressed", *["mouseMoved"] * (len(parts) - 2), "mouseReleased"), parts, strict=True
+        ):
+            at = {"x": left + part * width, "y": box[1] + box[3] / 2}
+            browser.call("Input.dispatchMouseEvent", type=kind, **at, button="left", buttons=1, clickCount=1)
+
+    end = browser.js("fourhop.model.span[1]")
+    for to in (0.75, 0.25):
+        drag(0.5, to, to)
+        assert browser.js("fourhop.model.t") == pytest.approx(to * end, rel=0.01)
+        assert browser.js("fourhop.model.from") < to * end < browser.js("fourhop.model.to"), "the other panels go along"
+    browser.js("document.getElementById('run').focus()")
+    browser.press("ArrowRight")
+    assert browser.js("fourhop.model.t") == pytest.approx(0.26 * end, rel=0.01)
+    assert browser.js("document.getElementById('run').getAttribute('role')") == "slider"
+    settled(browser)
+    assert float(browser.js("document.getElementById('run').getAttribute('aria-valuenow')")) == pytest.approx(
+        0.26 * end / 1e9, rel=0.01
+    )
+    sending = browser.js("[...fourhop.trace.overview.activity(600).sending]")
+    frames = pd.read_parquet(traced / "chain" / "frames.parquet")
+    share = (frames.end_ns - frames.start_ns).sum() / end
+    assert sum(sending) / 600 == pytest.approx(share, rel=0.05), "how many nodes send on average"
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A mesh of 25 nodes with long names; 22 downloads from the Internet, and one upload."""
+    folder = tmp_path_factory.mktemp("mesh")
+    text = 'profile = "standard"\nduration = "2s"\n[topology]\nkind = "grid"\nrows = 5\ncolumns = 5\nspacing = "100m"\n'
+    text += '[routing]\nprotocol = "static"\n[wired]\ngateways = [12]\nnodes = ["internet"]\n'
+    text += "".join(f'[[nodes]]\nnode = {node}\nname = "house-of-family-{node}"\n' for node in range(25))
+    others = [node for node in range(25) if node != 12]
+    ends = [(str(others[23]), '"internet"')] + [('"internet"', str(node)) for node in others[:22]]
+    text += "".join(
+        f'[[flows]]\nname = "flow of {at}"\nfrom = {source}\nto = {to}\nstart = "{50 * at}ms"\ntransport = "newreno"\n'
+        for at, (source, to) in enumerate(ends)
+    )
+    run(Scenario(text), trace=folder / "mesh")
+    return write(Blobs(Tables(folder / "mesh")), folder / "mesh.html")
+
+
+def test_a_download_is_shown_from_the_internet_to_its_node(browser: Chromium, mesh: Path) -> None:
+    show(browser, mesh)
+    names = browser.js("fourhop.trace.head.nodes.map(node => node.name)")
+    for flow, ends in ((0, ("house-of-family-24", "internet")), (1, ("internet", "house-of-family-0"))):
+        browser.js(f"fourhop.model.flow = {flow}; fourhop.model.window(0, {900 * MS})")
+        settled(browser)
+        shown = exported(browser, "sequence")[1]
+        path = [names[node] for node in shown["path"]]
+        assert (path[0], path[-1]) == ends
+        assert "house-of-family-12" in path, "through the gateway"
+        assert len(path) >= 3
+        assert shown["arrows"] > 5
+        assert shown["wired"] > 5, "what is on the wire is drawn, too"
+
+
+def test_the_map_of_a_mesh_has_its_links_and_routes_and_no_node_that_is_not_there(
+    browser: Chromium, mesh: Path
+) -> None:
+    for width in (1280, 400):
+        show(browser, mesh, width=width)
+        svg, shown = exported(browser, "map")
+        assert "internet" not in words(svg)
+        assert shown["links"] == browser.js("fourhop.trace.head.links.length") > 20
+        assert shown["route"][-1] == 12, "up to the gateway"
+        boxes = browser.js(LABELS)
+        assert len(boxes) == len(shown["names"]) >= 4
+        for (left, top, right, bottom), other in itertools.combinations(boxes, 2):
+            # Two points: boxes have room for letters that go below the line.
+            apart = right <= other[0] or other[2] <= left or bottom <= other[1] + 2 or other[3] <= top + 2
+            assert apart, "names do not overlap"
+
+
+def test_of_many_flows_those_with_the_same_hops_share_a_colour(browser: Chromium, mesh: Path, traced: Path) -> None:
+    show(browser, mesh)
+    items = [text.strip() for text in browser.js("document.getElementById('legend').innerText").splitlines()]
+    groups = [text for text in items if text.startswith("flows of ")]
+    counts = [int(text[text.index("(") + 1 : -1]) for text in groups]
+    assert sum(counts) == 23, "the legend names all"
+    assert 2 <= len(groups) <= 6
+    hops = browser.js("fourhop.trace.head.flows.map((_, at) => fourhop.trace.paths.ofFlow(at, 2e9).length - 2)")
+    first = next(at for at, count in enumerate(hops) if count == 1)
+    colours = browser.js("fourhop.trace.head.flows.map((_, at) => fourhop.colour(at))")
+    assert all((colours[at] == colours[first]) == (count == 1) for at, count in enumerate(hops))
+    show(browser, traced / "chain.html")
+    assert "flow-1" in browser.js("document.getElementById('legend').innerText"), "few flows have their names"
 
 
 def test_a_large_trace_is_read_as_it_is_looked_at(browser: Chromium, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import { duration, instant, type Model, SPEEDS } from "./model";
 import type { Pen } from "./pen";
 import { palette } from "./palette";
 import type { Plots } from "./plots";
+import type { Run } from "./run";
 import type { Sequence } from "./sequence";
 import { DROP, LOSS, ROUTE, TIMEOUT, type Trace } from "./trace";
 
@@ -16,8 +17,8 @@ const WORDS = ["loss", "drop", "time-out", "change of a route"];
 /** A span in which a single exchange can be seen. */
 const NEAR = 3e7;
 
-interface Panels { map: MapView; lanes: Lanes; sequence: Sequence; plots: Plots }
-interface Canvases { mapCanvas: HTMLCanvasElement; lanesCanvas: HTMLCanvasElement; sequenceCanvas: HTMLCanvasElement }
+interface Panels { run: Run; map: MapView; lanes: Lanes; sequence: Sequence; plots: Plots }
+interface Canvases { runCanvas: HTMLCanvasElement; mapCanvas: HTMLCanvasElement; lanesCanvas: HTMLCanvasElement; sequenceCanvas: HTMLCanvasElement }
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
@@ -75,6 +76,27 @@ export class Controls {
       model.seek(Math.round(model.from + ((x - LEFT) / (canvases.sequenceCanvas.clientWidth - LEFT)) * model.width));
     });
     this.mapMouse();
+    this.scrub();
+  }
+
+  /** Along the strip of the whole run, the instant goes where the pointer is. */
+  private scrub(): void {
+    const { runCanvas } = this.canvases;
+    const { model, panels } = this;
+    const go = (event: PointerEvent) => {
+      model.playing &&= model.follow;
+      const t = Math.round(panels.run.at(event.offsetX, runCanvas.clientWidth));
+      // The span goes along, with the instant in its middle.
+      if (t < model.from || t > model.to) model.window(t - model.width / 2, t + model.width / 2);
+      model.seek(t);
+    };
+    runCanvas.addEventListener("pointerdown", (event) => {
+      runCanvas.setPointerCapture(event.pointerId);
+      go(event);
+    });
+    runCanvas.addEventListener("pointermove", (event) => {
+      if (runCanvas.hasPointerCapture(event.pointerId)) go(event);
+    });
   }
 
   /** The flows there are; those of programs come while an emulation runs. */
@@ -84,7 +106,7 @@ export class Controls {
     if (list.length === trace.head.flows.length) return;
     list.replaceChildren(...trace.head.flows.map((flow, at) => new Option(flow.name, String(at))));
     if (model.flow < 0 && trace.head.flows.length > 0) model.flow = 0;
-    legend(trace.head, by("legend"), by("states"));
+    legend(trace.head, trace.paths, by("legend"), by("states"));
   }
 
   say(text: string): void {
@@ -108,6 +130,11 @@ export class Controls {
     by<HTMLInputElement>("only").checked = model.only;
     put("time", instant(model.t, Math.min(model.width, 1e6)));
     put("nodes", model.nodes?.join(",") ?? "");
+    const strip = this.canvases.runCanvas;
+    strip.setAttribute("aria-valuenow", (model.t / 1e9).toFixed(6));
+    strip.setAttribute("aria-valuemin", String(model.span[0] / 1e9));
+    strip.setAttribute("aria-valuemax", String(model.span[1] / 1e9));
+    strip.setAttribute("aria-valuetext", `${instant(model.t, 1e6)} s`);
     say("span", `of ${duration(model.width)} shown`);
     if (this.trace.trouble) this.say(this.trace.trouble);
     // Browsers refuse an address that changes with every picture.
@@ -136,7 +163,7 @@ export class Controls {
     const root = document.documentElement;
     const chosen = dark ?? matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset["scheme"] = chosen ? "dark" : "light";
-    legend(this.trace.head, by("legend"), by("states"));
+    legend(this.trace.head, this.trace.paths, by("legend"), by("states"));
     this.model.changed();
   }
 
@@ -246,7 +273,8 @@ export class Controls {
     if (target.matches("select") && /^(Arrow|Page|Home|End|[a-z ]$)/.test(event.key)) return;
     if (target.matches("button, input") && (event.key === " " || event.key === "Enter")) return;
     if (target.id === "facts" && /^(Arrow(Up|Down)|Page)/.test(event.key)) return;
-    const small = model.width / (event.shiftKey ? 10 : 100);
+    const onRun = target === this.canvases.runCanvas;
+    const small = (onRun ? model.span[1] - model.span[0] : model.width) / (event.shiftKey ? 10 : 100);
     const { map } = this.panels;
     const onMap = target === this.canvases.mapCanvas;
     const nodes = this.panels.lanes.nodes();

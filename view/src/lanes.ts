@@ -6,7 +6,7 @@
 
 import type { Chunk } from "./chunk";
 import { instant, marks, type Model } from "./model";
-import { frameName } from "./names";
+import { frameName, short } from "./names";
 import { faded, palette, type Palette } from "./palette";
 import { CanvasPen, type Pen } from "./pen";
 import type { Trace } from "./trace";
@@ -158,7 +158,7 @@ export class Lanes {
     inner();
     for (const [node, y] of band.row) {
       if (height >= 10 || node === model.node || node % Math.ceil(10 / height) === 0) {
-        pen.text(trace.head.nodes[node]!.name.slice(0, 11), LEFT - 6, y + height / 2, node === model.node ? colours.text : colours.faint,
+        pen.text(short(trace.head.nodes[node]!.name), LEFT - 6, y + height / 2, node === model.node ? colours.text : colours.faint,
           Math.min(11, Math.max(8, height)), "right", node === model.node);
       }
       if (height >= 10) pen.line([0, y, pen.width, y], colours.grid, 0.5);

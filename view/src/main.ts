@@ -6,44 +6,48 @@ import { Lanes } from "./lanes";
 import { legend } from "./legend";
 import { MapView } from "./map";
 import { duration, Model, PANELS } from "./model";
-import { shape } from "./palette";
+import { palette, shape } from "./palette";
 import { CanvasPen, fitted } from "./pen";
 import { Plots } from "./plots";
+import { Run, RUN_HEIGHT } from "./run";
 import { Sequence } from "./sequence";
 import { Live, source } from "./source";
 import { Trace } from "./trace";
 
 const by = <T extends HTMLElement>(selector: string) => document.querySelector(selector) as T;
 
-/** What is shown at first: wide enough for some exchanges, narrow enough to see each of them, and where the first frame is. */
+/** What is shown at first: wide enough for some exchanges, narrow enough to see each of them, and where the first data are sent. */
 function firstSpan(trace: Trace): [number, number] {
   const { chunks, span, opens } = trace.head;
   const width = Math.min(span[1] - span[0], Math.max(chunks.length, 1e8));
   // A little of the silence before it; a first frame that early is there anyway.
-  const from = Math.max(span[0], Math.min(opens < span[0] + width / 2 ? span[0] : opens - width / 20, span[1] - width));
+  const from = Math.max(span[0], Math.min(opens.from < span[0] + width / 2 ? span[0] : opens.from - width / 20, span[1] - width));
   return [from, from + width];
 }
 
 async function start(): Promise<void> {
   const from = source();
+  const inside = window.parent !== window;
+  document.documentElement.classList.toggle("inside", inside);
   const trace = await Trace.open(from);
   const { head } = trace;
   document.title = `${head.title} · fourhop view`;
   by("#title").textContent = head.title;
   const model = new Model(head.span);
+  const run = new Run(trace, model);
   const map = new MapView(trace, model);
   const lanes = new Lanes(trace, model);
   const sequence = new Sequence(trace, model);
   const plots = new Plots(trace, model, by("#charts"));
   const details = new Details(trace, model, by("#facts"));
-  const mapCanvas = by<HTMLCanvasElement>("#map canvas"), lanesCanvas = by<HTMLCanvasElement>("#lanes canvas");
+  const runCanvas = by<HTMLCanvasElement>("#run"), mapCanvas = by<HTMLCanvasElement>("#map canvas"), lanesCanvas = by<HTMLCanvasElement>("#lanes canvas");
   const sequenceCanvas = by<HTMLCanvasElement>("#sequence canvas");
   const timings = { frames: 0, milliseconds: 0, worst: 0, first: 0 };
   const about = () => {
     const counts = Object.entries(trace.head.counts).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
     by("#about").textContent = [head.profile, `seed ${head.seed}`, duration(trace.head.span[1] - trace.head.span[0]), ...counts].join(" · ");
   };
-  const controls = new Controls(trace, model, { map, lanes, sequence, plots }, { mapCanvas, lanesCanvas, sequenceCanvas });
+  const controls = new Controls(trace, model, { run, map, lanes, sequence, plots }, { runCanvas, mapCanvas, lanesCanvas, sequenceCanvas });
   let loaded = 0;
   // Only what is on the screen is drawn.
   const seen = new Set<string>(["map", "lanes"]);
@@ -56,7 +60,8 @@ async function start(): Promise<void> {
     const before = performance.now();
     for (const panel of PANELS) by(`#${panel}`).hidden = model.panels !== null && !model.panels.includes(panel);
     by("main").classList.toggle("single", ["#map", "#details"].some((panel) => by(panel).hidden !== false));
-    if (mapCanvas.clientWidth > 0 && seen.has("map")) map.draw(fitted(mapCanvas, 300));
+    run.draw(fitted(runCanvas, RUN_HEIGHT));
+    if (mapCanvas.clientWidth > 0 && seen.has("map")) map.draw(fitted(mapCanvas, inside ? 230 : 300));
     // On a narrow screen these two are not shown.
     if (lanesCanvas.clientWidth > 0 && seen.has("lanes")) lanes.show(fitted(lanesCanvas, lanes.height()));
     if (sequenceCanvas.clientWidth > 0 && seen.has("sequence")) sequence.show(fitted(sequenceCanvas, sequence.height()), loaded);
@@ -81,13 +86,17 @@ async function start(): Promise<void> {
     model.changed();
   });
   controls.scheme(null);
-  legend(head, by("#legend"), by("#states"));
+  legend(head, trace.paths, by("#legend"), by("#states"));
   about();
   model.window(...firstSpan(trace));
-  model.t = model.from;
-  if (head.flows.length === 0) model.flow = -1;
-  model.take(location.hash, head.nodes.length, head.flows.length);
-  addEventListener("hashchange", () => model.take(location.hash, head.nodes.length, head.flows.length));
+  // A frame is on its way, chosen, and its flow is the one that is shown: there is something to see in every panel.
+  model.t = head.opens.t;
+  if (head.opens.frame >= 0) model.selected = { kind: "frame", id: head.opens.frame };
+  if (head.opens.node >= 0) model.node = head.opens.node;
+  model.flow = head.flows.length === 0 ? -1 : Math.max(0, head.opens.flow);
+  const come = () => location.hash.length > 1 && model.take(location.hash, trace.head.nodes.length, trace.head.flows.length);
+  come();
+  addEventListener("hashchange", come);
   if (from instanceof Live) {
     controls.live();
     model.window(...head.span);
@@ -110,7 +119,7 @@ async function start(): Promise<void> {
   void trace.whole();
   const canvasPen = (to: CanvasRenderingContext2D, width: number, height: number) => new CanvasPen(to, width, height);
   // What tests and scripts read: what was drawn, how long it took.
-  Object.assign(window, { fourhop: { trace, model, map, lanes, sequence, plots, controls, timings, shape, pen: canvasPen } });
+  Object.assign(window, { fourhop: { trace, model, run, map, lanes, sequence, plots, controls, timings, shape, colour: (flow: number) => palette().flow(flow), pen: canvasPen } });
 }
 
 start().catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // The map: nodes with their ranges, frames as they spread, what is lost and why, walls.
 
 import type { Chunk } from "./chunk";
+import { placed } from "./labels";
 import type { Model } from "./model";
 import { frameName } from "./names";
 import { faded, palette, shape, type Palette, type Shape } from "./palette";
@@ -13,19 +14,25 @@ const LIGHT = 0.299792458;
 const FADE = 0.6;
 /** Spans of losses up to which those at nodes that were not meant are shown, too: nanoseconds. */
 const BRIEF = 2e7;
+/** Flows up to which the routes of all are drawn. */
+const MOST_ROUTES = 100;
 
 export interface OnMap {
   /** Frames in the air at the instant, losses shown, and where each node is in metres. */
   frames: number[];
   losses: number;
   places: [number, number][];
+  /** Lines between nodes that are links, nodes of the chosen flow's route, and names that had room. */
+  links: number;
+  route: number[];
+  names: string[];
 }
 
 interface Scale { x(metres: number): number; y(metres: number): number; size: number }
 
 export class MapView {
   /** What was last drawn, for a click and for tests. */
-  shown: OnMap = { frames: [], losses: 0, places: [] };
+  shown: OnMap = { frames: [], losses: 0, places: [], links: 0, route: [], names: [] };
   private hits: { x: number; y: number; frame: number }[] = [];
   private scale: Scale | null = null;
   /** Beside the whole area: magnified by `zoom` about a point in metres. */
@@ -48,8 +55,10 @@ export class MapView {
       const middle = [scale.x((wall.x1 + wall.x2) / 2), scale.y((wall.y1 + wall.y2) / 2)];
       pen.text(`${wall.loss_db} dB`, middle[0]! + 6, middle[1]! - 8, colours.wall, 10);
     }
-    this.ranges(pen, scale, places[model.node]!, colours);
-    const shown: OnMap = { frames: [], losses: 0, places };
+    const shown: OnMap = { frames: [], losses: 0, places, links: 0, route: [], names: [] };
+    this.links(pen, scale, places, colours, shown);
+    this.routes(pen, scale, places, colours, shown);
+    if (trace.head.nodes[model.node]?.radio) this.ranges(pen, scale, places[model.node]!, colours);
     const seconds = FADE * 1e9 * model.speed;
     const since = Math.max(model.span[0], t - Math.max(Math.min(seconds, 4 * trace.head.chunks.length), 1e5));
     const { chunks } = trace.within(since, t);
@@ -57,15 +66,24 @@ export class MapView {
     for (const chunk of chunks) this.frames(pen, scale, chunk, places, colours, now);
     for (const chunk of chunks) this.losses(pen, scale, chunk, since, places, colours, shown);
     shown.frames = [...now];
-    const small = places.length > 60;
-    places.forEach(([x, y], node) => {
-      const radius = small ? 4 : 6;
+    const radius = places.length > 60 ? 4 : 6;
+    const route = new Set(shown.route);
+    const drawn = places.flatMap(([x, y], node) => (Number.isNaN(x) ? [] : [{ node, x: scale.x(x), y: scale.y(y) }]));
+    for (const { node, x, y } of drawn) {
       const chosen = node === model.node;
-      pen.circle(scale.x(x), scale.y(y), radius, colours.panel, chosen ? colours.selected : colours.faint, chosen ? 2.5 : 1.5);
-      if (!small || chosen) {
-        pen.text(trace.head.nodes[node]!.name, scale.x(x), scale.y(y) + radius + 8, colours.text, 10, "center", chosen);
-      }
-    });
+      const [edge, width] = [chosen ? colours.selected : colours.faint, chosen ? 2.5 : 1.5];
+      if (trace.head.nodes[node]!.gateway) square(pen, x, y, radius + 1, colours.panel, chosen ? colours.selected : colours.text, width + 0.5);
+      else pen.circle(x, y, radius, colours.panel, edge, width);
+    }
+    // The chosen node's name first, then those along the route and of gateways, then as many as have room.
+    const rank = (node: number) => (node === model.node ? 0 : route.has(node) || trace.head.nodes[node]!.gateway ? 1 : 2);
+    drawn.sort((one, other) => rank(one.node) - rank(other.node) || one.node - other.node);
+    const labelled = drawn.map(({ node, x, y }) => ({ name: trace.head.nodes[node]!.name, x, y, radius, first: node === model.node }));
+    for (const { at, x, y } of placed(labelled, pen)) {
+      const { name, first } = labelled[at]!;
+      pen.text(name, x, y, colours.text, 10, "center", first);
+      shown.names.push(name);
+    }
     this.shown = shown;
     this.rule(pen, scale, colours);
   }
@@ -74,7 +92,7 @@ export class MapView {
   at(x: number, y: number): { frame: number } | { node: number } | null {
     const near = (px: number, py: number) => Math.hypot(px - x, py - y) < 14;
     const node = this.scale
-      ? this.shown.places.findIndex(([mx, my]) => near(this.scale!.x(mx), this.scale!.y(my)))
+      ? this.shown.places.findIndex(([mx, my]) => !Number.isNaN(mx) && near(this.scale!.x(mx), this.scale!.y(my)))
       : -1;
     const hit = this.hits.find((each) => near(each.x, each.y));
     if (hit) return { frame: hit.frame };
@@ -97,14 +115,47 @@ export class MapView {
 
   private ranges(pen: Pen, scale: Scale, [x, y]: [number, number], colours: Palette): void {
     const { receive, sense } = this.trace.head.ranges;
-    for (const [range, name, dash, row] of [[receive, "receives", [], 10], [sense, "senses", [6, 4], 24]] as const) {
+    for (const [range, name, dash, above] of [[receive, "receives", [], true], [sense, "senses", [6, 4], false]] as const) {
       if (!(range > 0)) continue;
       const radius = range * scale.size;
       pen.circle(scale.x(x), scale.y(y), radius, null, colours.faint, 1, [...dash]);
-      // Above its circle, or at the edge where the circle leaves the picture.
+      // At the top and the bottom of the circles, or at the edge where a circle leaves the picture.
       const words = `${name} ${Math.round(range)} m`;
       const across = Math.max(words.length * 3, Math.min(pen.width - words.length * 3, scale.x(x)));
-      pen.text(words, across, Math.max(row, scale.y(y) - radius - 7), colours.faint, 10, "center");
+      const down = above ? Math.max(10, scale.y(y) - radius - 7) : Math.min(pen.height - 30, scale.y(y) + radius + 9);
+      pen.text(words, across, down, colours.faint, 10, "center");
+    }
+  }
+
+  private links(pen: Pen, scale: Scale, places: [number, number][], colours: Palette, shown: OnMap): void {
+    for (const [a, b, margin, both] of this.trace.head.links) {
+      const [from, to] = [places[a]!, places[b]!];
+      // What just is a link is faint.
+      const colour = faded(colours.link, margin < 5 ? 0.3 : margin < 10 ? 0.55 : 0.9);
+      pen.line([scale.x(from[0]), scale.y(from[1]), scale.x(to[0]), scale.y(to[1])], colour, 1, both ? [] : [3, 3]);
+      shown.links++;
+    }
+  }
+
+  /** Along what the routes say at the instant: the chosen flow's way wide, those of others narrow. */
+  private routes(pen: Pen, scale: Scale, places: [number, number][], colours: Palette, shown: OnMap): void {
+    const { head, paths } = this.trace;
+    const { flow: chosen, t, only } = this.model;
+    const drawn = new Set<string>();
+    const order = head.flows.length <= MOST_ROUTES && !only ? head.flows.map((_, at) => at).filter((at) => at !== chosen) : [];
+    for (const flow of [...order, chosen]) {
+      if (flow < 0) continue;
+      const path = paths.ofFlow(flow, t).filter((node) => !Number.isNaN(places[node]![0]));
+      const mine = flow === chosen;
+      if (mine) shown.route = path;
+      for (let at = 1; at < path.length; at++) {
+        const [one, other] = [path[at - 1]!, path[at]!];
+        const key = [Math.min(one, other), Math.max(one, other)].join();
+        if (!mine && drawn.has(key)) continue;
+        drawn.add(key);
+        const [from, to] = [places[one]!, places[other]!];
+        pen.line([scale.x(from[0]), scale.y(from[1]), scale.x(to[0]), scale.y(to[1])], faded(colours.flow(flow), mine ? 0.45 : 0.4), mine ? 6 : 2);
+      }
     }
   }
 
@@ -178,6 +229,12 @@ export class MapView {
     pen.line([x, y - 4, x, y, x + metres * scale.size, y, x + metres * scale.size, y - 4], colours.faint, 1);
     pen.text(`${metres} m`, x + metres * scale.size + 6, y - 2, colours.faint, 10);
   }
+}
+
+/** A gateway. */
+export function square(pen: Pen, x: number, y: number, size: number, fill: string, stroke: string, width = 1.5): void {
+  pen.rect(x - size, y - size, 2 * size, 2 * size, stroke);
+  pen.rect(x - size + width, y - size + width, 2 * (size - width), 2 * (size - width), fill);
 }
 
 export function glyph(pen: Pen, kind: Shape, x: number, y: number, size: number, fill: string): void {

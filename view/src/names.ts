@@ -18,6 +18,11 @@ export function frameName(head: Head, frames: Frames, row: number): string {
   return frames.mpdus[row]! > 1 ? `${frames.mpdus[row]!} × ${name}` : name;
 }
 
+/** What fits into the margin of a panel. */
+export function short(name: string): string {
+  return name.length <= 11 ? name : `${name.slice(0, 10)}…`;
+}
+
 export function nodeName(head: Head, node: number): string {
   return node < 0 ? "all" : (head.nodes[node]?.name ?? `node ${node}`);
 }

@@ -10,6 +10,7 @@ export class Overview {
   readonly bins: number;
   private readonly nodes: number;
   readonly span: [number, number];
+  private strip: { sending: Float64Array; lost: Float64Array } | null = null;
 
   constructor(head: Head, bytes: Uint8Array) {
     this.bins = head.bins;
@@ -33,6 +34,21 @@ export class Overview {
     return whole < this.bins ? before + (this.sums[row + whole + 1]! - before) * (bin - whole) : before;
   }
 
+  /** Over the whole run, cut into so many parts: how many nodes send on average, and whether copies were lost. */
+  activity(across: number): { sending: Float64Array; lost: Float64Array } {
+    if (this.strip?.sending.length === across) return this.strip;
+    const sending = new Float64Array(across), lost = new Float64Array(across);
+    const perPart = this.bins / across;
+    for (let node = 0; node < this.nodes; node++) {
+      for (let at = 0; at < across; at++) {
+        const [from, to] = [at * perPart, Math.min(this.bins, (at + 1) * perPart)];
+        sending[at]! += (this.upTo(0, node, to) - this.upTo(0, node, from)) / (255 * perPart);
+        lost[at]! += this.upTo(3, node, to) - this.upTo(3, node, from);
+      }
+    }
+    return (this.strip = { sending, lost });
+  }
+
   /** Parts of time as heights in the rows of nodes; a row has a red top where copies were lost. */
   picture(nodes: number[], view: Pick<Model, "from" | "to">, across: number, height: number, colours: Palette): HTMLCanvasElement {
     const canvas = document.createElement("canvas");
@@ -41,7 +57,7 @@ export class Overview {
     const to = canvas.getContext("2d")!;
     const image = to.createImageData(canvas.width, canvas.height);
     const pixels = new Uint32Array(image.data.buffer);
-    const [send, receive, busy, lost] = [colours.flow(0), colours.receive, colours.busy, colours.lost].map(packed) as [number, number, number, number];
+    const [send, receive, busy, lost] = [colours.send, colours.receive, colours.busy, colours.lost].map(packed) as [number, number, number, number];
     const [first, last] = this.span;
     const perBin = (last - first) / this.bins;
     const bin = (x: number) => Math.max(0, Math.min(this.bins, (view.from + (x / across) * (view.to - view.from) - first) / perBin));

@@ -1,16 +1,17 @@
 // Plots on the common time axis: uPlot draws them on the page, `drawPlots` with a pen for an export.
 
 import uPlot from "uplot";
+import { colourOf } from "./flows";
 import { LEFT } from "./lanes";
 import { instant, marks, type Model } from "./model";
-import { palette } from "./palette";
+import { palette, type Palette } from "./palette";
 import type { Pen } from "./pen";
 import { Series, visible, type Plot } from "./series";
 import type { Trace } from "./trace";
 
 const HEIGHT = 116;
-/** The places of lines in the palette; the first is that of the flow. */
-const place = (flow: number, line: number) => Math.max(flow, 0) + line;
+/** The colour of a line; the first has that of the flow where each flow has its own. */
+const colour = (colours: Palette, flow: number, line: number) => colours.line((colourOf(flow).hops ? 0 : Math.max(flow, 0)) + line);
 
 export class Plots {
   private readonly series: Series;
@@ -94,7 +95,7 @@ export class Plots {
         series: [
           { label: "s", value: (_u, at) => (at === null ? "" : instant(at * 1e9, this.model.width)) },
           ...plot.lines.map((line, at): uPlot.Series => ({
-            label: line.name, stroke: colours.flow(place(this.model.flow, at)), width: line.dashed ? 1 : 2, spanGaps: true,
+            label: line.name, stroke: colour(colours, this.model.flow, at), width: line.dashed ? 1 : 2, spanGaps: true,
             ...(line.dashed ? { dash: [4, 3] } : {}), points: { show: false },
             ...(plot.steps ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
             value: (_u, value) => (value === null || value === undefined ? "" : String(Number(value.toPrecision(4)))),
@@ -141,11 +142,11 @@ export class Plots {
           if (plot.steps && index > 0) points.push(x(each), y(values[index - 1]!));
           points.push(x(each), y(values[index]!));
         });
-        if (points.length) pen.line(points, colours.flow(place(flow, number)), line.dashed ? 1 : 2, line.dashed ? [4, 3] : []);
+        if (points.length) pen.line(points, colour(colours, flow, number), line.dashed ? 1 : 2, line.dashed ? [4, 3] : []);
       });
       pen.line([x(t), top, x(t), bottom], colours.cursor, 1.5);
       pen.unclip();
-      plot.lines.forEach((line, number) => pen.text(line.name, pen.width - 6 - number * 130, top - 8, colours.flow(place(flow, number)), 10, "right"));
+      plot.lines.forEach((line, number) => pen.text(line.name, pen.width - 6 - number * 130, top - 8, colour(colours, flow, number), 10, "right"));
     });
   }
 }

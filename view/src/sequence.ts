@@ -4,7 +4,7 @@
 import { isLoss, type Chunk } from "./chunk";
 import { LEFT } from "./lanes";
 import type { Model } from "./model";
-import { nodeName } from "./names";
+import { nodeName, short } from "./names";
 import { faded, palette } from "./palette";
 import { CanvasPen, type Pen } from "./pen";
 import type { Trace } from "./trace";
@@ -14,10 +14,10 @@ const ROW = 30;
 /** Arrows up to which each is drawn. */
 const MOST = 6000;
 
-export interface InSequence { path: number[]; arrows: number; lost: number }
+export interface InSequence { path: number[]; arrows: number; lost: number; wired: number }
 
 export class Sequence {
-  shown: InSequence = { path: [], arrows: 0, lost: 0 };
+  shown: InSequence = { path: [], arrows: 0, lost: 0, wired: 0 };
   private still: { key: string; canvas: HTMLCanvasElement } | null = null;
   private hits: { left: number; right: number; y1: number; y2: number; frame: number }[] = [];
 
@@ -63,12 +63,12 @@ export class Sequence {
     const y = new Map(path.map((node, place) => [node, TOP + place * ROW + ROW / 3]));
     const scale = (pen.width - LEFT) / model.width;
     const x = (t: number) => LEFT + (t - model.from) * scale;
-    this.shown = { path, arrows: 0, lost: 0 };
+    this.shown = { path, arrows: 0, lost: 0, wired: 0 };
     this.hits = [];
     pen.rect(0, 0, pen.width, pen.height, colours.panel);
     for (const [node, at] of y) {
       pen.line([LEFT, at, pen.width, at], colours.grid, 1);
-      pen.text(nodeName(trace.head, node).slice(0, 11), LEFT - 6, at, colours.text, 11, "right");
+      pen.text(short(nodeName(trace.head, node)), LEFT - 6, at, colours.text, 11, "right");
     }
     const { chunks, whole } = trace.rowsWithin(model.from, model.to) <= 200_000 ? trace.within(model.from, model.to)
       : { chunks: [], whole: false };
@@ -82,10 +82,12 @@ export class Sequence {
       for (let row = first; row < last; row++) if (ours(chunk, row)) arrows++;
     }
     pen.clip(LEFT, 0, pen.width - LEFT, pen.height);
+    if (path.length < 2) pen.text("The trace has no path of this flow.", LEFT + 12, TOP + ROW, colours.faint, 12);
     if (!whole || arrows > MOST) {
       pen.text(whole ? `${arrows} frames: zoom in to see each` : "zoom in to see each frame", LEFT + 12, TOP + 2, colours.faint, 12);
     } else {
       const colour = colours.flow(model.flow);
+      this.wires(pen, chunks, y, x, colour);
       for (const chunk of chunks) {
         this.waits(pen, chunk, y, x);
         const [first, last] = chunk.rows(model.from, model.to);
@@ -127,6 +129,28 @@ export class Sequence {
       return Math.abs(y1 + (y2 - y1) * part - py) < 8;
     });
     return hit?.frame ?? null;
+  }
+
+  /** A dotted line for each packet on a wire, from where it leaves to where it comes in. */
+  private wires(pen: Pen, chunks: Chunk[], y: Map<number, number>, x: (t: number) => number, colour: string): void {
+    const { event } = this.trace.head.names;
+    const out = event.indexOf("wire-out"), arrived = event.indexOf("wire-in");
+    const left = new Map<string, number>();
+    for (const { packets, t0 } of chunks) {
+      for (let row = 0; row < packets.rows; row++) {
+        if (packets.flow[row] !== this.model.flow) continue;
+        const [node, peer, packet] = [packets.node[row]!, packets.peer[row]!, packets.packet[row]!];
+        const time = t0 + packets.time[row]!;
+        if (packets.event[row] === out) left.set([packet, node, peer].join(), time);
+        else if (packets.event[row] === arrived) {
+          const since = left.get([packet, peer, node].join());
+          const [from, to] = [y.get(peer), y.get(node)];
+          if (since === undefined || from === undefined || to === undefined) continue;
+          pen.line([x(since), from, x(time), to], faded(colour, 0.6), 1, [1, 3]);
+          this.shown.wired++;
+        }
+      }
+    }
   }
 
   /** Bars from the moment in which a packet is handed to the link until the MAC has it: waiting in the queue. */

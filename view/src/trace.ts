@@ -53,7 +53,9 @@ export class Trace {
     routes: Routes,
     positions: Positions,
   ) {
-    this.ways = head.nodes.map((node) => ({ time: [head.span[0]], x: [node.x], y: [node.y] }));
+    // What is on wires only has no place, and is nowhere on the map.
+    this.ways = head.nodes.map((node) => (node.x === null || node.y === null ? { time: [], x: [], y: [] }
+      : { time: [head.span[0]], x: [node.x], y: [node.y] }));
     this.move(positions);
     this.paths = new Paths(head, routes);
   }
@@ -107,7 +109,7 @@ export class Trace {
   private move(positions: Positions): void {
     for (let row = 0; row < positions.rows; row++) {
       const way = this.ways[positions.node[row]!];
-      if (!way || positions.time[row]! < way.time[way.time.length - 1]!) continue;
+      if (!way || positions.time[row]! < (way.time[way.time.length - 1] ?? -Infinity)) continue;
       way.time.push(positions.time[row]!);
       way.x.push(positions.x[row]!);
       way.y.push(positions.y[row]!);
@@ -117,6 +119,7 @@ export class Trace {
   /** Where a node is at a time: straight between the positions that the trace has. */
   place(node: number, t: number): [number, number] {
     const { time, x, y } = this.ways[node]!;
+    if (time.length === 0) return [NaN, NaN];
     const after = bisect(time, t);
     if (after === 0) return [x[0]!, y[0]!];
     const before = after - 1;

@@ -1,6 +1,7 @@
 // What Python (python/fourhop/view/blobs.py) gives the page. Times are nanoseconds; a `number` holds 104 days of them exactly.
 
-export interface NodeInfo { name: string; x: number; y: number; radio: boolean }
+/** What is on wires only (`radio` is false) has no place. */
+export interface NodeInfo { name: string; x: number | null; y: number | null; radio: boolean; gateway: boolean }
 export interface FlowInfo { name: string; source: number; destination: number; transport: string }
 export interface Wall { x1: number; y1: number; x2: number; y2: number; loss_db: number }
 
@@ -11,8 +12,10 @@ export interface Head {
   seed: number;
   live: boolean;
   span: [number, number];
-  /** When the first frame begins. */
-  opens: number;
+  /** Where the page opens: a frame with data of a flow, when it begins (`from`), and an instant at which it is in the air. */
+  opens: { from: number; t: number; frame: number; flow: number; node: number };
+  /** Links between nodes: two nodes, the margin in dB, whether there are both directions. */
+  links: [number, number, number, boolean][];
   ranges: { receive: number; sense: number };
   nodes: NodeInfo[];
   flows: FlowInfo[];

@@ -24,7 +24,7 @@ from typing import Any
 
 import polars as pl
 
-from fourhop.view import columns
+from fourhop.view import columns, network
 from fourhop.view.columns import Nodes, code, number, since, time
 from fourhop.view.events import events
 from fourhop.view.overview import overview
@@ -126,9 +126,19 @@ class Blobs:
             "seed": int(meta.get("seed") or 0),
             "live": self.live,
             "span": self.span,
-            "opens": self._opens(),
+            "opens": network.opening(self._tables, self._nodes, self.span),
             "ranges": {"receive": meta["ranges"]["reception_m"] or 0, "sense": meta["ranges"]["carrier_sense_m"] or 0},
-            "nodes": self._placed(),
+            "nodes": [
+                {
+                    "name": each["name"] or str(each["node"]),
+                    "x": each["x_m"],
+                    "y": each["y_m"],
+                    "radio": each["radio"],
+                    "gateway": bool(each.get("gateway")),
+                }
+                for each in meta["nodes"]
+            ],
+            "links": network.links(meta),
             "flows": [
                 {
                     "name": flow["name"] or f"flow {flow['flow']}",
@@ -161,21 +171,6 @@ class Blobs:
             "counts": {"frames": self._rows["frames"], "copies": self._rows["receptions"]},
         }
 
-    def _placed(self) -> list[dict[str, Any]]:
-        """Nodes with their places; what is on wires has none, and stands above the mesh."""
-        listed = self._tables.meta["nodes"]
-        placed = [(each["x_m"], each["y_m"]) for each in listed if each["x_m"] is not None]
-        xs, ys = [x for x, _ in placed] or [0.0], [y for _, y in placed] or [0.0]
-        step = max(max(xs) - min(xs), max(ys) - min(ys), 200.0) / 6
-        made, wired = [], 0
-        for each in listed:
-            x, y = each["x_m"], each["y_m"]
-            if x is None:
-                x, y = min(xs) + wired * step, max(ys) + step
-                wired += 1
-            made.append({"name": each["name"] or str(each["node"]), "x": x, "y": y, "radio": each["radio"]})
-        return made
-
     @functools.cached_property
     def _reasons(self) -> list[str]:
         packets = self._tables.find("packets")
@@ -193,23 +188,19 @@ class Blobs:
         last = None if scan is None else scan.select(pl.col("end_ns").max()).collect().item()
         return 0 if last is None else int(last)
 
-    def _opens(self) -> int:
-        """When the first frame begins, where the page opens: flows often start long after the run."""
-        scan = self._tables.find("frames")
-        first = None if scan is None else scan.select(pl.col("start_ns").min()).collect().item()
-        return min(max(int(first or 0), self.span[0]), self.span[1])
-
     @property
     def _since_ns(self) -> int:
         """Since when rows of whole tables are shown."""
         return self.span[0] if self.live else self._first
 
-    def _read(self, table: str, wanted: pl.Expr, found: list[pl.Expr]) -> bytes:
+    def _read(self, table: str, wanted: pl.Expr, found: list[pl.Expr], more: pl.DataFrame | None = None) -> bytes:
         scan = self._tables.find(table)
         if scan is None:
             names = [column.meta.output_name() for column in found]
-            return _arrow(pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names}))
-        return _arrow(scan.filter(wanted).select(found).collect())
+            empty = pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names})
+            return _arrow(empty if more is None else more)
+        rows = scan.filter(wanted).select(found).collect()
+        return _arrow(rows if more is None else pl.concat([rows, more], how="vertical_relaxed"))
 
     def _part(self, table: str, at: int, found: list[pl.Expr], late: int = 0) -> bytes:
         """The rows of intervals that overlap a span."""
@@ -269,7 +260,9 @@ class Blobs:
         node = self._nodes.column
         found = [time(), node("node"), node("destination", "dst"), node("next_hop", "next"), number("hops")]
         # All of a live trace, too: a route that has stood for an hour is in use.
-        return self._read("routes", pl.lit(True), [*found, pl.col("up").fill_null(False).cast(pl.Int8)])
+        found.append(pl.col("up").fill_null(False).cast(pl.Int8))
+        wired = network.wired_routes(self._tables, self._nodes, [each.meta.output_name() for each in found])
+        return self._read("routes", pl.lit(True), found, wired)
 
     def _positions(self) -> bytes:
         places = [pl.col(f"{axis}_m").cast(pl.Float64).alias(axis) for axis in "xy"]

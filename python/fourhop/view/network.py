@@ -1,0 +1,97 @@
+"""What the map and the sequence diagram show of a network beside its frames: links, and the way over wires."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import polars as pl
+
+from fourhop.errors import FourhopError
+from fourhop.picture import Network
+from fourhop.view.columns import Nodes
+from fourhop.view.tables import Tables
+
+MOST_LINKS = 5000
+"""A map with more is black, and its page large."""
+
+Link = tuple[int, int, float, bool]
+"""Two places in the list of nodes, the margin in dB, and whether there are both directions."""
+
+
+def links(meta: dict[str, Any]) -> list[Link]:
+    """The links at the start of the run, as `fourhop draw` shows them.
+
+    None if nodes move, because links would not stay true, if there are too many to be seen, or if this version cannot
+    read the scenario of the trace.
+    """
+    nodes = meta["nodes"]
+    if not meta.get("scenario") or any(node.get("moves") for node in nodes):
+        return []
+    places = {each["node"]: place for place, each in enumerate(nodes)}
+    found = _surveyed(json.dumps(meta["scenario"]), int(meta.get("seed") or 0))
+    known = [link for link in found if link[0] in places and link[1] in places]
+    return [(places[a], places[b], db, both) for a, b, db, both in known] if len(known) <= MOST_LINKS else []
+
+
+@functools.lru_cache(maxsize=4)
+def _surveyed(scenario_json: str, seed: int) -> tuple[Link, ...]:
+    try:
+        pairs = Network.of(scenario_json, seed).pairs
+    except FourhopError:
+        return ()
+    return tuple((a, b, round(db, 1), both) for (a, b), (db, both) in sorted(pairs.items()))
+
+
+def wired_routes(tables: Tables, nodes: Nodes, columns: list[str]) -> pl.DataFrame | None:
+    """The way of packets over wires as routes since the start: tables of routes are those of radios.
+
+    Of several ways to a destination the one that most packets took.
+    """
+    packets = tables.find("packets")
+    if packets is None or all(each["radio"] for each in tables.meta["nodes"]):
+        return None
+    taken = (
+        packets.filter(pl.col("event").cast(pl.String) == "wire-out")
+        .group_by("node", "dst", "peer")
+        .len()
+        .sort("len", "peer", descending=[True, False])
+        .unique(["node", "dst"], keep="first", maintain_order=True)
+        .sort("node", "dst")
+    )
+    return taken.select(
+        pl.lit(float(tables.meta["start_ns"])).alias("time"),
+        nodes.column("node"),
+        nodes.column("dst"),
+        nodes.column("peer", "next"),
+        pl.lit(-1, pl.Int32).alias("hops"),
+        pl.lit(1, pl.Int8).alias("up"),
+    ).collect()[columns]
+
+
+def opening(tables: Tables, nodes: Nodes, span: tuple[int, int]) -> dict[str, int]:
+    """Where the page opens: the first frame with data of a flow to a neighbour, or else the first frame.
+
+    `t` is the middle of the frame, so that it is on the map; `from` is its begin. Codes of -1: there is none.
+    """
+    frames = tables.find("frames")
+    nothing = {"from": span[0], "t": span[0], "frame": -1, "flow": -1, "node": -1}
+    if frames is None:
+        return nothing
+    kind = pl.col("kind").cast(pl.String)
+    for wanted in ((kind == "data") & pl.col("flow").is_not_null() & pl.col("dst").is_not_null(), pl.lit(True)):
+        rows = frames.filter((pl.col("start_ns") >= span[0]) & wanted).sort("start_ns").head(1)
+        found = rows.select("frame", "start_ns", "end_ns", nodes.column("node"), "flow").collect()
+        if len(found):
+            row = found.row(0, named=True)
+            begin, end = int(row["start_ns"]), int(row["end_ns"])
+            flow = -1 if row["flow"] is None else int(row["flow"])
+            return {
+                "from": min(begin, span[1]),
+                "t": min((begin + end) // 2, span[1]),
+                "frame": int(row["frame"]),
+                "flow": flow,
+                "node": int(row["node"]),
+            }
+    return nothing

@@ -1,0 +1,37 @@
+// Names beside nodes, where they cover neither each other nor a node; who has no room goes without until the map is larger.
+
+import type { Pen } from "./pen";
+
+/** About how wide a letter of ten points is; pens cannot measure. */
+const LETTER = 5.6;
+const HIGH = 11;
+
+export interface Labelled { name: string; x: number; y: number; radius: number; first: boolean }
+
+interface Box { left: number; top: number; right: number; bottom: number }
+
+const overlap = (one: Box, other: Box): boolean =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+/** Where each name stands, as the middle of its box; those without room are left out. `first` come first. */
+export function placed(nodes: Labelled[], pen: Pick<Pen, "width" | "height">): { at: number; x: number; y: number }[] {
+  const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }));
+  const order = nodes.map((_, at) => at).sort((one, other) => Number(nodes[other]!.first) - Number(nodes[one]!.first) || one - other);
+  const found: { at: number; x: number; y: number }[] = [];
+  for (const at of order) {
+    const { name, x, y, radius, first } = nodes[at]!;
+    if (x < -20 || y < -20 || x > pen.width + 20 || y > pen.height + 20) continue;
+    const half = (name.length * LETTER) / 2, beside = radius + half + 4, below = radius + 8;
+    const spots: [number, number][] = [[x, y + below], [x, y - below], [x + beside, y], [x - beside, y],
+      [x + beside - 4, y + below - 3], [x - beside + 4, y + below - 3], [x + beside - 4, y - below + 3], [x - beside + 4, y - below + 3]];
+    const boxes = spots.map(([cx, cy]) => ({ left: cx - half, top: cy - HIGH / 2, right: cx + half, bottom: cy + HIGH / 2 }));
+    const within = ({ left, top, right, bottom }: Box) => left >= 0 && right <= pen.width && top >= 0 && bottom <= pen.height;
+    const free = boxes.findIndex((box) => within(box) && !taken.some((other) => overlap(box, other)));
+    // The chosen node always has its name.
+    const spot = free >= 0 ? free : first && found.length === 0 ? 0 : -1;
+    if (spot < 0) continue;
+    taken.push(boxes[spot]!);
+    found.push({ at, x: spots[spot]![0], y: spots[spot]![1] });
+  }
+  return found;
+}

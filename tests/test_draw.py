@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,38 @@ def test_a_network_without_links_and_one_with_hundreds_of_flows_are_drawn() -> N
     assert len(apart.draw().axes) == 1
     crowded = Scenario.random(nodes=80, width="1km", height="1km", pairs=200)
     labels = [text.get_text() for text in crowded.draw().legends[0].get_texts()]
-    assert labels[-1] == "and 188 more"
+    assert all(label.startswith("flows ") for label in labels)
+    assert sum(int(label[label.index("(") + 1 : -1]) for label in labels) == 200, "the legend counts them all"
+
+
+def test_the_picture_of_an_imported_mesh_has_names_and_its_whole_legend(fourhop: Command, tmp_path: Path) -> None:
+    done = fourhop("import", ROOT / "scenarios" / "community" / "meshviewer.json", "--out", "mesh.toml")
+    assert done.returncode == 0, done.stderr
+    scenario = Scenario.from_toml(tmp_path / "mesh.toml")
+    for shown in (scenario, scenario.with_(flows=scenario.resolved["flows"][:7])):
+        network = Network.of(shown.resolved_json)
+        made = network.figure()
+        made.draw_without_rendering()
+        names = [text for text in made.axes[0].texts if not text.get_text().isdigit()]
+        written = {text.get_text() for text in names}
+        assert network.names[network.gateways[0]] in written
+        assert len(written) >= 15, "as many as have room"
+        boxes = [text.get_window_extent() for text in names]
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+        legend = made.legends[0].get_window_extent()
+        assert legend.x0 >= 0
+        assert legend.x1 <= made.bbox.x1, "the legend is not cut"
+        labels = [text.get_text() for text in made.legends[0].get_texts()]
+        assert len(labels) == (7 if shown is not scenario else len(set(labels)))
+
+
+def test_flows_of_the_same_hops_share_a_colour_where_there_are_many() -> None:
+    flows = [{"from": a, "to": b, **NEWRENO} for a in range(4) for b in range(5) if a < b]
+    network = Network.of(Scenario.positions([(f"{200 * n}m", "0m") for n in range(5)], flows=flows).resolved_json)
+    made = network.figure()
+    labels = [text.get_text() for text in made.legends[0].get_texts()]
+    assert labels == ["flows of 1 hop (4)", "flows of 2 hops (3)", "flows of 3 hops (2)", "flows of 4 hops (1)"]
+    assert len({patch.get_facecolor() for patch in made.axes[0].patches}) == 4
 
 
 @pytest.mark.parametrize(("kind", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fourhop import _core, style
@@ -24,11 +25,14 @@ _HEIGHTS_IN = (2.6, 7.0)
 """Least and greatest height of the picture."""
 _LABELLED = 60
 """With more nodes the numbers are small."""
-_NAMED_FLOWS = 12
-"""Most flows that the legend names."""
-
-_COLUMNS = 3
-"""Of the legend."""
+_NAMED_FLOWS = 7
+"""Most flows that have a colour and a line of the legend each; of more, those with the same hops share them."""
+_HOPS = ("#F5B041", "#EB7A27", "#D1382C", "#A31F67", "#6A2C91", "#1F1147")
+"""Colours of flows by their hops, from 1 on, from light to dark; the last is that of all longer ones."""
+_LETTER_PT = 0.62
+"""Width of a letter as a part of its size, about; those of a legend must not be cut."""
+_NAME_PT = 6.0
+"""Size of the names of nodes."""
 _BEND = 0.22
 """Height of the bow of an arrow as a share of its length, twice."""
 _SCALES_DB = (10.0, 20.0)
@@ -51,6 +55,8 @@ class Network:
     gateways: list[int]
     walls: list[tuple[list[Place], str]]
     """Corners in metres, and the loss of a crossing as it is written."""
+    names: dict[int, str] = field(default_factory=dict)
+    """Of nodes with radios that have one."""
 
     @classmethod
     def of(cls, scenario_json: str, seed: int | None = None) -> Network:
@@ -68,6 +74,11 @@ class Network:
             found["flows"],
             found["gateways"],
             walls,
+            {
+                each["node"]: each["name"]
+                for each in resolved.get("nodes", [])
+                if isinstance(each["node"], int) and each["node"] < len(found["positions"]) and "name" in each
+            },
         )
 
     @property
@@ -98,7 +109,7 @@ class Network:
         xs, ys = zip(*itertools.chain(*shown), strict=True)
         wide, high = max(xs) - min(xs), max(ys) - min(ys)
         margin = 0.08 * max(wide, high, 1e-3)
-        rows = math.ceil(min(len(arrows), _NAMED_FLOWS + 1) / _COLUMNS)
+        rows = math.ceil(len(dict.fromkeys(arrow.label for arrow in arrows)) / _columns(arrows))
         least, most = _HEIGHTS_IN
         height = 0.78 * _WIDTH_IN * (high + 2.0 * margin) / (wide + 2.0 * margin) + 0.9 + 0.2 * rows
         made, axes = style.figure(_WIDTH_IN, min(max(height, least), most))
@@ -112,11 +123,14 @@ class Network:
         self._draw_links(made, axes)
         self._draw_nodes(axes)
         self._draw_flows(made, axes, arrows)
+        self._draw_names(made, axes)
         return made
 
     def _arrows(self) -> list[_Arrow]:
         """The flows that have a radio at an end. An end without one is behind the gateway nearest to the other."""
         arrows: list[_Arrow] = []
+        many = len(self.flows) > _NAMED_FLOWS
+        paths = self._hops() if many else {}
         for index, flow in enumerate(self.flows):
             ends = (flow["from"], flow["to"])
             radios = [end for end in ends if end is not None]
@@ -124,13 +138,38 @@ class Network:
                 continue
             here = self.places[radios[0]]
             nearest = min(self.gateways, default=radios[0], key=lambda gateway: math.dist(self.places[gateway], here))
-            a, b = (self.places[nearest if end is None else end] for end in ends)
+            here_to = [nearest if end is None else end for end in ends]
+            a, b = (self.places[end] for end in here_to)
             names = ["wired" if end is None else str(end) for end in ends]
             label = f"{flow['name']}: {names[0]} to {names[1]}, {flow['transport']}"
-            arrows.append(
-                _Arrow(a, b, _BEND if index % 2 else -_BEND, style.OKABE_ITO[index % len(style.OKABE_ITO)], label)
-            )
+            colour = style.OKABE_ITO[index % len(style.OKABE_ITO)]
+            if many:
+                hops = paths[here_to[0]].get(here_to[1])
+                colour = "0.45" if hops is None else _HOPS[min(max(hops, 1), len(_HOPS)) - 1]
+                label = _hops_label(hops)
+            arrows.append(_Arrow(a, b, _BEND if index % 2 else -_BEND, colour, label))
+        if many:
+            counts = Counter(arrow.label for arrow in arrows)
+            arrows = [replace(arrow, label=f"{arrow.label} ({counts[arrow.label]})") for arrow in arrows]
+            arrows.sort(key=lambda arrow: arrow.label)
         return arrows
+
+    def _hops(self) -> dict[int, dict[int, int]]:
+        """Of each node that a flow begins at: how many links it takes at least to each node that can be reached."""
+        beside: dict[int, list[int]] = {node: [] for node in range(len(self.places))}
+        for a, b in self.links:
+            beside[a].append(b)
+        starts = {end for flow in self.flows for end in (flow["from"], flow["to"]) if end is not None}
+        found = {}
+        for start in sorted(starts | set(self.gateways)):
+            hops, edge = {start: 0}, [start]
+            for node in edge:
+                for other in beside[node]:
+                    if other not in hops:
+                        hops[other] = hops[node] + 1
+                        edge.append(other)
+            found[start] = hops
+        return found
 
     def _draw_walls(self, axes: Axes) -> None:
         for corners, loss in self.walls:
@@ -158,7 +197,10 @@ class Network:
             return
         # From light for links that just are to dark, in an order that colour-blind readers see too. The lightest end of
         # the map would vanish on white.
-        colours = ListedColormap(matplotlib.colormaps["viridis_r"]([0.1 + 0.9 * step / 255.0 for step in range(256)]))
+        # Where flows take the colours of their hops, links leave all colour to them.
+        name, low, high = ("Greys", 0.2, 0.75) if len(self.flows) > _NAMED_FLOWS else ("viridis_r", 0.1, 1.0)
+        steps = [low + (high - low) * step / 255.0 for step in range(256)]
+        colours = ListedColormap(matplotlib.colormaps[name](steps))
         top = min(max(_SCALES_DB[0], *margins), _SCALES_DB[1])
         norm = Normalize(0.0, top)
         for both, dashes in ((True, "solid"), (False, (0, (3, 2)))):
@@ -217,11 +259,43 @@ class Network:
                 zorder=5,
             )
             axes.add_patch(patch)
-        named = arrows[:_NAMED_FLOWS]
-        handles = [Line2D([], [], color=arrow.colour, linewidth=1.6, label=arrow.label) for arrow in named]
-        if len(self.flows) > len(named):
-            handles.append(Line2D([], [], linestyle="none", label=f"and {len(self.flows) - len(named)} more"))
-        made.legend(handles=handles, loc="outside upper left", ncols=_COLUMNS, frameon=False, fontsize=8)
+        shown = {arrow.label: arrow.colour for arrow in arrows}
+        handles = [Line2D([], [], color=colour, linewidth=1.6, label=label) for label, colour in shown.items()]
+        made.legend(handles=handles, loc="outside upper left", ncols=_columns(arrows), frameon=False, fontsize=8)
+
+    def _draw_names(self, made: Figure, axes: Axes) -> None:
+        """Names beside nodes, those of gateways and ends of flows first, where they cover neither nodes nor names."""
+        if not self.names:
+            return
+        # The layout decides how large a metre is.
+        made.draw_without_rendering()
+        points = 72.0 / made.dpi
+        spots = [tuple(points * each for each in axes.transData.transform(place)) for place in self.places]
+        radius = 7.5 if len(self.places) <= _LABELLED else 4.0
+        taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in spots]
+        box = axes.get_window_extent()
+        edges = (points * box.x0, points * box.y0, points * box.x1, points * box.y1)
+        ends = {end for flow in self.flows for end in (flow["from"], flow["to"])}
+        for node in sorted(self.names, key=lambda node: (node not in self.gateways, node not in ends, node)):
+            half, high, (x, y) = 0.5 * _NAME_PT * _LETTER_PT * len(self.names[node]), 0.5 * _NAME_PT + 0.5, spots[node]
+            beside, above = radius + half + 2.0, radius + high
+            for cx, cy in ((0.0, -above), (0.0, above), (beside, 0.0), (-beside, 0.0)):
+                words = (x + cx - half, y + cy - high, x + cx + half, y + cy + high)
+                inside = edges[0] <= words[0] and edges[1] <= words[1] and words[2] <= edges[2] and words[3] <= edges[3]
+                if inside and not any(_overlap(words, other) for other in taken):
+                    taken.append(words)
+                    axes.annotate(
+                        self.names[node],
+                        self.places[node],
+                        xytext=(cx, cy),
+                        textcoords="offset points",
+                        ha="center",
+                        va="center",
+                        fontsize=_NAME_PT,
+                        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "alpha": 0.75, "edgecolor": "none"},
+                        zorder=8,
+                    )
+                    break
 
 
 @dataclass(frozen=True)
@@ -237,6 +311,26 @@ class _Arrow:
         """The place of the bow that is farthest from the straight line."""
         (ax, ay), (bx, by) = self.start, self.end
         return ((ax + bx) / 2.0 + self.bend / 2.0 * (by - ay), (ay + by) / 2.0 - self.bend / 2.0 * (bx - ax))
+
+
+def _hops_label(hops: int | None) -> str:
+    if hops is None:
+        return "flows without a path"
+    longest = len(_HOPS)
+    return f"flows of {longest} or more hops" if hops >= longest else f"flows of {_count(max(hops, 1), 'hop')}"
+
+
+def _columns(arrows: list[_Arrow]) -> int:
+    """As many columns of a legend as are sure to fit."""
+    longest = max((len(arrow.label) for arrow in arrows), default=0)
+    return max(1, min(3, int(72.0 * _WIDTH_IN / (8.0 * _LETTER_PT * longest + 44.0))))
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _count(number: int, what: str) -> str:

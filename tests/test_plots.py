@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.colors import to_rgb
 
 import fourhop
 from fourhop import FourhopError, plots, stats, style
+from fourhop import look as looks
 from fourhop.study import sweepchart
 from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart, Line
@@ -78,7 +80,7 @@ def test_words_make_bars_and_one_run_has_no_interval() -> None:
     assert line.x == ["Vegas", "TCP-AP"]
     assert line.low == line.high == [None, None]
     # A bar without an interval is open: it is not one that is known exactly.
-    (axes,) = plots.sweep(result, "delay").axes
+    axes = plots.sweep(result, "delay")
     assert [min(to_rgb(bar.get_facecolor())) > 0.95 for bar in axes.patches] == [True, True]
 
 
@@ -138,7 +140,7 @@ def test_what_cannot_be_drawn_says_what_can(swept: SweepResult) -> None:
     with pytest.raises(FourhopError, match="kind: found lines over transport, allowed: bars"):
         sweepchart.chart(cells.where(spacing="100m", hops=1), kind="lines")
     with pytest.raises(FourhopError, match="kind: found 'pie'"):
-        sweepchart.chart(cells, kind="pie")  # type: ignore[arg-type]
+        sweepchart.chart(cells, kind="pie")
 
 
 def test_every_transport_has_a_name() -> None:
@@ -176,3 +178,63 @@ def test_the_command_draws(fourhop: Command, folder: Path, tmp_path: Path) -> No
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "found no point with hops='7', allowed: topology.hops: 1, 2, 3" in refused.stderr
     assert "error: " in fourhop("plot", tmp_path).stderr
+
+
+def test_a_figure_is_made_for_its_paper(swept: SweepResult, tmp_path: Path) -> None:
+    shown: dict[str, Any] = {"by": "transport", "where": {"topology.spacing": "100m"}}
+    for size, inches in (("column", (3.5, 2.5)), ("slide", (8.0, 4.5)), ((5.0, 2.0), (5.0, 2.0))):
+        axes = plots.sweep(swept, **shown, size=size)
+        made = axes.get_figure(root=True)
+        assert made is not None
+        assert tuple(made.get_size_inches()) == inches
+        # Nothing is outside the picture, the legend neither.
+        made.draw_without_rendering()
+        legend = made.legends[0].get_window_extent()
+        assert legend.x0 >= 0
+        assert legend.x1 <= made.bbox.x1
+    axes = plots.sweep(
+        swept, **shown, log="xy", xlabel="n", ylabel="rate (kbit/s)", labels={"TCP-AP": "ours"}, font_size=7.0
+    )
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("n", "rate (kbit/s)")
+    assert axes.xaxis.label.get_fontsize() == 7.0
+    made = axes.get_figure(root=True)
+    assert made is not None
+    assert "ours" in [text.get_text() for text in made.legends[0].get_texts()]
+    colours = [line.get_color() for line in axes.lines if line.get_label() == "ours"]
+    before = plots.sweep(swept, **shown)
+    assert colours == [line.get_color() for line in before.lines if line.get_label() == "TCP-AP"]
+    # What is returned can be changed, and is what is written.
+    axes.set_title("a title of my own")
+    assert "a title of my own" in plots.write(axes, tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert axes._repr_svg_().startswith("<?xml")  # type: ignore[attr-defined]
+    assert not plots.sweep(swept, **shown, legend=False).figure.legends
+
+
+def test_charts_are_parts_of_a_figure_of_ones_own(swept: SweepResult) -> None:
+    from matplotlib.figure import Figure
+
+    whole = Figure(figsize=(7, 3))
+    parts = whole.subplots(1, 2)
+    for part, spacing in zip(parts, ("100m", "200m"), strict=True):
+        drawn = plots.sweep(swept, by="transport", where={"topology.spacing": spacing}, ax=part)
+        assert drawn is part
+        assert part.get_legend() is not None
+    assert whole.axes == list(parts)
+
+
+def test_what_a_figure_cannot_look_like_is_said(swept: SweepResult) -> None:
+    shown: dict[str, Any] = {"by": "transport", "where": {"topology.spacing": "100m"}}
+    for look, message in [
+        ({"size": "poster"}, "size: found 'poster', allowed: column, page, slide, or width and height in inches"),
+        ({"size": (0.1, 2)}, "size: found 0.1 by 2 inches, allowed: 1 to 50"),
+        ({"size": 3}, "size: found 3, allowed:"),
+        ({"log": "z"}, "log: found 'z', allowed: x, y, xy"),
+        ({"labels": {"cubic": "C"}}, "labels: found 'cubic', allowed: "),
+        ({"colour": "red"}, "found the keyword 'colour', allowed: ax, size"),
+    ]:
+        with pytest.raises(FourhopError, match=re.escape(message)):
+            plots.sweep(swept, **shown, **look)
+    zero = Chart("lines", (Line("a", [0.0, 1.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y")
+    with pytest.raises(FourhopError, match=re.escape("log: found 0.0 along x, allowed: numbers above zero")):
+        looks.axes(zero, {"log": "x"})

@@ -203,19 +203,18 @@ def test_a_result_replaces_an_older_one(result: Result, tmp_path: Path) -> None:
 
 def test_figures(result: Result, tmp_path: Path) -> None:
     for quantity in ("goodput_bps", "cwnd_segments", "srtt_s", "pacing_interval_s"):
-        figure = plots.time_series(result, quantity, seed=12)
-        (axes,) = figure.axes
+        axes = plots.time_series(result, quantity, seed=12)
         assert [line.get_label() for line in axes.lines] == ["flow-1", "flow-2"]
         assert axes.get_xlabel() == "time (s)"
         assert "(" in axes.get_ylabel()
         assert not axes.get_title()
-        for path in plots.save(figure, tmp_path / quantity):
+        for path in plots.save(axes, tmp_path / quantity):
             assert path.stat().st_size > 1000
 
 
 def test_a_figure_over_hops_draws_means_and_intervals() -> None:
     points = [(hops, stats.Interval(1e6 / hops, 1e4 * hops, 5, "replications")) for hops in (1, 2, 4)]
-    (axes,) = plots.over_hops({"a": points, "b": points[:1]}).axes
+    axes = plots.over_hops({"a": points, "b": points[:1]})
     first, second = axes.containers
     assert first[0].get_xydata().tolist() == [[1.0, 1000.0], [2.0, 500.0], [4.0, 250.0]]
     (bars,) = first[2]

@@ -1,23 +1,29 @@
 """Figures for papers: matplotlib, a palette that colour-blind readers tell apart, units on the axes, no title inside.
 
-Every function returns a `matplotlib.figure.Figure`, made without pyplot and without a display; `save` writes it as
-PNG and PDF, `write` as what the name of the file says.
+Every function returns the `matplotlib.axes.Axes` that it has drawn, for whatever is left to change; a notebook shows
+them as a picture. They are made without pyplot and without a display. `save` writes them as PNG and PDF, `write` as
+what the name of the file says.
+
+Every function also takes the keywords of `Look`: a size, letters, logarithmic axes, other names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
+from fourhop import look as looks
 from fourhop._core import series_columns
 from fourhop.errors import FourhopError
+from fourhop.look import Look
 from fourhop.stats import Interval
-from fourhop.study import draw, sweepchart
+from fourhop.study import sweepchart
 from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart, line, over_time
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from fourhop.result import Result
@@ -27,10 +33,10 @@ DPI = 200
 """Dots an inch of a PNG: a column of a paper is 960 wide."""
 
 
-def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]]) -> Figure:
+def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]], **look: Unpack[Look]) -> Axes:
     """Goodput over the number of hops, one curve a label; bars are 95 % intervals, of what `Interval.method` says."""
     lines = tuple(line(label, dict(points), scale=1e-3) for label, points in curves.items())
-    return draw.figure(Chart("lines", lines, "hops", "goodput (kbit/s)"))
+    return looks.axes(Chart("lines", lines, "hops", "goodput (kbit/s)"), look)
 
 
 def sweep(
@@ -42,7 +48,8 @@ def sweep(
     kind: sweepchart.Kind | None = None,
     flow: str | None = None,
     where: Mapping[str, object] | None = None,
-) -> Figure:
+    **look: Unpack[Look],
+) -> Axes:
     """What a sweep measured: a curve, or bars of one colour, for each value of `by`.
 
     Args:
@@ -56,13 +63,14 @@ def sweep(
             has words.
         flow: of this flow alone.
         where: varied keys with the one value each that is shown.
+        look: size, letters, axes and names, see `Look`.
 
     Raises `FourhopError` for a key or column that is not there, or if more is varied than a figure shows.
 
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=1, duration="2s")
     >>> swept = fourhop.sweep(chain, {"transport": ["newreno", "tcp-ap"], "topology.hops": [1, 2]}, runs=2)
-    >>> sweep(swept, "delay").axes[0].get_ylabel()
+    >>> sweep(swept, "delay", size="column", log="y").get_ylabel()
     'mean round trip (ms)'
     """
     cells = Cells.of(result, result.sweep.name)
@@ -70,10 +78,12 @@ def sweep(
         # Named as it is written, too: a shell knows texts only.
         meant = next((each for each in cells.values(key) if str(each) == str(value)), value)
         cells = cells.where(**{key: meant})
-    return draw.figure(sweepchart.chart(cells, y, x=x, by=by, kind=kind, flow=flow))
+    return looks.axes(sweepchart.chart(cells, y, x=x, by=by, kind=kind, flow=flow), look)
 
 
-def time_series(result: Result, quantity: str = "goodput_bps", *, seed: int | None = None) -> Figure:
+def time_series(
+    result: Result, quantity: str = "goodput_bps", *, seed: int | None = None, **look: Unpack[Look]
+) -> Axes:
     """A time series of every flow of one run (by default the first seed), one line for each flow.
 
     `quantity` is a column of `Result.series` (docs/results.md).
@@ -95,11 +105,13 @@ def time_series(result: Result, quantity: str = "goodput_bps", *, seed: int | No
     flows = {name: name for name in table["flow"].unique(maintain_order=True)}
     lines, label = over_time(table, quantity, flows)
     # A window and a timer keep their value until they change; a rate is a mean over the step before.
-    return draw.figure(Chart("series", tuple(lines), "time (s)", label, steps=quantity != "goodput_bps"))
+    return looks.axes(Chart("series", tuple(lines), "time (s)", label, steps=quantity != "goodput_bps"), look)
 
 
-def save(made: Figure, path: str | Path) -> list[Path]:
-    """Write a figure as PNG and PDF beside each other; `path` names them without a suffix. Returns both paths.
+def save(made: Figure | Axes, path: str | Path) -> list[Path]:
+    """Write a figure, or that of axes, as PNG and PDF beside each other; `path` names both without a suffix.
+
+    Returns both paths.
 
     Raises `FourhopError` if they cannot be written.
     """
@@ -107,8 +119,8 @@ def save(made: Figure, path: str | Path) -> list[Path]:
     return [write(made, stem.with_name(f"{stem.name}.{suffix}")) for suffix in ("png", "pdf")]
 
 
-def write(made: Figure, path: str | Path) -> Path:
-    """Write a figure to one file; the end of its name says how: `.png`, `.svg` or `.pdf`.
+def write(made: Figure | Axes, path: str | Path) -> Path:
+    """Write a figure, or that of axes, to one file; the end of its name says how: `.png`, `.svg` or `.pdf`.
 
     Raises `FourhopError` for another end, or if it cannot be written.
     """
@@ -123,7 +135,9 @@ def write(made: Figure, path: str | Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with matplotlib.rc_context({"svg.hashsalt": "fourhop"}):
-            made.savefig(path, dpi=DPI, metadata=dateless[kind])
+            figure = made.get_figure(root=True)
+            assert figure is not None
+            figure.savefig(path, dpi=DPI, metadata=dateless[kind])
     except OSError as error:
         raise FourhopError(f"{path}: cannot be written: {error.strerror or error}") from error
     return path

@@ -54,12 +54,12 @@ def transport_place(label: str) -> int | None:
     return _PLACES[found[1]] if found else None
 
 
-def figure(width_in: float = 4.8, height_in: float = 3.2) -> tuple[Figure, Axes]:
+def figure(width_in: float = 4.8, height_in: float = 3.2, axes_class: type[Axes] | None = None) -> tuple[Figure, Axes]:
     """An empty figure in the style of the package, one column of a paper wide."""
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(width_in, height_in), layout="constrained")
-    return made, empty(made.add_subplot())
+    return made, empty(made.add_subplot() if axes_class is None else made.add_subplot(axes_class=axes_class))
 
 
 def empty(axes: Axes) -> Axes:

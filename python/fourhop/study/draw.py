@@ -41,24 +41,52 @@ HEIGHT_IN = 3.4
 LEGEND_IN = 0.19
 """A row of the legend."""
 
+FONT_PT = 10.0
+"""Of letters; those of a legend are smaller."""
+_LEGEND = 0.9
+
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "triangle down": "v"}
 
 
 def figure(chart: Chart | Drawing) -> Figure:
     """A chart as a matplotlib figure. A table has none: it is read as a table."""
+    drawing = describe(chart) if isinstance(chart, Chart) else chart
+    rows = math.ceil(len(drawing.curves) / _columns(drawing.curves))
+    # A long legend does not take its room from what is drawn.
+    made = axes(drawing, size=(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))).get_figure(root=True)
+    assert made is not None
+    return made
+
+
+def axes(
+    drawing: Drawing,
+    *,
+    into: Axes | None = None,
+    size: tuple[float, float] = (WIDTH_IN, HEIGHT_IN),
+    font_size: float = FONT_PT,
+    legend: bool = True,
+    axes_class: type[Axes] | None = None,
+) -> Axes:
+    """A chart on axes of a figure of its own, or on those that are given.
+
+    `size` is that of the figure in inches, `font_size` that of its letters in points, `axes_class` what the axes are.
+    """
     import matplotlib
 
-    drawing = describe(chart) if isinstance(chart, Chart) else chart
-    columns = _columns(drawing.curves)
-    rows = math.ceil(len(drawing.curves) / columns)
-    with matplotlib.rc_context(_STYLE):
-        # A long legend does not take its room from what is drawn.
-        made, axes = style.figure(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))
+    named = legend and any(curve.label for curve in drawing.curves)
+    with matplotlib.rc_context({**_STYLE, "font.size": font_size}):
+        if into is not None:
+            _content(style.empty(into), drawing)
+            if named:
+                into.legend(frameon=False, fontsize=font_size * _LEGEND)
+            return into
+        made, axes = style.figure(*size, axes_class=axes_class)
         _content(axes, drawing)
         # A single curve, too, says what it is.
-        if any(curve.label for curve in drawing.curves):
-            made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
-    return made
+        if named:
+            columns = _columns(drawing.curves, size[0] * FONT_PT / font_size)
+            made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=font_size * _LEGEND)
+    return axes
 
 
 def side_by_side(charts: Sequence[Chart]) -> Figure:
@@ -205,7 +233,7 @@ def _plain(values: Sequence[float | None]) -> list[float]:
     return [math.nan if value is None else value for value in values]
 
 
-def _columns(curves: Sequence[Curve]) -> int:
-    """As many columns as fit above the axes."""
+def _columns(curves: Sequence[Curve], width_in: float = WIDTH_IN) -> int:
+    """As many columns as fit above axes of this width, in letters of `FONT_PT`."""
     longest = max((len(curve.label) for curve in curves), default=0) + 6
-    return max(1, min(len(curves), int(WIDTH_IN * 12.5) // longest, 4))
+    return max(1, min(len(curves), int(width_in * 12.5) // longest, 4))

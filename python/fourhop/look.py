@@ -1,0 +1,128 @@
+"""How a figure looks: its size, letters, axes and names, for a paper or a talk; the charts themselves are in `study`.
+
+Every function of `plots` takes these as keywords and returns the axes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+
+from fourhop.errors import FourhopError
+from fourhop.study import draw
+from fourhop.study.chart import Chart
+from fourhop.study.drawing import describe
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Named = Literal["column", "page", "slide"]
+Log = Literal["x", "y", "xy"]
+
+SIZES: Mapping[str, tuple[float, float, float]] = {
+    "column": (3.5, 2.5, 8.0),
+    "page": (7.16, 3.0, 8.0),
+    "slide": (8.0, 4.5, 16.0),
+}
+"""Width and height in inches, and letters in points: a column or the full width of a two-column paper, or a slide."""
+
+
+class Look(TypedDict, total=False):
+    """Keywords of every function of `plots`; what is left out stays as it is."""
+
+    ax: Axes
+    """Draw into these axes, as one part of a figure of your own. They have their size already."""
+    size: Named | tuple[float, float]
+    """`column`, `page` or `slide`, or width and height in inches. The legend stands above the axes, inside the size."""
+    font_size: float
+    """Of all letters, in points."""
+    log: Log
+    """Axes that are logarithmic: every value there must be positive."""
+    xlabel: str
+    ylabel: str
+    labels: Mapping[str, str]
+    """Other names for curves. Colours stay those of the transports that are meant."""
+    legend: bool
+    """Show the legend? A single curve without a name never has one."""
+
+
+@functools.cache
+def _drawn_axes() -> type[Axes]:
+    from matplotlib.axes import Axes
+
+    class DrawnAxes(Axes):
+        """Axes that a notebook shows as the figure they are in, although pyplot does not know it."""
+
+        def _repr_svg_(self) -> str:
+            import io
+
+            out = io.StringIO()
+            figure = self.get_figure(root=True)
+            assert figure is not None
+            figure.savefig(out, format="svg", metadata={"Date": None})
+            return out.getvalue()
+
+    return DrawnAxes
+
+
+def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
+    """A chart drawn as `look` says.
+
+    Raises `FourhopError` for a keyword that there is not, or a value that is not allowed.
+    """
+    unknown = sorted(set(look) - set(Look.__annotations__))
+    if unknown:
+        raise FourhopError(f"found the keyword {unknown[0]!r}, allowed: {', '.join(Look.__annotations__)}")
+    log = look.get("log", "")
+    if log and log not in get_args(Log):
+        raise FourhopError(f"log: found {log!r}, allowed: {', '.join(get_args(Log))}")
+    if "x" in log:
+        _positive("x", [x for line in chart.lines for x in line.x])
+    if "y" in log:
+        _positive("y", [y for line in chart.lines for y in line.y if y is not None])
+    chart = replace(chart, x_log=chart.x_log or "x" in log, y_log=chart.y_log or "y" in log)
+    chart = replace(chart, x_label=look.get("xlabel", chart.x_label), y_label=look.get("ylabel", chart.y_label))
+    drawing = describe(chart)
+    labels = look.get("labels", {})
+    missing = sorted(set(labels) - {curve.label for curve in drawing.curves})
+    if missing:
+        there = ", ".join(curve.label for curve in drawing.curves)
+        raise FourhopError(f"labels: found {missing[0]!r}, allowed: {there}")
+    curves = tuple(replace(curve, label=labels.get(curve.label, curve.label)) for curve in drawing.curves)
+    drawing = replace(drawing, curves=curves)
+    width, height, font = _size(look.get("size"))
+    font = look.get("font_size", font)
+    return draw.axes(
+        drawing,
+        into=look.get("ax"),
+        size=(width, height),
+        font_size=font,
+        legend=look.get("legend", True),
+        axes_class=_drawn_axes(),
+    )
+
+
+def _size(given: Any) -> tuple[float, float, float]:
+    if given is None:
+        return draw.WIDTH_IN, draw.HEIGHT_IN, draw.FONT_PT
+    if isinstance(given, str):
+        if given not in SIZES:
+            raise FourhopError(f"size: found {given!r}, allowed: {', '.join(SIZES)}, or width and height in inches")
+        return SIZES[given]
+    try:
+        width, height = map(float, given)
+    except (TypeError, ValueError):
+        raise FourhopError(
+            f"size: found {given!r}, allowed: {', '.join(SIZES)}, or width and height in inches"
+        ) from None
+    if not (1.0 <= width <= 50.0 and 1.0 <= height <= 50.0):
+        raise FourhopError(f"size: found {width:g} by {height:g} inches, allowed: 1 to 50")
+    return width, height, draw.FONT_PT if width > 4.0 else SIZES["column"][2]
+
+
+def _positive(axis: str, values: list[Any]) -> None:
+    wrong = next((value for value in values if isinstance(value, str) or value <= 0.0), None)
+    if wrong is not None:
+        raise FourhopError(f"log: found {wrong!r} along {axis}, allowed: numbers above zero")

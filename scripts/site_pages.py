@@ -1,6 +1,6 @@
 """Pages of the site that are not in docs/: a hook of mkdocs.
 
-README.md and the other documents of the root become pages, the tutorial is executed and becomes one, and links among
+README.md and the other documents of the root become pages, notebooks are executed and become some, and links among
 all of them go on leading where they lead in the repository. A link to a file that is no document (a scenario, a
 licence) leads to a copy of it.
 """
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tutorial
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOK = "docs/tutorial.ipynb"
+NOTEBOOKS = {"docs/tutorial.ipynb": "tutorial.md", "docs/sliders.ipynb": "sliders.md"}
 # Documents of the root, and the pages they become.
 PAGES = {
     "README.md": "index.md",
@@ -28,7 +28,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "LIMITATIONS.md": "limitations.md",
     "VALIDATION.md": "validation.md",
-    NOTEBOOK: "tutorial.md",
+    **NOTEBOOKS,
 }
 LINK = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)(?=[)#])")
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
@@ -41,8 +41,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     copies: dict[str, Path] = {}
     texts = {f"docs/{file.src_uri}": (file.src_uri, file.content_string) for file in files.documentation_pages()}
     texts |= {path: (page, (ROOT / path).read_text(encoding="utf-8")) for path, page in PAGES.items()}
-    executed = tutorial.execute(ROOT / NOTEBOOK)
-    texts[NOTEBOOK] = (PAGES[NOTEBOOK], executed.text)
+    pictures: dict[str, bytes] = {}
+    for notebook, page in NOTEBOOKS.items():
+        executed = tutorial.execute(ROOT / notebook)
+        texts[notebook] = (page, executed.text)
+        pictures |= executed.pictures
     for path, (page, text) in texts.items():
         if (old := files.get_file_from_path(page)) is not None:
             files.remove(old)
@@ -50,7 +53,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         # Where it came from: what mkdocs complains about is to be found there.
         made.generated_by = path
         files.append(made)
-    for name, picture in executed.pictures.items():
+    for name, picture in pictures.items():
         files.append(File.generated(config, name, content=picture))
     for uri, source in copies.items():
         files.append(File.generated(config, uri, content=source.read_bytes()))

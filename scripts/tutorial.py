@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Execute the tutorial and show what came of it.
+"""Execute a notebook of docs/ and show what came of it.
 
     scripts/tutorial.py NOTEBOOK [--out PAGE.md]
 
@@ -68,6 +68,8 @@ def _output(output: Any, stem: str, pictures: dict[str, bytes]) -> str:
     if output.output_type == "stream":
         return _plain(output.text)
     data = output.data
+    if "application/vnd.jupyter.widget-view+json" in data:
+        return "*Sliders: they move in the notebook, not on this page.*"
     if "image/svg+xml" in data:
         name = f"img/{stem}-{len(pictures) + 1}.svg"
         pictures[name] = data["image/svg+xml"].encode()
@@ -90,7 +92,7 @@ def _table(text: str) -> str:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description="Execute the tutorial and show what came of it.")
+    parser = argparse.ArgumentParser(description="Execute a notebook and show what came of it.")
     parser.add_argument("notebook", type=Path)
     parser.add_argument("--out", type=Path, help="where the page goes; its text is printed if not given")
     arguments = parser.parse_args()

@@ -140,7 +140,7 @@ def test_what_cannot_be_drawn_says_what_can(swept: SweepResult) -> None:
     with pytest.raises(FourhopError, match="kind: found lines over transport, allowed: bars"):
         sweepchart.chart(cells.where(spacing="100m", hops=1), kind="lines")
     with pytest.raises(FourhopError, match="kind: found 'pie'"):
-        sweepchart.chart(cells, kind="pie")
+        sweepchart.chart(cells, kind="pie")  # type: ignore[arg-type]
 
 
 def test_every_transport_has_a_name() -> None:
@@ -174,6 +174,23 @@ def test_the_command_draws(fourhop: Command, folder: Path, tmp_path: Path) -> No
     assert (drawn.returncode, drawn.stderr) == (0, "")
     assert drawn.stdout == f"figure: {tmp_path / 'delay.svg'}\n"
     assert "mean round trip (ms)" in (tmp_path / "delay.svg").read_text(encoding="utf-8")
+    shown = (
+        "--where",
+        "spacing=100m",
+        "--size",
+        "3x2",
+        "--log",
+        "y",
+        "--xlabel",
+        "distance",
+        "--out",
+        tmp_path / "b.svg",
+    )
+    assert fourhop("plot", folder, *shown).returncode == 0
+    text = (tmp_path / "b.svg").read_text(encoding="utf-8")
+    assert 'width="216pt" height="144pt"' in text
+    assert "distance" in text
+    assert "size: found 'poster', allowed: column" in fourhop("plot", folder, *shown[:2], "--size", "poster").stderr
     refused = fourhop("plot", folder, "--where", "hops=7")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "found no point with hops='7', allowed: topology.hops: 1, 2, 3" in refused.stderr
@@ -183,7 +200,7 @@ def test_the_command_draws(fourhop: Command, folder: Path, tmp_path: Path) -> No
 def test_a_figure_is_made_for_its_paper(swept: SweepResult, tmp_path: Path) -> None:
     shown: dict[str, Any] = {"by": "transport", "where": {"topology.spacing": "100m"}}
     for size, inches in (("column", (3.5, 2.5)), ("slide", (8.0, 4.5)), ((5.0, 2.0), (5.0, 2.0))):
-        axes = plots.sweep(swept, **shown, size=size)
+        axes = plots.sweep(swept, **shown, size=size)  # type: ignore[arg-type]
         made = axes.get_figure(root=True)
         assert made is not None
         assert tuple(made.get_size_inches()) == inches
@@ -234,7 +251,7 @@ def test_what_a_figure_cannot_look_like_is_said(swept: SweepResult) -> None:
         ({"colour": "red"}, "found the keyword 'colour', allowed: ax, size"),
     ]:
         with pytest.raises(FourhopError, match=re.escape(message)):
-            plots.sweep(swept, **shown, **look)
+            plots.sweep(swept, **shown, **look)  # type: ignore[arg-type]
     zero = Chart("lines", (Line("a", [0.0, 1.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y")
     with pytest.raises(FourhopError, match=re.escape("log: found 0.0 along x, allowed: numbers above zero")):
         looks.axes(zero, {"log": "x"})

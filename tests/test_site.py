@@ -19,6 +19,7 @@ from tests.browser import CHROMIUM, Chromium
 from tests.conftest import ROOT, environment
 
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
+SLIDERS = ROOT / "docs" / "sliders.ipynb"
 RECIPE = ROOT / "docs" / "add-a-cc.md"
 MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbclient") if importlib.util.find_spec(name) is None]
 
@@ -67,6 +68,30 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     assert all(picture.read_text(encoding="utf-8").startswith("<?xml") for picture in pictures)
 
 
+def test_the_notebook_with_sliders_runs_and_its_sliders_run_networks(tmp_path: Path) -> None:
+    pytest.importorskip("ipywidgets", reason="the extra `dev` is not installed")
+    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    moved = json.loads(SLIDERS.read_text(encoding="utf-8"))
+    made = next(cell for cell in moved["cells"] if "ipywidgets.interact(" in "".join(cell["source"]))
+    # A slider that is moved runs the network again.
+    source = "calls = []\nshown = watch\ndef watch(**keys):\n    calls.append(keys['hops'])\n    shown(**keys)\n"
+    source += "".join(made["source"]).replace("ipywidgets.interact(", "moved = ipywidgets.interactive(").rstrip(";\n")
+    source += "\nmoved.update()\nmoved.children[0].value = 2\nprint('hops', *calls)"
+    moved["cells"].insert(2, made | {"id": "moved", "source": source})
+    path = tmp_path / "moved.ipynb"
+    path.write_text(json.dumps(moved), encoding="utf-8")
+    for notebook, page in ((SLIDERS, tmp_path / "sliders.md"), (path, tmp_path / "moved.md")):
+        ran = run("scripts/tutorial.py", notebook, "--out", page)
+        assert ran.returncode == 0, ran.stderr
+    assert "hops 4 2" in (tmp_path / "moved.md").read_text(encoding="utf-8")
+    text = (tmp_path / "sliders.md").read_text(encoding="utf-8")
+    assert text.count("*Sliders: ") == 2
+    speeds = [int(each) for each in re.findall(r"(\d+) kbit/s, mean round trip", text)]
+    assert len(speeds) == 2
+    assert speeds[1] > speeds[0], "a small window carries more over seven hops"
+    assert "data:image/svg+xml" in text, "the picture of the scenario"
+
+
 def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
     pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
@@ -80,10 +105,11 @@ def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
 
 
 def test_the_tutorial_is_kept_without_outputs() -> None:
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    code = [cell for cell in cells if cell["cell_type"] == "code"]
-    assert len(code) > 5
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    for notebook in (NOTEBOOK, SLIDERS):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        assert len(code) > 4
+        assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
 def test_the_tutorial_shows_the_congestion_control_of_the_recipe() -> None:

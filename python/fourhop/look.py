@@ -104,6 +104,21 @@ def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
     )
 
 
+def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | None) -> Look:
+    """A look from what a shell says: what is None is left out, and `5x3` is a size in inches."""
+    look = Look()
+    if size is not None:
+        width, by, height = size.partition("x")
+        look["size"] = (width, height) if by else size  # type: ignore[typeddict-item]
+    if log is not None:
+        look["log"] = log
+    if xlabel is not None:
+        look["xlabel"] = xlabel
+    if ylabel is not None:
+        look["ylabel"] = ylabel
+    return look
+
+
 def _size(given: Any) -> tuple[float, float, float]:
     if given is None:
         return draw.WIDTH_IN, draw.HEIGHT_IN, draw.FONT_PT

@@ -38,6 +38,9 @@ _BEND = 0.22
 _SCALES_DB = (10.0, 20.0)
 """Least and greatest end of the scale of margins."""
 
+MOST_SHOWN = 300
+"""Nodes up to which a notebook shows the picture of a scenario by itself."""
+
 Place = tuple[float, float]
 
 

@@ -397,6 +397,27 @@ class Scenario:
         """One line: name, shape, traffic, duration and profile."""
         return f"<Scenario {self.describe()}>"
 
+    def _repr_html_(self) -> str:
+        """For a notebook: the line of `describe`, the network as a picture, and the scenario with every default."""
+        import base64
+        import html
+        import io
+
+        from fourhop.picture import MOST_SHOWN, Network
+
+        picture = ""
+        network = Network.of(self._resolved_json)
+        if len(network.places) <= MOST_SHOWN:
+            out = io.BytesIO()
+            network.figure().savefig(out, format="svg", metadata={"Date": None})
+            # As an image of its own, so that its style and ids meddle with nothing else on the page.
+            text = base64.b64encode(out.getvalue()).decode("ascii")
+            look = "background:white;max-width:min(100%,44em)"
+            picture = f'<img style="{look}" alt="the network" src="data:image/svg+xml;base64,{text}">'
+        toml = html.escape(self.to_toml()).replace("\n", "&#10;")
+        about = f"<p>{html.escape(self.describe())}<br><small>{network.describe()}</small></p>"
+        return f"{about}{picture}<details><summary>every key</summary><pre>{toml}</pre></details>"
+
 
 def catalog() -> dict[str, dict[str, str]]:
     """What a scenario can name, by kind: each name with a line about it.

@@ -20,6 +20,7 @@ CONFIDENCE = 0.95
 """Confidence level of every interval in the package."""
 
 Method = Literal["replications", "batch means", "none"]
+_OVER: dict[Method, str] = {"replications": "runs", "batch means": "batches", "none": "values"}
 
 # Two-sided quantiles at `CONFIDENCE` with 1, 2, ... degrees of freedom, as scipy computes them. Loading scipy takes
 # longer than a short run.
@@ -71,6 +72,18 @@ class Interval:
     def high(self) -> float | None:
         """Upper end of the interval."""
         return None if self.half_width is None else self.mean + self.half_width
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the mean, the interval, and what it was taken over."""
+        low, high = self.low, self.high
+        if low is None or high is None:
+            return f"{self.mean:.6g} <small>(no interval: {self.n} value{'' if self.n == 1 else 's'})</small>"
+        half = self.half_width or 0.0
+        # Two digits of the half-width are all that it supports, of the mean as well.
+        digits = max(0, 1 - math.floor(math.log10(half))) if half > 0.0 else 3
+        mean, half_width, below, above = (f"{each:.{digits}f}" for each in (self.mean, half, low, high))
+        over = f"{self.n} {_OVER[self.method]}"
+        return f"{mean} <small>± {half_width}, 95 % interval [{below}, {above}] over {over}</small>"
 
     @property
     def relative(self) -> float | None:

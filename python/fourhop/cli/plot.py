@@ -37,11 +37,21 @@ def command(
         list[str] | None,
         Option(metavar="KEY=VALUE", help="Show only what has this value of a varied key. May be repeated."),
     ] = None,
+    size: Annotated[
+        str | None,
+        Option(
+            metavar="SIZE",
+            help="column or page of a paper of two columns, slide, or width and height in inches as 5x3.",
+        ),
+    ] = None,
+    log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Axes that are logarithmic.")] = None,
+    xlabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of x is called.")] = None,
+    ylabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of y is called.")] = None,
     out: Annotated[Path, Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("plot.png"),
 ) -> None:
     """Draw what a sweep measured, as lines, bars or an ECDF."""
     with common.errors():
-        from fourhop import plots
+        from fourhop import look, plots
         from fourhop.sweeps.result import SweepResult
 
         pairs = [text.partition("=") for text in where or []]
@@ -53,5 +63,6 @@ def command(
             kind=kind,
             flow=flow,
             where={key: value for key, _, value in pairs},
+            **look.of(size=size, log=log, xlabel=xlabel, ylabel=ylabel),
         )
         echo(f"figure: {plots.write(made, out)}")

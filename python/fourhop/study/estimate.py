@@ -14,6 +14,7 @@ Nothing here reads a clock or a file.
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,11 @@ class Estimate:
         if self.low is None or self.high is None:
             return f"{told(self.value)}{unit} (no interval)"
         return f"{told(self.value)} [{told(self.low)}, {told(self.high)}]{unit}"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: value, interval, and how it was made."""
+        made = f" <small>95 % interval, {html.escape(self.method)}</small>" if self.method else ""
+        return f"{html.escape(str(self))}{made}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from fourhop import recorded, stats
 from fourhop.errors import FourhopError
 from fourhop.result import Result
 from fourhop.shown import Shown, described, to_csv
-from fourhop.sweeps import manifest, runfile, runstore, seriesfile, tables
+from fourhop.sweeps import labelled, manifest, runfile, runstore, seriesfile, tables
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.manifest import Content, PointRuns
 from fourhop.sweeps.runstore import RunStore, Temporary
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray
 
 Table = Literal[
     "points",
@@ -217,6 +218,16 @@ class SweepResult:
             return frame.to_pandas()
         except ImportError as error:
             raise FourhopError(f"pandas: a package is missing ({error}): pip install pandas pyarrow") from None
+
+    def xarray(self, table: labelled.Arranged = "runs") -> xarray.Dataset:
+        """A table as a labelled dataset, for what is easier with axes than with rows.
+
+        Its axes are the varied keys in the order of the sweep, then `seed`, and `flow` and `batch` where the table has
+        them; every array says its unit in `attrs["units"]`. Not a number where there was no such run.
+
+        Raises `FourhopError` for another table, or without the extra `xarray`.
+        """
+        return labelled.arranged(getattr(self, table, pl.DataFrame()), list(self.sweep.keys), table, self.sweep.name)
 
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
         """A table as CSV with its column names in the first line: into a file, or, without a path, as text.

@@ -234,9 +234,10 @@ def test_charts_are_parts_of_a_figure_of_ones_own(swept: SweepResult) -> None:
     whole = Figure(figsize=(7, 3))
     parts = whole.subplots(1, 2)
     for part, spacing in zip(parts, ("100m", "200m"), strict=True):
-        drawn = plots.sweep(swept, by="transport", where={"topology.spacing": spacing}, ax=part)
+        drawn = plots.sweep(swept, by="transport", where={"topology.spacing": spacing}, ax=part, font_size=7.0)
         assert drawn is part
         assert part.get_legend() is not None
+        assert part.yaxis.label.get_fontsize() == 7.0
     assert whole.axes == list(parts)
 
 

@@ -77,13 +77,13 @@ def test_the_notebook_with_sliders_runs_and_its_sliders_run_networks(tmp_path: P
     source = "calls = []\nshown = watch\ndef watch(**keys):\n    calls.append(keys['hops'])\n    shown(**keys)\n"
     source += "".join(made["source"]).replace("ipywidgets.interact(", "moved = ipywidgets.interactive(").rstrip(";\n")
     source += "\nmoved.update()\nmoved.children[0].value = 2\nprint('hops', *calls)"
-    moved["cells"].insert(2, made | {"id": "moved", "source": source})
+    moved["cells"].append(made | {"id": "moved", "source": source})
     path = tmp_path / "moved.ipynb"
     path.write_text(json.dumps(moved), encoding="utf-8")
     for notebook, page in ((SLIDERS, tmp_path / "sliders.md"), (path, tmp_path / "moved.md")):
         ran = run("scripts/tutorial.py", notebook, "--out", page)
         assert ran.returncode == 0, ran.stderr
-    assert "hops 4 2" in (tmp_path / "moved.md").read_text(encoding="utf-8")
+    assert "hops 4 4 2" in (tmp_path / "moved.md").read_text(encoding="utf-8")
     text = (tmp_path / "sliders.md").read_text(encoding="utf-8")
     assert text.count("*Sliders: ") == 2
     speeds = [int(each) for each in re.findall(r"(\d+) kbit/s, mean round trip", text)]

@@ -76,12 +76,15 @@ def axes(
     named = legend and any(curve.label for curve in drawing.curves)
     with matplotlib.rc_context({**_STYLE, "font.size": font_size}):
         if into is not None:
-            _content(style.empty(into), drawing)
+            _content(style.empty(into), drawing, font_size / FONT_PT)
+            into.tick_params(labelsize=font_size)
+            for axis in (into.xaxis, into.yaxis):
+                axis.label.set_size(font_size)
             if named:
                 into.legend(frameon=False, fontsize=font_size * _LEGEND)
             return into
         made, axes = style.figure(*size, axes_class=axes_class)
-        _content(axes, drawing)
+        _content(axes, drawing, font_size / FONT_PT)
         # A single curve, too, says what it is.
         if named:
             columns = _columns(drawing.curves, size[0] * FONT_PT / font_size)
@@ -133,14 +136,15 @@ def _lean(tag: re.Match[str]) -> str:
     return re.sub(r"(?<![\w.])-?\d+\.\d{3,}", lambda place: f"{float(place[0]):.2f}".rstrip("0").rstrip("."), text)
 
 
-def _content(axes: Axes, drawing: Drawing) -> None:
+def _content(axes: Axes, drawing: Drawing, scale: float = 1.0) -> None:
+    """What is drawn; `scale` is that of letters, which lines follow where they are large."""
     axes.grid(axis="y", color=_GRID, linewidth=0.6)
     _axes(axes, drawing)
     for index, curve in enumerate(drawing.curves):
         if drawing.kind == "bars":
             _bars(axes, curve, index, drawing)
         else:
-            _line(axes, curve, drawing)
+            _line(axes, curve, drawing, max(1.0, scale))
 
 
 def _axes(axes: Axes, drawing: Drawing) -> None:
@@ -155,12 +159,12 @@ def _axes(axes: Axes, drawing: Drawing) -> None:
     axes.set_ylim(drawing.y.low, drawing.y.high)
 
 
-def _line(axes: Axes, curve: Curve, drawing: Drawing) -> None:
+def _line(axes: Axes, curve: Curve, drawing: Drawing, scale: float) -> None:
     style: dict[str, Any] = {
         "label": curve.label,
         "color": curve.colour or _INK,
         "linestyle": (0, curve.dash) if curve.dash else "-",
-        "linewidth": 1.3,
+        "linewidth": 1.3 * scale,
     }
     if drawing.kind == "series":
         axes.plot(curve.x, _plain(curve.y), drawstyle="steps-post" if drawing.steps else "default", **style)
@@ -169,8 +173,8 @@ def _line(axes: Axes, curve: Curve, drawing: Drawing) -> None:
         curve.x,
         _plain(curve.y),
         yerr=_errors(curve),
-        capsize=3.0,
-        markersize=4.5,
+        capsize=3.0 * scale,
+        markersize=4.5 * scale,
         marker=_MARKERS[curve.marker],
         **style,
     )
@@ -179,7 +183,9 @@ def _line(axes: Axes, curve: Curve, drawing: Drawing) -> None:
     # Over the closed marks of the same places.
     unsure = [i for i, low in enumerate(curve.low) if low is None]
     x, y = ([_plain(side)[i] for i in unsure] for side in (curve.x, curve.y))
-    axes.plot(x, y, _MARKERS[curve.marker], markersize=4.5, color=style["color"], markerfacecolor=_PAPER, zorder=2.2)
+    axes.plot(
+        x, y, _MARKERS[curve.marker], markersize=4.5 * scale, color=style["color"], markerfacecolor=_PAPER, zorder=2.2
+    )
     _arrows(axes, curve, drawing, 0.0, style["color"])
 
 

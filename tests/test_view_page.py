@@ -483,6 +483,25 @@ def test_the_strip_of_the_whole_run_is_dragged_and_moved_by_keys(browser: Chromi
     assert sum(sending) / 600 == pytest.approx(share, rel=0.05), "how many nodes send on average"
 
 
+@pytest.mark.parametrize("pressed", ["[data-step=loss]", "#in", "#only"])
+def test_space_plays_after_something_was_clicked_and_presses_what_tab_has_reached(
+    browser: Chromium, traced: Path, pressed: str
+) -> None:
+    show(browser, traced / "chain.html")
+    box = browser.js(f"(({{x, y}}) => [x, y])(document.querySelector('{pressed}').getBoundingClientRect())")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=box[0] + 5, y=box[1] + 5, button="left", clickCount=1)
+    settled(browser)
+    browser.press("Space")
+    assert browser.js("fourhop.model.playing")
+    browser.press("Space")
+    assert not browser.js("fourhop.model.playing")
+    browser.js(f"document.querySelector('{pressed}').focus(); window.pressed = 0")
+    browser.js(f"document.querySelector('{pressed}').addEventListener('click', () => window.pressed++)")
+    browser.press("Space")
+    assert browser.js("[window.pressed, fourhop.model.playing]") == [1, False]
+
+
 @pytest.fixture(scope="module")
 def mesh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A mesh of 25 nodes with long names; 22 downloads from the Internet, and one upload."""
@@ -498,6 +517,19 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     run(Scenario(text), trace=folder / "mesh")
     return write(Blobs(Tables(folder / "mesh")), folder / "mesh.html")
+
+
+def test_several_losses_at_a_node_have_one_reason(browser: Chromium, traced: Path) -> None:
+    frames, receptions = (pd.read_parquet(traced / "chain" / f"{name}.parquet") for name in ("frames", "receptions"))
+    meant = receptions.merge(frames[["frame", "dst"]], left_on=["frame", "node"], right_on=["frame", "dst"])
+    lost = meant[~meant.fate.isin(["received", "overheard"])].sort_values("end_ns")
+    after = lost.end_ns.max()
+    show(browser, traced / "chain.html", f"from=0&to={6000 * MS}&t={after}&speed=10")
+    svg, shown = exported(browser, "map")
+    recent = set(lost.fate)
+    reasons = [text for text in words(svg) if text in recent]
+    assert shown["losses"] > len(reasons) >= 1
+    assert len(reasons) <= 7, "one for each node at most"
 
 
 def test_a_download_is_shown_from_the_internet_to_its_node(browser: Chromium, mesh: Path) -> None:

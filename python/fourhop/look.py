@@ -93,6 +93,9 @@ def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
     curves = tuple(replace(curve, label=labels.get(curve.label, curve.label)) for curve in drawing.curves)
     drawing = replace(drawing, curves=curves)
     width, height, font = _size(look.get("size"))
+    if "size" not in look:
+        # A long legend does not take its room from what is drawn.
+        height += draw.legend_in(drawing)
     font = look.get("font_size", font)
     return draw.axes(
         drawing,

@@ -77,6 +77,22 @@ export class Controls {
     });
     this.mapMouse();
     this.scrub();
+    this.letGo();
+  }
+
+  /** What the mouse has pressed does not keep the keys: Space plays afterwards. Who comes by Tab stays where it is. */
+  private letGo(): void {
+    const bar = by("bar");
+    let pointed = false;
+    bar.addEventListener("pointerdown", () => (pointed = true));
+    bar.addEventListener("keydown", () => (pointed = false));
+    bar.addEventListener("click", (event) => {
+      const target = event.target as HTMLElement;
+      if (event.detail > 0) target.closest<HTMLElement>("button, input[type=checkbox]")?.blur();
+    });
+    bar.addEventListener("change", (event) => {
+      if (pointed && (event.target as HTMLElement).matches("select")) (event.target as HTMLElement).blur();
+    });
   }
 
   /** Along the strip of the whole run, the instant goes where the pointer is. */

@@ -64,7 +64,8 @@ export class MapView {
     const { chunks } = trace.within(since, t);
     const now = new Set<number>();
     for (const chunk of chunks) this.frames(pen, scale, chunk, places, colours, now);
-    for (const chunk of chunks) this.losses(pen, scale, chunk, since, places, colours, shown);
+    const reasons = new Map<number, string>();
+    for (const chunk of chunks) this.losses(pen, scale, chunk, since, places, colours, shown, reasons);
     shown.frames = [...now];
     const radius = places.length > 60 ? 4 : 6;
     const route = new Set(shown.route);
@@ -83,6 +84,10 @@ export class MapView {
       const { name, first } = labelled[at]!;
       pen.text(name, x, y, colours.text, 10, "center", first);
       shown.names.push(name);
+    }
+    // Of several losses at a node the last one says why.
+    for (const [node, reason] of reasons) {
+      pen.text(reason, scale.x(places[node]![0]), scale.y(places[node]![1]) - 18, colours.lost, 11, "center", true);
     }
     this.shown = shown;
     this.rule(pen, scale, colours);
@@ -197,6 +202,7 @@ export class MapView {
 
   private losses(
     pen: Pen, scale: Scale, chunk: Chunk, since: number, places: [number, number][], colours: Palette, shown: OnMap,
+    reasons: Map<number, string>,
   ): void {
     const { receptions, frames } = chunk;
     for (const { row, frame, mine } of chunk.lostIn(since, this.model.t)) {
@@ -209,7 +215,7 @@ export class MapView {
       pen.line([px - size, py - size, px + size, py + size], colours.lost, mine ? 3 : 1.2);
       pen.line([px - size, py + size, px + size, py - size], colours.lost, mine ? 3 : 1.2);
       if (mine) {
-        pen.text(this.trace.head.names.fate[receptions.fate[row]!]!, px, py - 18, colours.lost, 11, "center", true);
+        reasons.set(receptions.node[row]!, this.trace.head.names.fate[receptions.fate[row]!]!);
         shown.losses++;
         this.hits.push({ x: px, y: py, frame: receptions.frame[row]! });
       }

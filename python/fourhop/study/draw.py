@@ -51,11 +51,16 @@ _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "tria
 def figure(chart: Chart | Drawing) -> Figure:
     """A chart as a matplotlib figure. A table has none: it is read as a table."""
     drawing = describe(chart) if isinstance(chart, Chart) else chart
-    rows = math.ceil(len(drawing.curves) / _columns(drawing.curves))
     # A long legend does not take its room from what is drawn.
-    made = axes(drawing, size=(WIDTH_IN, HEIGHT_IN + LEGEND_IN * max(0, rows - 2))).get_figure(root=True)
+    made = axes(drawing, size=(WIDTH_IN, HEIGHT_IN + legend_in(drawing))).get_figure(root=True)
     assert made is not None
     return made
+
+
+def legend_in(drawing: Drawing) -> float:
+    """How many inches the legend of a chart needs beyond the two rows that every chart has room for."""
+    rows = math.ceil(len(drawing.curves) / _columns(drawing.curves))
+    return LEGEND_IN * max(0, rows - 2)
 
 
 def axes(
@@ -79,7 +84,7 @@ def axes(
             _content(style.empty(into), drawing, font_size / FONT_PT)
             into.tick_params(labelsize=font_size)
             for axis in (into.xaxis, into.yaxis):
-                axis.label.set_size(font_size)
+                axis.label.set_fontsize(font_size)
             if named:
                 into.legend(frameon=False, fontsize=font_size * _LEGEND)
             return into

@@ -83,6 +83,8 @@ class Run:
 
 def bench(name: str, seconds: float, ns2: float | None = None, ns3: float = 0.0, once: bool = False) -> Scenario:
     file = ROOT / "scenarios" / "bench" / f"{name}.txt"
+    if not file.exists():
+        make_scenarios.write(file.parent, name)
     return Scenario(name, file, seconds, seconds if ns2 is None else ns2, ns3, once)
 
 
@@ -99,7 +101,7 @@ SCENARIOS = [
 
 def fewer(flows: int, seconds: float, folder: str) -> Scenario:
     """The first flows of the network of 10,000 nodes, of which one begins every 0.1 s."""
-    lines = (ROOT / "scenarios" / "bench" / "random10000.txt").read_text().splitlines(keepends=True)
+    lines = bench("random10000", seconds, ns2=0, once=True).file.read_text().splitlines(keepends=True)
     first = next(at for at, line in enumerate(lines) if line.startswith("flow "))
     file = Path(folder) / "fewer.txt"
     file.write_text("".join(lines[: first + flows]))

@@ -51,16 +51,16 @@ pub enum Task {
     Send(Datagram),
     /// Hand the packet of a program back to the kernel, which has a route for it now.
     Release {
-        /// It.
+        /// The packet.
         packet: Ipv4Packet,
         /// Where its next hop is.
         interface: Interface,
     },
     /// The packet of a program is lost.
     Lost {
-        /// It.
+        /// The packet.
         packet: Ipv4Packet,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
     /// Give the kernel this route, in place of another to the same destination.

@@ -1,23 +1,12 @@
-//! The event queue, and beside it other kinds: the first event is handled and its slot set to a later time, as a timer does.
+//! The event queue: the first event is handled and its slot set to a later time, as a timer does.
 //!
-//! Two loads: the hold model, where that time is anything up to 1 ms; and a mix like the simulator's. Each kind must give
-//! the events in the same order as the simulator's queue before it is measured.
+//! Two loads: the hold model, where that time is anything up to 1 ms; and a mix like the simulator's. Other kinds of
+//! queues and what they cost are in docs/decisions/event-queue.md.
 #![allow(missing_docs)]
 
-mod queues;
-
-use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use fourhop_sim::event_queue::{Class, EventQueue, Key, Slot};
 use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
-use queues::binary::Binary;
-use queues::calendar::Calendar;
-use queues::four_ary::FourAry;
-use queues::radix::Radix;
-use queues::{NEVER, Queue};
-
-/// Steps that are compared with the simulator's queue: more than a second of the mix with 150 slots.
-const CHECKED: u32 = 300_000;
 
 #[derive(Clone, Copy)]
 enum Load {
@@ -26,8 +15,8 @@ enum Load {
 }
 
 /// A queue and what is planned in it.
-struct Bench<Q> {
-    queue: Q,
+struct Bench {
+    queue: EventQueue,
     load: Load,
     random: Stream,
     /// For each slot its event. The queue may bring it up early, then it is planned again.
@@ -35,11 +24,11 @@ struct Bench<Q> {
     steps: u32,
 }
 
-impl<Q: Queue> Bench<Q> {
-    fn new(load: Load, slots: u32) -> Bench<Q> {
+impl Bench {
+    fn new(load: Load, slots: u32) -> Bench {
         let random = Stream::global(1, Purpose::Topology);
-        let due = vec![NEVER; slots as usize];
-        let mut bench = Bench { queue: Q::new(slots as usize), load, random, due, steps: 0 };
+        let due = vec![timer(Time::NEVER, Slot(0)); slots as usize];
+        let mut bench = Bench { queue: EventQueue::new(slots as usize), load, random, due, steps: 0 };
         (0..slots).for_each(|slot| bench.plan(Time::ZERO, Slot(slot)));
         bench
     }
@@ -61,8 +50,8 @@ impl<Q: Queue> Bench<Q> {
         self.queue.push(slot, key);
     }
 
-    /// Takes the next event and plans the slot anew. In the mix, what is next after it is looked at too; every fourth event
-    /// hastens that of another slot and every eighth moves one, whether there and back or not.
+    /// Takes the next event and plans the slot anew. In the mix, what is next after it is looked at too; every fourth
+    /// event hastens that of another slot and every eighth moves one, whether there and back or not.
     fn step(&mut self) -> Option<Key> {
         let (key, slot) = loop {
             let (key, slot) = self.queue.pop()?;
@@ -100,29 +89,18 @@ fn timer(at: Time, slot: Slot) -> Key {
     Key::new(at, Class::Timer, NodeId(slot.0), NodeId(slot.0))
 }
 
-fn measure<Q: Queue>(group: &mut BenchmarkGroup<WallTime>, kind: &str, load: Load, slots: u32) {
-    let (mut real, mut other) = (Bench::<EventQueue>::new(load, slots), Bench::<Q>::new(load, slots));
-    for step in 0..CHECKED {
-        assert_eq!(other.step(), real.step(), "{kind}, {slots} slots, step {step}");
-    }
-    group.bench_function(BenchmarkId::new(kind, slots), |b| b.iter(|| other.step()));
-}
-
-fn kinds(c: &mut Criterion) {
+fn loads(c: &mut Criterion) {
     let hold = (Load::Hold, "event queue/next event and its successor", [16, 256, 4_096, 65_536].as_slice());
     let mix = (Load::Mix, "event queue/mix of a simulation", [15, 150, 10_000].as_slice());
     for (load, name, sizes) in [hold, mix] {
         let mut group = c.benchmark_group(name);
         for &slots in sizes {
-            measure::<EventQueue>(&mut group, "simulator", load, slots);
-            measure::<Binary>(&mut group, "binary heap", load, slots);
-            measure::<FourAry>(&mut group, "4-ary heap", load, slots);
-            measure::<Calendar>(&mut group, "calendar", load, slots);
-            measure::<Radix>(&mut group, "radix heap", load, slots);
+            let mut bench = Bench::new(load, slots);
+            group.bench_function(BenchmarkId::new("simulator", slots), |b| b.iter(|| bench.step()));
         }
         group.finish();
     }
 }
 
-criterion_group!(benches, kinds);
+criterion_group!(benches, loads);
 criterion_main!(benches);

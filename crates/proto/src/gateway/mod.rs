@@ -89,7 +89,7 @@ pub enum Action<P> {
     Drop {
         /// The packet.
         packet: P,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
 }

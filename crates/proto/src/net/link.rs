@@ -90,9 +90,9 @@ pub enum Action {
     },
     /// A packet, or a message of ARP, died here.
     Drop {
-        /// It.
+        /// The packet or message.
         payload: Payload,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
     /// A packet comes back: its next hop does not answer ARP.

@@ -51,9 +51,9 @@ pub enum Action {
     Arrived(Ipv4Packet),
     /// The packet is lost.
     Drop {
-        /// It.
+        /// The packet.
         packet: Ipv4Packet,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
 }

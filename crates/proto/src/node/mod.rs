@@ -71,7 +71,7 @@ pub enum Output {
     Lost {
         /// The packet, as it was when it was lost.
         packet: Ipv4Packet,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
     /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].

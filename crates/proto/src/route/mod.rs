@@ -97,9 +97,9 @@ pub enum Action {
     },
     /// The packet is lost.
     Drop {
-        /// It.
+        /// The packet.
         packet: Ipv4Packet,
-        /// Why.
+        /// What it was lost to.
         reason: DropReason,
     },
 }

@@ -17,7 +17,7 @@ pub(super) enum Item {
     Update(Prefix),
     /// Updates of all routes, to all.
     Everything,
-    /// This.
+    /// A message of this kind and content.
     Tlv(BabelTlv),
 }
 

@@ -56,6 +56,22 @@ def test_the_head_says_what_the_trace_is(made: Path) -> None:
     assert head["flows"][0]["destination"] == 2
 
 
+def test_routes_over_wires_are_those_that_packets_take(tmp_path: Path) -> None:
+    wire = view_trace.META["nodes"][4]["node"]
+    hops = [(5 * MS, 1), (50 * MS, 1), (100 * MS, 3), (900 * MS, 1)]
+    rows = [(9 + at, time, wire, "wire-out", None, by, 0, "tcp-data", wire, 2, 1, 1, 1460, 1500)
+            for at, (time, by) in enumerate(hops)]  # fmt: skip
+    folder = view_trace.write(tmp_path / "wired")
+    pl.DataFrame(view_trace.ROWS["packets"] + rows, schema=view_trace.SCHEMAS["packets"], orient="row").write_parquet(
+        folder / "packets.parquet"
+    )
+    routes = table(blobs(folder).get("routes"))
+    assert routes["time"].is_sorted()
+    over = routes.filter(pl.col("node") == 4).select("time", "dst", "next", "up").rows()
+    assert over == [(0.0, 2, 1, 1), (100.0 * MS, 2, 3, 1), (900.0 * MS, 2, 1, 1)]
+    assert len(routes) == len(view_trace.ROWS["routes"]) + 3
+
+
 def test_each_row_is_in_the_spans_that_it_overlaps(made: Path) -> None:
     it = blobs(made)
     assert (it.length, it.count) == (1_000_000_000, 3)

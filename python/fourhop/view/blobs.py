@@ -200,7 +200,9 @@ class Blobs:
             empty = pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names})
             return _arrow(empty if more is None else more)
         rows = scan.filter(wanted).select(found).collect()
-        return _arrow(rows if more is None else pl.concat([rows, more], how="vertical_relaxed"))
+        return _arrow(
+            rows if more is None else pl.concat([rows, more], how="vertical_relaxed").sort("time", maintain_order=True)
+        )
 
     def _part(self, table: str, at: int, found: list[pl.Expr], late: int = 0) -> bytes:
         """The rows of intervals that overlap a span."""

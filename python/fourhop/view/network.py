@@ -45,23 +45,23 @@ def _surveyed(scenario_json: str, seed: int) -> tuple[Link, ...]:
 
 
 def wired_routes(tables: Tables, nodes: Nodes, columns: list[str]) -> pl.DataFrame | None:
-    """The way of packets over wires as routes since the start: tables of routes are those of radios.
+    """The way that packets take over wires as routes: tables of routes are those of radios.
 
-    Of several ways to a destination the one that most packets took.
+    The first way to a destination counts from the start on, another one from its first packet on.
     """
     packets = tables.find("packets")
     if packets is None or all(each["radio"] for each in tables.meta["nodes"]):
         return None
+    last = pl.col("peer").shift().over("node", "dst")
     taken = (
         packets.filter(pl.col("event").cast(pl.String) == "wire-out")
-        .group_by("node", "dst", "peer")
-        .len()
-        .sort("len", "peer", descending=[True, False])
-        .unique(["node", "dst"], keep="first", maintain_order=True)
-        .sort("node", "dst")
+        .sort("time_ns", maintain_order=True)
+        .with_columns(last.alias("last"))
+        .filter(pl.col("last").is_null() | (pl.col("last") != pl.col("peer")))
     )
+    start = pl.lit(tables.meta["start_ns"])
     return taken.select(
-        pl.lit(float(tables.meta["start_ns"])).alias("time"),
+        pl.when(pl.col("last").is_null()).then(start).otherwise("time_ns").cast(pl.Float64).alias("time"),
         nodes.column("node"),
         nodes.column("dst"),
         nodes.column("peer", "next"),
